@@ -67,6 +67,8 @@ const (
 	taskBytes = 256 << 10
 	// minAhead is how early examples are fetched at least.
 	minAhead = 4 << 10
+	// wholeRate is the rate of a kernel that fetches as many bytes as it reads.
+	wholeRate = 256
 )
 
 // blocksPerTask returns how many blocks one task of Rescore takes.
@@ -85,7 +87,11 @@ func (v dense) ahead() int {
 // denseTask computes the scores of all passes for the blocks of one task.
 func (r *resident) denseTask(task int, _ *worker) {
 	from, to := r.denseBlocks(task)
-	r.scoreDense(from, to, r.scores[from*r.q*lanes:], r.q*lanes)
+	ahead, rate := r.dense.ahead(), wholeRate
+	for i := range r.passes {
+		r.scoreDense(&r.passes[i], from, to, r.scores[from*r.q*lanes:], r.q*lanes, ahead, rate)
+		ahead, rate = 0, 0 // the next pass finds it in the cache
+	}
 }
 
 // denseBlocks returns which blocks a task of denseTasks takes.
@@ -94,24 +100,18 @@ func (r *resident) denseBlocks(task int) (from, to int) {
 	return task * per, min((task+1)*per, r.blocks)
 }
 
-// scoreDense computes the scores of all passes for blocks from..to-1. Those of the next block lie
+// scoreDense computes the scores of a pass for blocks from..to-1. Those of the next block lie
 // step values further on.
-func (r *resident) scoreDense(from, to int, scores []float32, step int) {
-	v := &r.dense
-	whole := to
+func (r *resident) scoreDense(p *pass, from, to int, scores []float32, step, ahead, rate int) {
+	v, kernel, whole := &r.dense, p.dense(r.k), to
 	if to == r.blocks && v.last != nil {
 		whole--
 	}
-	ahead := v.ahead()
-	for _, p := range r.passes {
-		kernel := p.dense(r.k)
-		if whole > from {
-			kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, scores, step, ahead)
-		}
-		if whole < to {
-			kernel(v.last, v.d, 1, p.w, p.lines, scores[(whole-from)*step:], step, 0)
-		}
-		ahead = 0 // the next pass finds it in the cache
+	if whole > from {
+		kernel(v.whole[from*lanes*v.d:], v.d, whole-from, p.w, p.lines, scores, step, ahead, rate)
+	}
+	if whole < to {
+		kernel(v.last, v.d, 1, p.w, p.lines, scores[(whole-from)*step:], step, 0, 0)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 //
 // It goes through the examples in spans of 256, the blocks of clause 14. Of dense examples a
 // worker computes scores, residuals and weighted sums of a span, part by part, while it is in
-// its cache, fetches the next part meanwhile, and adds the sums to its own. Where these would
+// its cache, fetches the next part meanwhile, in the order of memory and all the time evenly, and
+// adds the sums to its own. Where these would
 // be large, and for sparse examples, the coefficients of all examples are held until tasks
 // that own columns add them up.
 type evaluator struct {
@@ -26,7 +27,9 @@ type evaluator struct {
 
 	held  []float32 // coefficients of all examples
 	count int       // of them for each
-	part  int       // of a span: examples whose sums are computed together
+	part  int       // of a span: examples whose coefficients are computed together
+	whole bool      // the totals of a span are kept, and each part is added to them at once
+	work  int       // classes of all scores and sums of a part, in which the next one is fetched
 	sums  []int64   // the caller's
 }
 
@@ -70,6 +73,10 @@ func (v *evaluator) SetTargets(t engine.Targets) error {
 // Evaluate: clauses 1, 15, 16 and 14.
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	v.prepare(w, v.classes)
+	v.work = 0
+	for _, p := range v.passes {
+		v.work += len(p.lines)
+	}
 	return v.sum(sums, v.q, func(own *worker, first, n int, a []float32) {
 		v.score(first, n, own)
 		v.residuals(first, n, &own.share, a)
@@ -79,6 +86,7 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
 	v.read()
+	v.work = 0
 	v.sum(sums, count, func(_ *worker, first, n int, to []float32) {
 		for i := range n {
 			place := i/lanes*count*lanes + i%lanes
@@ -100,8 +108,11 @@ func (v *evaluator) score(first, n int, own *worker) {
 		v.scoreSparse(from, to, own.floats)
 		return
 	}
-	for per := v.dense.blocksPerTask(); from < to; from += per {
-		v.scoreDense(from, min(from+per, to), v.scores[from*v.q*lanes:], v.q*lanes)
+	d := v.dense.d
+	for i := range v.passes {
+		p := &v.passes[i]
+		ahead, rate := own.share.fetch(from*lanes*d, n*d, len(p.lines))
+		v.scoreDense(p, from, to, v.scores[from*v.q*lanes:], v.q*lanes, ahead, rate)
 	}
 }
 
@@ -148,8 +159,6 @@ const (
 	ownSumBytes = 4 << 20
 	// totalBytes is the most that the totals of a part of a span take.
 	totalBytes = 256 << 10
-	// nextColumns is how many bytes of a row the kernel weighted mostly takes at once.
-	nextColumns = 4 * 32
 	// spansPerTask are the spans of a task that has sums of its own, at most.
 	spansPerTask = 8
 )
@@ -158,17 +167,15 @@ const (
 func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
 
 // partOf returns how many examples are a part of a span: a second-level cache holds two parts.
-// Where the totals of count coefficients are large, it is the span.
-func partOf(count, d int) int {
-	if count*d > totalBytes/4 {
-		return span
-	}
-	return min(span, max(1, taskBytes/(4*lanes*d))*lanes)
+func partOf(d int) int {
+	blocks := max(1, taskBytes/(4*lanes*d))
+	return min(span, lanes<<(bits.Len(uint(blocks))-1))
 }
 
 // share is what one worker has of an evaluation.
 type share struct {
 	begun          bool
+	next, work     int           // which value of the examples to fetch next; of evaluator, or 0
 	a, t           []float32     // coefficients and targets of a span
 	rows           [span]int64   // where the targets of each example of a span begin
 	weight, losses [span]float32 // of the examples of a span
@@ -185,7 +192,7 @@ func (s *share) begin(v *evaluator) {
 	clear(s.loss[:])
 	s.a, s.t = resize(s.a, span*v.count), resize(s.t, span*v.q)
 	s.totals = resize(s.totals, v.k.mostRows*sumColumns)
-	if v.part < span {
+	if v.whole {
 		s.totals = resize(s.totals, v.count*v.x.D)
 	}
 	switch {
@@ -213,7 +220,8 @@ func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worke
 // block and those after it: row r of example i of them is a[(i/16·count + r)·16 + i%16].
 func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n int,
 	a []float32)) engine.Evaluation {
-	v.sums, v.count, v.part = sums, count, partOf(count, v.x.D)
+	v.sums, v.count, v.part = sums, count, partOf(v.x.D)
+	v.whole = count*v.x.D <= totalBytes/4
 	for _, w := range v.workers {
 		w.share.begun = false
 	}
@@ -227,6 +235,9 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		})
 		v.each(len(v.columns)*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
+		if v.whole {
+			v.work += count
+		}
 		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))))
 		v.each(panels(spans, per), per*span, 2*work, func(task int, own *worker) {
 			for at := task * per; at < min((task+1)*per, spans); at++ {
@@ -237,7 +248,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 	default:
 		v.held = resize(v.held, spans*span*count)
 		v.each(spans, span, work, func(at int, own *worker) {
-			fill(own, at*span, v.examples(at), v.held[at*span*count:(at+1)*span*count])
+			v.fill(at, false, own, v.held[at*span*count:], fill)
 		})
 		v.read()
 		clear(sums)
@@ -255,39 +266,61 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 	return e
 }
 
-// sumOwn adds the weighted sums of a span to those of a worker. last says that it does not know
-// which span comes next.
+// fill has the coefficients of a span computed, part by part. last says that it does not know which
+// span comes next.
+func (v *evaluator) fill(at int, last bool, own *worker, a []float32, fill func(own *worker, first,
+	n int, a []float32)) {
+	s := &own.share
+	for first, end := at*span, at*span+v.examples(at); first < end; first += v.part {
+		n, a := min(v.part, end-first), a[(first-at*span)*v.count:]
+		if s.next, s.work = (first+v.part)*v.x.D, v.work; last && first+n == end {
+			s.work = 0
+		}
+		fill(own, first, n, a)
+		if v.whole {
+			v.weighted(first, n, a, 0, v.count, 0, v.x.D, s.totals, v.x.D, s)
+		}
+	}
+	s.work = 0
+}
+
+// fetch returns what a kernel is told that reads some values, from value at on, for some classes:
+// it fetches its share of the next part.
+func (s *share) fetch(at, values, classes int) (ahead, rate int) {
+	if s.work == 0 {
+		return 0, 0
+	}
+	ahead, rate = 4*(s.next-at), wholeRate*classes/s.work
+	s.next += values * rate / wholeRate
+	return ahead, rate
+}
+
+// sumOwn adds the weighted sums of a span to those of a worker.
 func (v *evaluator) sumOwn(at int, last bool, own *worker, fill func(own *worker, first, n int,
 	a []float32)) {
-	s, n, part := &own.share, v.examples(at), v.part
-	if part >= span {
-		fill(own, at*span, n, s.a)
-		v.sumSpan(at, s.a, s.sums, 0, v.count, 0, v.x.D, s.totals)
+	s := &own.share
+	if !v.whole {
+		v.fill(at, last, own, s.a, fill)
+		v.sumSpan(at, s.a, s.sums, 0, v.count, 0, v.x.D, s)
 		return
 	}
 	clear(s.totals)
-	for first := 0; first < n; first += part {
-		some, ahead := min(part, n-first), 4*part*v.x.D
-		if last && first+part >= n {
-			ahead = 0
-		}
-		fill(own, at*span+first, some, s.a)
-		v.weighted(at*span+first, some, s.a, 0, v.count, 0, v.x.D, s.totals, v.x.D, ahead)
-	}
+	v.fill(at, last, own, s.a, fill)
 	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
 }
 
 // weighted goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1 of
 // their coefficients and columns j..jEnd-1.
 func (v *evaluator) weighted(first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
-	width, ahead int) {
-	per := v.rowsAtOnce(rEnd - r)
+	width int, s *share) {
+	d, per := v.x.D, v.rowsAtOnce(rEnd-r)
 	for from := j; from < jEnd; from += sumColumns {
-		soon := ahead
+		columns := min(sumColumns, jEnd-from)
 		for row := r; row < rEnd; row += per {
-			v.k.weighted(v.x.X[first*v.x.D+from:], v.x.D, min(sumColumns, jEnd-from), n, a[row*lanes:],
-				v.count*lanes, min(per, rEnd-row), totals[(row-r)*width+from-j:], width, soon)
-			soon = 0
+			x, rows := first*d+from, min(per, rEnd-row)
+			ahead, rate := s.fetch(x, n*columns, rows)
+			v.k.weighted(v.x.X[x:], d, columns, n, a[row*lanes:], v.count*lanes, rows,
+				totals[(row-r)*width+from-j:], width, ahead, rate)
 		}
 	}
 }
@@ -298,19 +331,17 @@ func (v *evaluator) rowsAtOnce(rows int) int { return panels(rows, panels(rows, 
 
 // sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
 // columns j..jEnd-1.
-func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int,
-	totals []float32) {
+func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int, s *share) {
 	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), v.rowsAtOnce(rEnd-r)
 	for ; j < jEnd; j += sumColumns {
 		columns := min(sumColumns, jEnd-j)
 		for row := r; row < rEnd; row += per {
 			rows := min(per, rEnd-row)
-			clear(totals[:rows*columns])
-			v.weighted(at*span, n, a, row, row+rows, j, j+columns, totals, columns, nextColumns)
-			if columns == d {
-				total := totals[:rows*d]
-				v.k.add(sums[row*d:][:rows*d], total, scale, total)
-				continue
+			totals := s.totals[:rows*columns]
+			clear(totals)
+			for first := 0; first < n; first += v.part {
+				v.weighted(at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
+					j+columns, totals, columns, s)
 			}
 			for k := range rows {
 				total := totals[k*columns:][:columns]
@@ -327,7 +358,7 @@ func (v *evaluator) sumStrip(task int, own *worker) {
 	for at := range panels(v.x.N, span) {
 		a := v.held[at*span*v.count : (at+1)*span*v.count]
 		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
-			own.share.totals)
+			&own.share)
 	}
 }
 

@@ -5,7 +5,7 @@
 package simd
 
 //go:noescape
-func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int, rate int)
 
 //go:noescape
 func spreadAVX512(t []float32, q int, values []float32, rows []int64)
@@ -17,7 +17,7 @@ func posteriorAVX512(scores []float32, q int, t []float32, a []float32, weight [
 func givenAVX512(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 
 //go:noescape
-func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int, rate int)
 
 //go:noescape
 func spreadAVX2(t []float32, q int, values []float32, rows []int64)

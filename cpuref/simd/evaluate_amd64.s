@@ -432,9 +432,9 @@ DATA laneNumbers<>+24(SB)/4, $0x00000006
 DATA laneNumbers<>+28(SB)/4, $0x00000007
 GLOBL laneNumbers<>(SB), RODATA|NOPTR, $32
 
-// func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+// func weightedAVX512(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int, rate int)
 // Requires: AVX, AVX512F, BMI2, CMOV, MMX+
-TEXT ·weightedAVX512(SB), NOSPLIT, $0-128
+TEXT ·weightedAVX512(SB), NOSPLIT, $0-136
 	MOVQ x_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	MOVQ columns+32(FP), DX
@@ -446,6 +446,7 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-128
 	SHLQ $0x02, CX
 	SHLQ $0x02, SI
 	SHLQ $0x02, R8
+	ADDQ AX, R9
 
 	// From the end of one line of coefficients to the next.
 	SUBQ $0x40, SI
@@ -479,6 +480,8 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-128
 	JE   rows14
 
 rows1:
+	MOVQ rate+128(FP), R14
+
 rows1wide:
 	CMPQ    DX, $0x40
 	JLT     rows1wideEnd
@@ -499,19 +502,18 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Z4
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z5
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z6
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z7
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
 	VFMADD231PS  Z6, Z8, Z2
 	VFMADD231PS  Z7, Z8, Z3
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows1wideExample
@@ -595,6 +597,8 @@ rows1restSomeExample:
 	JMP              done
 
 rows2:
+	MOVQ rate+128(FP), R14
+
 rows2wide:
 	CMPQ    DX, $0x40
 	JLT     rows2wideEnd
@@ -620,13 +624,11 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Z8
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z9
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z10
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z11
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
@@ -638,6 +640,7 @@ rows2wideExample:
 	VFMADD231PS  Z10, Z12, Z6
 	VFMADD231PS  Z11, Z12, Z7
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows2wideExample
@@ -736,6 +739,8 @@ rows2restSomeExample:
 	JMP              done
 
 rows3:
+	MOVQ rate+128(FP), R14
+
 rows3wide:
 	CMPQ    DX, $0x40
 	JLT     rows3wideEnd
@@ -766,13 +771,11 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Z12
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z13
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z14
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z15
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z12, Z16, Z0
 	VFMADD231PS  Z13, Z16, Z1
@@ -789,6 +792,7 @@ rows3wideExample:
 	VFMADD231PS  Z14, Z16, Z10
 	VFMADD231PS  Z15, Z16, Z11
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows3wideExample
@@ -902,6 +906,8 @@ rows3restSomeExample:
 	JMP              done
 
 rows4:
+	MOVQ rate+128(FP), R14
+
 rows4wide:
 	CMPQ    DX, $0x40
 	JLT     rows4wideEnd
@@ -937,13 +943,11 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Z16
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z17
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z18
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z19
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
@@ -965,6 +969,7 @@ rows4wideExample:
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows4wideExample
@@ -1093,6 +1098,8 @@ rows4restSomeExample:
 	JMP              done
 
 rows5:
+	MOVQ rate+128(FP), R14
+
 rows5wide:
 	CMPQ    DX, $0x40
 	JLT     rows5wideEnd
@@ -1133,13 +1140,11 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Z20
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z21
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z22
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z23
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z20, Z24, Z0
 	VFMADD231PS  Z21, Z24, Z1
@@ -1166,6 +1171,7 @@ rows5wideExample:
 	VFMADD231PS  Z22, Z24, Z18
 	VFMADD231PS  Z23, Z24, Z19
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows5wideExample
@@ -1309,6 +1315,8 @@ rows5restSomeExample:
 	JMP              done
 
 rows6:
+	MOVQ rate+128(FP), R14
+
 rows6wide:
 	CMPQ    DX, $0x40
 	JLT     rows6wideEnd
@@ -1354,13 +1362,11 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Z24
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z25
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      128(R10), Z26
-	PREFETCHT1   128(R10)(R9*1)
 	VMOVUPS      192(R10), Z27
-	PREFETCHT1   192(R10)(R9*1)
+	PREFETCHT1   (R9)
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z24, Z28, Z0
 	VFMADD231PS  Z25, Z28, Z1
@@ -1392,6 +1398,7 @@ rows6wideExample:
 	VFMADD231PS  Z26, Z28, Z22
 	VFMADD231PS  Z27, Z28, Z23
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows6wideExample
@@ -1550,6 +1557,9 @@ rows6restSomeExample:
 	JMP              done
 
 rows7:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows7wide:
 	CMPQ    DX, $0x20
 	JLT     rows7wideEnd
@@ -1586,9 +1596,8 @@ rows7wideBlock:
 
 rows7wideExample:
 	VMOVUPS      (R10), Z14
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z15
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1611,6 +1620,7 @@ rows7wideExample:
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows7wideExample
@@ -1770,6 +1780,9 @@ rows7restSomeExample:
 	JMP              done
 
 rows8:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows8wide:
 	CMPQ    DX, $0x20
 	JLT     rows8wideEnd
@@ -1809,9 +1822,8 @@ rows8wideBlock:
 
 rows8wideExample:
 	VMOVUPS      (R10), Z16
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z17
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -1837,6 +1849,7 @@ rows8wideExample:
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows8wideExample
@@ -2009,6 +2022,9 @@ rows8restSomeExample:
 	JMP              done
 
 rows9:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows9wide:
 	CMPQ    DX, $0x20
 	JLT     rows9wideEnd
@@ -2051,9 +2067,8 @@ rows9wideBlock:
 
 rows9wideExample:
 	VMOVUPS      (R10), Z18
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z19
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2082,6 +2097,7 @@ rows9wideExample:
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows9wideExample
@@ -2267,6 +2283,9 @@ rows9restSomeExample:
 	JMP              done
 
 rows10:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows10wide:
 	CMPQ    DX, $0x20
 	JLT     rows10wideEnd
@@ -2312,9 +2331,8 @@ rows10wideBlock:
 
 rows10wideExample:
 	VMOVUPS      (R10), Z20
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z21
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2346,6 +2364,7 @@ rows10wideExample:
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows10wideExample
@@ -2544,6 +2563,9 @@ rows10restSomeExample:
 	JMP              done
 
 rows11:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows11wide:
 	CMPQ    DX, $0x20
 	JLT     rows11wideEnd
@@ -2592,9 +2614,8 @@ rows11wideBlock:
 
 rows11wideExample:
 	VMOVUPS      (R10), Z22
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z23
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -2629,6 +2650,7 @@ rows11wideExample:
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows11wideExample
@@ -2840,6 +2862,9 @@ rows11restSomeExample:
 	JMP              done
 
 rows12:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows12wide:
 	CMPQ    DX, $0x20
 	JLT     rows12wideEnd
@@ -2891,9 +2916,8 @@ rows12wideBlock:
 
 rows12wideExample:
 	VMOVUPS      (R10), Z24
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z25
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -2931,6 +2955,7 @@ rows12wideExample:
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows12wideExample
@@ -3155,6 +3180,9 @@ rows12restSomeExample:
 	JMP              done
 
 rows13:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows13wide:
 	CMPQ    DX, $0x20
 	JLT     rows13wideEnd
@@ -3209,9 +3237,8 @@ rows13wideBlock:
 
 rows13wideExample:
 	VMOVUPS      (R10), Z26
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z27
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -3252,6 +3279,7 @@ rows13wideExample:
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows13wideExample
@@ -3489,6 +3517,9 @@ rows13restSomeExample:
 	JMP              done
 
 rows14:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows14wide:
 	CMPQ    DX, $0x20
 	JLT     rows14wideEnd
@@ -3546,9 +3577,8 @@ rows14wideBlock:
 
 rows14wideExample:
 	VMOVUPS      (R10), Z28
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      64(R10), Z29
-	PREFETCHT1   64(R10)(R9*1)
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -3592,6 +3622,7 @@ rows14wideExample:
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows14wideExample
@@ -4233,9 +4264,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int)
+// func weightedAVX2(x []float32, stride int, columns int, examples int, a []float32, step int, rows int, totals []float32, width int, ahead int, rate int)
 // Requires: AVX, AVX2, CMOV, FMA3, MMX+
-TEXT ·weightedAVX2(SB), NOSPLIT, $0-128
+TEXT ·weightedAVX2(SB), NOSPLIT, $0-136
 	MOVQ x_base+0(FP), AX
 	MOVQ stride+24(FP), CX
 	MOVQ columns+32(FP), DX
@@ -4247,6 +4278,7 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-128
 	SHLQ $0x02, CX
 	SHLQ $0x02, SI
 	SHLQ $0x02, R8
+	ADDQ AX, R9
 
 	// From the end of one line of coefficients to the next.
 	SUBQ $0x40, SI
@@ -4264,6 +4296,9 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-128
 	JE   rows6
 
 rows1:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows1wide:
 	CMPQ    DX, $0x20
 	JLT     rows1wideEnd
@@ -4284,17 +4319,18 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Y4
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y5
 	VMOVUPS      64(R10), Y6
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      96(R10), Y7
+	PREFETCHT1   (R9)
+	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
 	VFMADD231PS  Y6, Y8, Y2
 	VFMADD231PS  Y7, Y8, Y3
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows1wideExample
@@ -4379,6 +4415,9 @@ rows1restSomeExample:
 	JMP          done
 
 rows2:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x01, R14
+
 rows2wide:
 	CMPQ    DX, $0x20
 	JLT     rows2wideEnd
@@ -4404,11 +4443,11 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Y8
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y9
 	VMOVUPS      64(R10), Y10
-	PREFETCHT1   64(R10)(R9*1)
 	VMOVUPS      96(R10), Y11
+	PREFETCHT1   (R9)
+	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
@@ -4420,6 +4459,7 @@ rows2wideExample:
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows2wideExample
@@ -4521,6 +4561,9 @@ rows2restSomeExample:
 	JMP          done
 
 rows3:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x02, R14
+
 rows3wide:
 	CMPQ    DX, $0x10
 	JLT     rows3wideEnd
@@ -4545,8 +4588,8 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Y6
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y7
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -4557,6 +4600,7 @@ rows3wideExample:
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows3wideExample
@@ -4669,6 +4713,9 @@ rows3restSomeExample:
 	JMP          done
 
 rows4:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x02, R14
+
 rows4wide:
 	CMPQ    DX, $0x10
 	JLT     rows4wideEnd
@@ -4696,8 +4743,8 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Y8
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y9
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -4711,6 +4758,7 @@ rows4wideExample:
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows4wideExample
@@ -4838,6 +4886,9 @@ rows4restSomeExample:
 	JMP          done
 
 rows5:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x02, R14
+
 rows5wide:
 	CMPQ    DX, $0x10
 	JLT     rows5wideEnd
@@ -4868,8 +4919,8 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Y10
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y11
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -4886,6 +4937,7 @@ rows5wideExample:
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows5wideExample
@@ -5028,6 +5080,9 @@ rows5restSomeExample:
 	JMP          done
 
 rows6:
+	MOVQ rate+128(FP), R14
+	SHRQ $0x02, R14
+
 rows6wide:
 	CMPQ    DX, $0x10
 	JLT     rows6wideEnd
@@ -5061,8 +5116,8 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Y12
-	PREFETCHT1   (R10)(R9*1)
 	VMOVUPS      32(R10), Y13
+	PREFETCHT1   (R9)
 	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -5082,6 +5137,7 @@ rows6wideExample:
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
 	ADDQ         CX, R10
+	ADDQ         R14, R9
 	ADDQ         $0x04, R11
 	DECQ         R13
 	JNE          rows6wideExample

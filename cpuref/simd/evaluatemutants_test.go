@@ -17,10 +17,24 @@ var evaluationMutants = []struct {
 		k.dense = slices.Clone(k.dense)
 		for i, dense := range k.dense {
 			k.dense[i] = func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
-				ahead int) {
+				ahead, rate int) {
 				lines = slices.Clone(lines)
 				lines[0] = lines[len(lines)-1]
-				dense(x, d, blocks, w, lines, scores, step, ahead)
+				dense(x, d, blocks, w, lines, scores, step, ahead, rate)
+			}
+		}
+	}},
+	{"the second half of a block scored as the first", func(k *kernels) {
+		k.dense = slices.Clone(k.dense)
+		for i, dense := range k.dense {
+			k.dense[i] = func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
+				ahead, rate int) {
+				dense(x, d, blocks, w, lines, scores, step, ahead, rate)
+				for at := 0; at < blocks*step; at += step {
+					for _, line := range lines {
+						copy(scores[at+line+lanes/2:][:lanes/2], scores[at+line:])
+					}
+				}
 			}
 		}
 	}},
@@ -37,36 +51,36 @@ var evaluationMutants = []struct {
 	{"the totals of a part forgotten", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width, ahead int) {
+			totals []float32, width, ahead, rate int) {
 			for r := range rows {
 				clear(totals[r*width:][:columns])
 			}
-			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead, rate)
 		}
 	}},
 	{"the last example of a span left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width, ahead int) {
-			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width, ahead)
+			totals []float32, width, ahead, rate int) {
+			weighted(x, stride, columns, max(1, examples-1), a, step, rows, totals, width, ahead, rate)
 		}
 	}},
 	{"the last column left out", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width, ahead int) {
-			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
+			totals []float32, width, ahead, rate int) {
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead, rate)
 			totals[columns-1] = 0
 		}
 	}},
 	{"the coefficients of the second block those of the first", func(k *kernels) {
 		weighted := k.weighted
 		k.weighted = func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-			totals []float32, width, ahead int) {
+			totals []float32, width, ahead, rate int) {
 			if a = slices.Clone(a); examples > lanes {
 				copy(a[step:], a[:rows*lanes])
 			}
-			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead)
+			weighted(x, stride, columns, examples, a, step, rows, totals, width, ahead, rate)
 		}
 	}},
 	{"the last value of a run left out", func(k *kernels) {

@@ -42,7 +42,7 @@ func available() []*kernels { return append([]*kernels{&portable}, assembly()...
 
 type (
 	denseKernel func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
-		ahead int)
+		ahead, rate int)
 	sparseKernel func(starts []int64, columns []int32, values, w []float32, n int, out []float32)
 )
 
@@ -62,10 +62,10 @@ var portable = kernels{
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples
 // (clause 1). x are their rows of d values, d at least 4; the scores of class c
 // for block b go to the 16 lanes from scores[b·step + lines[c]]. w are packed
-// weights (see pack). ahead says how many bytes before its use the assembly
-// fetches x.
+// weights (see pack). The assembly fetches memory from ahead bytes behind x on, rate bytes for 256
+// that it reads.
 func denseGo(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
-	ahead int) {
+	ahead, rate int) {
 	n := len(lines)
 	shift := (4 - d%4) % 4 // columns by which the last group begins too early
 	for i := range lanes * blocks {
@@ -204,17 +204,17 @@ type evaluateKernels struct {
 
 type (
 	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
-		totals []float32, width, ahead int)
+		totals []float32, width, ahead, rate int)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
 // weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
 // and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
 // coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
-// totals[r·width]. The assembly fetches what lies ahead bytes behind what it reads.
+// totals[r·width]. ahead and rate are those of denseGo, but rate is at most 128.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
-	width, ahead int) {
+	width, ahead, rate int) {
 	for r := range rows {
 		total := totals[r*width : r*width+columns]
 		for i := range examples {

@@ -5,28 +5,31 @@
 package simd
 
 //go:noescape
-func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense32AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
-func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
+
+//go:noescape
+func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 
 //go:noescape
 func sparse2AVX2(starts []int64, columns []int32, values []float32, w []float32, n int, out []float32)

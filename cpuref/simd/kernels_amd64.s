@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense2AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense2AVX512(SB), $0-128
+TEXT ·dense2AVX512(SB), $0-136
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -21,6 +21,7 @@ TEXT ·dense2AVX512(SB), $0-128
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	ADDQ  AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -34,7 +35,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -104,7 +104,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x00000020, R9
 	DECQ             R11
 	JNE              groups
@@ -144,7 +144,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -159,9 +165,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense4AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense4AVX512(SB), $0-128
+TEXT ·dense4AVX512(SB), $0-136
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -176,6 +182,7 @@ TEXT ·dense4AVX512(SB), $0-128
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	ADDQ  AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -189,7 +196,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -281,7 +287,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x00000040, R9
 	DECQ             R11
 	JNE              groups
@@ -337,7 +343,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -352,9 +364,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense6AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense6AVX512(SB), $0-128
+TEXT ·dense6AVX512(SB), $0-136
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -369,6 +381,7 @@ TEXT ·dense6AVX512(SB), $0-128
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	ADDQ  AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -382,7 +395,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -496,7 +508,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x00000060, R9
 	DECQ             R11
 	JNE              groups
@@ -568,7 +580,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -583,9 +601,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense8AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense8AVX512(SB), $0-128
+TEXT ·dense8AVX512(SB), $0-136
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -600,6 +618,7 @@ TEXT ·dense8AVX512(SB), $0-128
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	ADDQ  AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -613,7 +632,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -749,7 +767,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x00000080, R9
 	DECQ             R11
 	JNE              groups
@@ -837,7 +855,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -852,9 +876,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense10AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense10AVX512(SB), $0-128
+TEXT ·dense10AVX512(SB), $0-136
 	MOVQ  x_base+0(FP), AX
 	MOVQ  d+24(FP), CX
 	SHLQ  $0x02, CX
@@ -869,6 +893,7 @@ TEXT ·dense10AVX512(SB), $0-128
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	ADDQ  AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -882,7 +907,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -1040,7 +1064,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x000000a0, R9
 	DECQ             R11
 	JNE              groups
@@ -1144,7 +1168,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -1159,9 +1189,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense16AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·dense16AVX512(SB), $1024-128
+TEXT ·dense16AVX512(SB), $1024-136
 	MOVQ x_base+0(FP), AX
 	MOVQ d+24(FP), CX
 	SHLQ $0x02, CX
@@ -1170,6 +1200,7 @@ TEXT ·dense16AVX512(SB), $1024-128
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	ADDQ AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -1183,7 +1214,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	VPXORD  Z16, Z16, Z16
 	VMOVUPS Z16, (SP)
 	VMOVUPS Z16, 64(SP)
@@ -1308,7 +1338,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             $0x00000100, R13
+	ADDQ             rate+128(FP), R13
 	ADDQ             $0x00000100, R9
 	DECQ             R11
 	JNE              groups
@@ -1491,7 +1521,13 @@ flush:
 	LEAQ       (R8)(R9*4), R9
 	VMOVUPS    Z10, (R9)
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R9
+	IMULQ CX, R9
+	SHRQ  $0x04, R9
+	ADDQ  R9, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R9
 	ADDQ R9, AX
 	ADDQ R9, BX
@@ -1506,9 +1542,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
-// Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dense2AVX2(SB), $0-128
+// func dense32AVX512(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
+// Requires: AVX, AVX512DQ, AVX512F, CMOV, MMX+
+TEXT ·dense32AVX512(SB), $1024-136
 	MOVQ x_base+0(FP), AX
 	MOVQ d+24(FP), CX
 	SHLQ $0x02, CX
@@ -1517,6 +1553,11 @@ TEXT ·dense2AVX2(SB), $0-128
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	ADDQ AX, ahead+120(FP)
+
+	// Half blocks.
+	SHLQ $0x01, blocks+32(FP)
+	SHRQ $0x01, rate+128(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -1530,7 +1571,462 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
+	VPXORD  Z16, Z16, Z16
+	VMOVUPS Z16, (SP)
+	VMOVUPS Z16, 64(SP)
+	VMOVUPS Z16, 128(SP)
+	VMOVUPS Z16, 192(SP)
+	VMOVUPS Z16, 256(SP)
+	VMOVUPS Z16, 320(SP)
+	VMOVUPS Z16, 384(SP)
+	VMOVUPS Z16, 448(SP)
+	VMOVUPS Z16, 512(SP)
+	VMOVUPS Z16, 576(SP)
+	VMOVUPS Z16, 640(SP)
+	VMOVUPS Z16, 704(SP)
+	VMOVUPS Z16, 768(SP)
+	VMOVUPS Z16, 832(SP)
+	VMOVUPS Z16, 896(SP)
+	VMOVUPS Z16, 960(SP)
+
+chunk:
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	MOVQ    $0x00000040, R11
+	CMPQ    R10, R11
+	CMOVQLT R10, R11
+	SUBQ    R11, R10
+	JNE     groups
+
+	// The last chunk: its last group apart, if it begins too early.
+	TESTQ R12, R12
+	JE    groups
+	DECQ  R11
+	JE    last
+
+groups:
+	PREFETCHT1   (R13)
+	PREFETCHT1   64(R13)
+	VMOVUPS      (R9), Z17
+	VMOVUPS      64(R9), Z18
+	VBROADCASTSS (AX), Z19
+	VFMADD231PS  Z19, Z17, Z0
+	VFMADD231PS  Z19, Z18, Z8
+	VBROADCASTSS (BX), Z19
+	VFMADD231PS  Z19, Z17, Z1
+	VFMADD231PS  Z19, Z18, Z9
+	VBROADCASTSS (SI), Z19
+	VFMADD231PS  Z19, Z17, Z2
+	VFMADD231PS  Z19, Z18, Z10
+	VBROADCASTSS (DI), Z19
+	VFMADD231PS  Z19, Z17, Z3
+	VFMADD231PS  Z19, Z18, Z11
+	VBROADCASTSS (AX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z4
+	VFMADD231PS  Z19, Z18, Z12
+	VBROADCASTSS (BX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z5
+	VFMADD231PS  Z19, Z18, Z13
+	VBROADCASTSS (SI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z6
+	VFMADD231PS  Z19, Z18, Z14
+	VBROADCASTSS (DI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z7
+	VFMADD231PS  Z19, Z18, Z15
+	VMOVUPS      128(R9), Z17
+	VMOVUPS      192(R9), Z18
+	VBROADCASTSS 4(AX), Z19
+	VFMADD231PS  Z19, Z17, Z0
+	VFMADD231PS  Z19, Z18, Z8
+	VBROADCASTSS 4(BX), Z19
+	VFMADD231PS  Z19, Z17, Z1
+	VFMADD231PS  Z19, Z18, Z9
+	VBROADCASTSS 4(SI), Z19
+	VFMADD231PS  Z19, Z17, Z2
+	VFMADD231PS  Z19, Z18, Z10
+	VBROADCASTSS 4(DI), Z19
+	VFMADD231PS  Z19, Z17, Z3
+	VFMADD231PS  Z19, Z18, Z11
+	VBROADCASTSS 4(AX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z4
+	VFMADD231PS  Z19, Z18, Z12
+	VBROADCASTSS 4(BX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z5
+	VFMADD231PS  Z19, Z18, Z13
+	VBROADCASTSS 4(SI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z6
+	VFMADD231PS  Z19, Z18, Z14
+	VBROADCASTSS 4(DI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z7
+	VFMADD231PS  Z19, Z18, Z15
+	VMOVUPS      256(R9), Z17
+	VMOVUPS      320(R9), Z18
+	VBROADCASTSS 8(AX), Z19
+	VFMADD231PS  Z19, Z17, Z0
+	VFMADD231PS  Z19, Z18, Z8
+	VBROADCASTSS 8(BX), Z19
+	VFMADD231PS  Z19, Z17, Z1
+	VFMADD231PS  Z19, Z18, Z9
+	VBROADCASTSS 8(SI), Z19
+	VFMADD231PS  Z19, Z17, Z2
+	VFMADD231PS  Z19, Z18, Z10
+	VBROADCASTSS 8(DI), Z19
+	VFMADD231PS  Z19, Z17, Z3
+	VFMADD231PS  Z19, Z18, Z11
+	VBROADCASTSS 8(AX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z4
+	VFMADD231PS  Z19, Z18, Z12
+	VBROADCASTSS 8(BX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z5
+	VFMADD231PS  Z19, Z18, Z13
+	VBROADCASTSS 8(SI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z6
+	VFMADD231PS  Z19, Z18, Z14
+	VBROADCASTSS 8(DI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z7
+	VFMADD231PS  Z19, Z18, Z15
+	VMOVUPS      384(R9), Z17
+	VMOVUPS      448(R9), Z18
+	VBROADCASTSS 12(AX), Z19
+	VFMADD231PS  Z19, Z17, Z0
+	VFMADD231PS  Z19, Z18, Z8
+	VBROADCASTSS 12(BX), Z19
+	VFMADD231PS  Z19, Z17, Z1
+	VFMADD231PS  Z19, Z18, Z9
+	VBROADCASTSS 12(SI), Z19
+	VFMADD231PS  Z19, Z17, Z2
+	VFMADD231PS  Z19, Z18, Z10
+	VBROADCASTSS 12(DI), Z19
+	VFMADD231PS  Z19, Z17, Z3
+	VFMADD231PS  Z19, Z18, Z11
+	VBROADCASTSS 12(AX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z4
+	VFMADD231PS  Z19, Z18, Z12
+	VBROADCASTSS 12(BX)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z5
+	VFMADD231PS  Z19, Z18, Z13
+	VBROADCASTSS 12(SI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z6
+	VFMADD231PS  Z19, Z18, Z14
+	VBROADCASTSS 12(DI)(CX*4), Z19
+	VFMADD231PS  Z19, Z17, Z7
+	VFMADD231PS  Z19, Z18, Z15
+	ADDQ         $0x10, AX
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	ADDQ         $0x10, DI
+	ADDQ         rate+128(FP), R13
+	ADDQ         $0x00000200, R9
+	DECQ         R11
+	JNE          groups
+	TESTQ        R10, R10
+	JNE          flush
+	TESTQ        R12, R12
+	JE           flush
+
+last:
+	NEGQ R12
+	ADDQ R12, AX
+	ADDQ R12, BX
+	ADDQ R12, SI
+	ADDQ R12, DI
+	XORQ R12, R12
+	MOVQ $0x00000001, R11
+	JMP  groups
+
+flush:
+	VADDPS        (SP), Z0, Z0
+	VMOVUPS       Z0, (SP)
+	VADDPS        64(SP), Z1, Z1
+	VMOVUPS       Z1, 64(SP)
+	VADDPS        128(SP), Z2, Z2
+	VMOVUPS       Z2, 128(SP)
+	VADDPS        192(SP), Z3, Z3
+	VMOVUPS       Z3, 192(SP)
+	VADDPS        256(SP), Z4, Z4
+	VMOVUPS       Z4, 256(SP)
+	VADDPS        320(SP), Z5, Z5
+	VMOVUPS       Z5, 320(SP)
+	VADDPS        384(SP), Z6, Z6
+	VMOVUPS       Z6, 384(SP)
+	VADDPS        448(SP), Z7, Z7
+	VMOVUPS       Z7, 448(SP)
+	VADDPS        512(SP), Z8, Z8
+	VMOVUPS       Z8, 512(SP)
+	VADDPS        576(SP), Z9, Z9
+	VMOVUPS       Z9, 576(SP)
+	VADDPS        640(SP), Z10, Z10
+	VMOVUPS       Z10, 640(SP)
+	VADDPS        704(SP), Z11, Z11
+	VMOVUPS       Z11, 704(SP)
+	VADDPS        768(SP), Z12, Z12
+	VMOVUPS       Z12, 768(SP)
+	VADDPS        832(SP), Z13, Z13
+	VMOVUPS       Z13, 832(SP)
+	VADDPS        896(SP), Z14, Z14
+	VMOVUPS       Z14, 896(SP)
+	VADDPS        960(SP), Z15, Z15
+	VMOVUPS       Z15, 960(SP)
+	TESTQ         R10, R10
+	JNE           chunk
+	VUNPCKHPS     Z1, Z0, Z17
+	VUNPCKLPS     Z1, Z0, Z0
+	VUNPCKHPS     Z3, Z2, Z1
+	VUNPCKLPS     Z3, Z2, Z2
+	VUNPCKHPD     Z2, Z0, Z3
+	VUNPCKLPD     Z2, Z0, Z0
+	VUNPCKHPD     Z1, Z17, Z2
+	VUNPCKLPD     Z1, Z17, Z17
+	VUNPCKHPS     Z5, Z4, Z1
+	VUNPCKLPS     Z5, Z4, Z4
+	VUNPCKHPS     Z7, Z6, Z5
+	VUNPCKLPS     Z7, Z6, Z6
+	VUNPCKHPD     Z6, Z4, Z7
+	VUNPCKLPD     Z6, Z4, Z4
+	VUNPCKHPD     Z5, Z1, Z6
+	VUNPCKLPD     Z5, Z1, Z1
+	VUNPCKHPS     Z9, Z8, Z5
+	VUNPCKLPS     Z9, Z8, Z8
+	VUNPCKHPS     Z11, Z10, Z9
+	VUNPCKLPS     Z11, Z10, Z10
+	VUNPCKHPD     Z10, Z8, Z11
+	VUNPCKLPD     Z10, Z8, Z8
+	VUNPCKHPD     Z9, Z5, Z10
+	VUNPCKLPD     Z9, Z5, Z5
+	VUNPCKHPS     Z13, Z12, Z9
+	VUNPCKLPS     Z13, Z12, Z12
+	VUNPCKHPS     Z15, Z14, Z13
+	VUNPCKLPS     Z15, Z14, Z14
+	VUNPCKHPD     Z14, Z12, Z15
+	VUNPCKLPD     Z14, Z12, Z12
+	VUNPCKHPD     Z13, Z9, Z14
+	VUNPCKLPD     Z13, Z9, Z9
+	VSHUFF32X4    $0xdd, Z4, Z0, Z13
+	VSHUFF32X4    $0x88, Z4, Z0, Z0
+	VSHUFF32X4    $0xdd, Z12, Z8, Z4
+	VSHUFF32X4    $0x88, Z12, Z8, Z8
+	VSHUFF32X4    $0xdd, Z8, Z0, Z12
+	VSHUFF32X4    $0x88, Z8, Z0, Z0
+	VSHUFF32X4    $0xdd, Z4, Z13, Z8
+	VSHUFF32X4    $0x88, Z4, Z13, Z13
+	VSHUFF32X4    $0xdd, Z1, Z17, Z4
+	VSHUFF32X4    $0x88, Z1, Z17, Z17
+	VSHUFF32X4    $0xdd, Z9, Z5, Z1
+	VSHUFF32X4    $0x88, Z9, Z5, Z5
+	VSHUFF32X4    $0xdd, Z5, Z17, Z9
+	VSHUFF32X4    $0x88, Z5, Z17, Z17
+	VSHUFF32X4    $0xdd, Z1, Z4, Z5
+	VSHUFF32X4    $0x88, Z1, Z4, Z4
+	VSHUFF32X4    $0xdd, Z7, Z3, Z1
+	VSHUFF32X4    $0x88, Z7, Z3, Z3
+	VSHUFF32X4    $0xdd, Z15, Z11, Z7
+	VSHUFF32X4    $0x88, Z15, Z11, Z11
+	VSHUFF32X4    $0xdd, Z11, Z3, Z15
+	VSHUFF32X4    $0x88, Z11, Z3, Z3
+	VSHUFF32X4    $0xdd, Z7, Z1, Z11
+	VSHUFF32X4    $0x88, Z7, Z1, Z1
+	VSHUFF32X4    $0xdd, Z6, Z2, Z7
+	VSHUFF32X4    $0x88, Z6, Z2, Z2
+	VSHUFF32X4    $0xdd, Z14, Z10, Z6
+	VSHUFF32X4    $0x88, Z14, Z10, Z10
+	VSHUFF32X4    $0xdd, Z10, Z2, Z14
+	VSHUFF32X4    $0x88, Z10, Z2, Z2
+	VSHUFF32X4    $0xdd, Z6, Z7, Z10
+	VSHUFF32X4    $0x88, Z6, Z7, Z7
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          (R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y0, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          128(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z0, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          8(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y3, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          136(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z3, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          16(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y17, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          144(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z17, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          24(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y2, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          152(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z2, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          32(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y13, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          160(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z13, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          40(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y1, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          168(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z1, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          48(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y4, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          176(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z4, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          56(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y7, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          184(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z7, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          64(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y12, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          192(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z12, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          72(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y15, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          200(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z15, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          80(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y9, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          208(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z9, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          88(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y14, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          216(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z14, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          96(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y8, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          224(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z8, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          104(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y11, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          232(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z11, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          112(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y5, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          240(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z5, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          120(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VMOVUPS       Y10, (R9)
+	MOVQ          lines_base+64(FP), R9
+	MOVQ          248(R9), R9
+	LEAQ          (R8)(R9*4), R9
+	VEXTRACTF32X8 $0x01, Z10, (R9)
+
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R9
+	IMULQ CX, R9
+	SHRQ  $0x04, R9
+	ADDQ  R9, ahead+120(FP)
+
+	// The pointers stand at the next row.
+	LEAQ (DX)(CX*4), R9
+	ADDQ R9, AX
+	ADDQ R9, BX
+	ADDQ R9, SI
+	ADDQ R9, DI
+	ADDQ $0x20, R8
+	BTQ  $0x00, blocks+32(FP)
+	JCC  next
+	MOVQ step+112(FP), R9
+	LEAQ -64(R8)(R9*4), R8
+
+next:
+	DECQ blocks+32(FP)
+	JMP  block
+
+done:
+	VZEROUPPER
+	RET
+
+// func dense2AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
+// Requires: AVX, CMOV, FMA3, MMX+
+TEXT ·dense2AVX2(SB), $0-136
+	MOVQ x_base+0(FP), AX
+	MOVQ d+24(FP), CX
+	SHLQ $0x02, CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (AX)(CX*1), BX
+	LEAQ (BX)(CX*1), SI
+	LEAQ (SI)(CX*1), DI
+	MOVQ scores_base+88(FP), R8
+	ADDQ AX, ahead+120(FP)
+
+block:
+	CMPQ blocks+32(FP), $0x00
+	JE   done
+	MOVQ w_base+40(FP), R9
+
+	// Groups of four columns; the last one ends with the row and so may begin back bytes too early, where w is 0.
+	MOVQ    CX, R12
+	NEGQ    R12
+	ANDQ    $0x0f, R12
+	LEAQ    (CX)(R12*1), R10
+	SHRQ    $0x04, R10
+	MOVQ    ahead+120(FP), R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -1634,7 +2130,7 @@ groups:
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI
 	ADDQ           $0x10, DI
-	ADDQ           $0x00000100, R13
+	ADDQ           rate+128(FP), R13
 	ADDQ           $0x00000020, R9
 	DECQ           R11
 	JNE            groups
@@ -1678,7 +2174,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX
@@ -1693,9 +2195,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int)
+// func dense4AVX2(x []float32, d int, blocks int, w []float32, lines []int, scores []float32, step int, ahead int, rate int)
 // Requires: AVX, CMOV, FMA3, MMX+
-TEXT ·dense4AVX2(SB), $0-128
+TEXT ·dense4AVX2(SB), $0-136
 	MOVQ x_base+0(FP), AX
 	MOVQ d+24(FP), CX
 	SHLQ $0x02, CX
@@ -1704,6 +2206,7 @@ TEXT ·dense4AVX2(SB), $0-128
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	ADDQ AX, ahead+120(FP)
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -1717,7 +2220,6 @@ block:
 	LEAQ    (CX)(R12*1), R10
 	SHRQ    $0x04, R10
 	MOVQ    ahead+120(FP), R13
-	ADDQ    AX, R13
 	MOVQ    lines_base+64(FP), R11
 	MOVQ    (R11), R11
 	LEAQ    (R8)(R11*4), R11
@@ -1869,7 +2371,7 @@ groups:
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI
 	ADDQ           $0x10, DI
-	ADDQ           $0x00000100, R13
+	ADDQ           rate+128(FP), R13
 	ADDQ           $0x00000040, R9
 	DECQ           R11
 	JNE            groups
@@ -1933,7 +2435,13 @@ flush:
 	TESTQ   R10, R10
 	JNE     chunk
 
-	// The pointers stand at the next row; 15 more.
+	// The last group may have fetched too much.
+	MOVQ  rate+128(FP), R11
+	IMULQ CX, R11
+	SHRQ  $0x04, R11
+	ADDQ  R11, ahead+120(FP)
+
+	// The pointers stand at the next row.
 	LEAQ (DX)(DX*4), R11
 	ADDQ R11, AX
 	ADDQ R11, BX

@@ -35,8 +35,9 @@ var avx512 = kernels{
 	level: "AVX-512",
 	dense: []denseKernel{
 		dense2AVX512, dense4AVX512, dense6AVX512, dense8AVX512, dense10AVX512, dense16AVX512,
+		dense32AVX512,
 	},
-	widths: []int{2, 4, 6, 8, 10, 16},
+	widths: []int{2, 4, 6, 8, 10, 16, 32},
 	sparse: []sparseKernel{sparse16AVX512, sparse32AVX512}, sparseWidths: []int{16, 32}, fewer: true,
 	region: regionAVX512,
 	add:    addAVX512, sub: subAVX512, transfer: transferAVX512,

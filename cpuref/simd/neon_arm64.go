@@ -46,7 +46,8 @@ func assembly() []*kernels {
 // denseNEON is denseGo for n classes.
 func denseNEON(n, rows int, tile func(p *float32, step int, w *float32, stride, k int,
 	totals *float32, width int)) denseKernel {
-	return func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, _ int) {
+	return func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, _,
+		_ int) {
 		last := (d+3)/4*4 - 4 // where the last group of columns begins
 		for i := 0; i < lanes*blocks; i += rows {
 			var own [2][4 * lanes]float32
@@ -92,7 +93,7 @@ func productNEON(x []float32, stride, blocks, columns int, w, totals []float32, 
 
 // weightedNEON is weightedGo. Coefficients of rows that fill up a tile are 0, as are columns.
 func weightedNEON(x []float32, stride, columns, examples int, a []float32, step, rows int,
-	totals []float32, width, _ int) {
+	totals []float32, width, _, _ int) {
 	var weights [16 * numerics.Block]float32
 	for r := range rows {
 		for i := range examples {

@@ -74,43 +74,60 @@ func byExamples(n int, acc func(c int) []VecVirtual, group func(r rows, w GPVirt
 	return a
 }
 
-// byClasses generates a kernel whose lanes are 16 classes: a value of an example is multiplied
-// where it lies, and nothing is turned but the scores at the end.
-func byClasses() {
+// byClasses generates a kernel whose lanes are classes, some vectors of them: a value of an example
+// is multiplied where it lies, and nothing is turned but the scores at the end.
+func byClasses(vectors int) {
 	acc := avx512.vectors(lanes) // of each row
 	var totals Mem
-	at := func(row int) Mem { return totals.Offset(4 * lanes * row) }
-	dense("dense16AVX512", lanes, func() arithmetic {
+	at := func(i int) Mem { return totals.Offset(4 * lanes * i) }
+	n, some := lanes*vectors, lanes/vectors
+	dense(fmt.Sprintf("dense%dAVX512", n), n, some, func() arithmetic {
 		totals = AllocLocal(4 * lanes * lanes)
 		return arithmetic{
 			acc: acc,
 			group: func(r rows, w GPVirtual) {
 				for j := range 4 {
-					weights := ZMM()
-					VMOVUPS(Mem{Base: w, Disp: 4 * lanes * j}, weights)
-					for row, v := range acc {
+					weights := avx512.vectors(vectors)
+					for i, v := range weights {
+						VMOVUPS(Mem{Base: w, Disp: 4 * (n*j + lanes*i)}, v)
+					}
+					for row := range some {
 						m := r.at(row)
 						m.Disp = 4 * j
-						VFMADD231PS_BCST(m, weights, v)
+						if vectors == 1 {
+							VFMADD231PS_BCST(m, weights[0], acc[row])
+							continue
+						}
+						x := ZMM()
+						VBROADCASTSS(m, x)
+						for i, v := range weights {
+							VFMADD231PS(x, v, acc[some*i+row])
+						}
 					}
 				}
 			},
 			begin: func(_, _ GPVirtual) {
 				zero := avx512.zeros(1)[0]
-				for row := range acc {
-					VMOVUPS(zero, at(row))
+				for i := range acc {
+					VMOVUPS(zero, at(i))
 				}
 			},
 			flush: func(_, _ GPVirtual) {
-				for row, v := range acc {
-					VADDPS(at(row), v, v)
-					VMOVUPS(v, at(row))
+				for i, v := range acc {
+					VADDPS(at(i), v, v)
+					VMOVUPS(v, at(i))
 				}
 			},
 			end: func(t, scores GPVirtual) {
 				for c, v := range turn(acc) {
 					line(t, scores, c)
-					VMOVUPS(v, Mem{Base: t})
+					if vectors == 1 {
+						VMOVUPS(v, Mem{Base: t})
+						continue
+					}
+					VMOVUPS(v.AsY(), Mem{Base: t})
+					line(t, scores, lanes+c)
+					VEXTRACTF32X8(Imm(1), v, Mem{Base: t})
 				}
 			},
 		}
@@ -153,18 +170,20 @@ func turn(v []VecVirtual) []VecVirtual {
 	return columns
 }
 
-// dense generates a kernel for n classes.
+// dense generates a kernel for n classes, which multiplies some rows of a block at once: all, or
+// half of them.
 //
-// An example is owned by a lane, so four columns of 16 rows have to be
+// Where an example is owned by a lane, four columns of 16 rows have to be
 // transposed: the rows l, l+4, l+8, l+12 are brought into the four 128-bit parts
 // of a vector from memory, which costs no shuffle, and the parts are transposed
 // all at once by two rounds of unpacking.
 //
-// Rows of a block follow each other in memory, but the loop reads 16 of them at
+// Rows of a block follow each other in memory, but the loop reads many of them at
 // once, which is more than processors foresee. So the loop fetches ahead in the
-// order of memory, as many bytes as it uses.
-func dense(name string, n int, arithmetic func() arithmetic) {
-	TEXT(name, 0, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, ahead int)")
+// order of memory.
+func dense(name string, n, some int, arithmetic func() arithmetic) {
+	TEXT(name, 0, "func(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step, "+
+		"ahead, rate int)")
 	Pragma("noescape")
 	var r rows
 	r.first[0] = base("x")
@@ -179,6 +198,13 @@ func dense(name string, n int, arithmetic func() arithmetic) {
 	a := arithmetic()
 	blocks := address(Param("blocks"))
 	w, left, now, back, ahead, t := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	fetched, rate := address(Param("ahead")), address(Param("rate")) // for a group
+	ADDQ(r.first[0], fetched)
+	if some < lanes {
+		comment("Half blocks.")
+		SHLQ(Imm(1), blocks)
+		SHRQ(Imm(1), rate)
+	}
 
 	Label("block")
 	CMPQ(blocks, Imm(0))
@@ -190,8 +216,7 @@ func dense(name string, n int, arithmetic func() arithmetic) {
 	ANDQ(Imm(15), back)
 	LEAQ(Mem{Base: r.s, Index: back, Scale: 1}, left)
 	SHRQ(Imm(4), left)
-	Load(Param("ahead"), ahead)
-	ADDQ(r.first[0], ahead)
+	MOVQ(fetched, ahead)
 	a.begin(t, scores)
 
 	Label("chunk")
@@ -210,12 +235,12 @@ func dense(name string, n int, arithmetic func() arithmetic) {
 	JE(LabelRef("last"))
 
 	Label("groups")
-	for i := range 4 {
+	for i := range some / 4 {
 		PREFETCHT1(Mem{Base: ahead, Disp: 64 * i})
 	}
 	a.group(r, w)
 	r.advance(Imm(16))
-	ADDQ(U32(256), ahead)
+	ADDQ(rate, ahead)
 	ADDQ(U32(uint32(16*n)), w)
 	DECQ(now)
 	JNE(LabelRef("groups"))
@@ -237,11 +262,27 @@ func dense(name string, n int, arithmetic func() arithmetic) {
 	JNE(LabelRef("chunk"))
 	a.end(t, scores)
 
-	comment("The pointers stand at the next row; 15 more.")
-	LEAQ(Mem{Base: r.s3, Index: r.s3, Scale: 4}, t)
-	r.advance(t)
-	Load(Param("step"), t)
-	LEAQ(Mem{Base: scores, Index: t, Scale: 4}, scores)
+	comment("The last group may have fetched too much.")
+	MOVQ(rate, t)
+	IMULQ(r.s, t)
+	SHRQ(Imm(4), t)
+	ADDQ(t, fetched)
+	comment("The pointers stand at the next row.")
+	if some == lanes {
+		LEAQ(Mem{Base: r.s3, Index: r.s3, Scale: 4}, t)
+		r.advance(t)
+		Load(Param("step"), t)
+		LEAQ(Mem{Base: scores, Index: t, Scale: 4}, scores)
+	} else {
+		LEAQ(Mem{Base: r.s3, Index: r.s, Scale: 4}, t)
+		r.advance(t)
+		add(4*some, scores)
+		BTQ(Imm(0), blocks)
+		JCC(LabelRef("next"))
+		Load(Param("step"), t)
+		LEAQ(Mem{Base: scores, Index: t, Scale: 4, Disp: -4 * lanes}, scores)
+		Label("next")
+	}
 	DECQ(blocks)
 	JMP(LabelRef("block"))
 
@@ -284,7 +325,7 @@ func (l level) pair(a, b VecVirtual) (low, high VecVirtual) {
 func dense512(n int) {
 	acc := avx512.vectors(n)
 	var part [4]OpmaskVirtual // of the 128-bit parts of a vector
-	dense(fmt.Sprintf("dense%dAVX512", n), n, func() arithmetic {
+	dense(fmt.Sprintf("dense%dAVX512", n), n, lanes, func() arithmetic {
 		for i := 1; i < 4; i++ {
 			bits := GP32()
 			part[i] = K()
@@ -315,7 +356,7 @@ func dense512(n int) {
 
 func denseAVX2(n int) {
 	acc := avx2.vectors(2 * n) // rows 0..7 and 8..15
-	dense(fmt.Sprintf("dense%dAVX2", n), n, func() arithmetic {
+	dense(fmt.Sprintf("dense%dAVX2", n), n, lanes, func() arithmetic {
 		return byExamples(n, func(c int) []VecVirtual { return acc[2*c : 2*c+2] }, func(r rows, w GPVirtual) {
 			for half := range 2 {
 				var u [4]VecVirtual

@@ -63,7 +63,8 @@ func main() {
 		for _, n := range []int{2, 4, 6, 8, 10} {
 			dense512(n)
 		}
-		byClasses()
+		byClasses(1)
+		byClasses(2)
 		denseAVX2(2)
 		denseAVX2(4)
 		sparse(2, XMM)

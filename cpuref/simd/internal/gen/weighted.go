@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -17,19 +18,20 @@ func rowsOfTargets(l level) {
 
 // weighted generates a kernel with a loop for each number of rows up to most: four vectors of
 // columns at a time for up to narrow rows, else two, and what is left one vector at a time. Each
-// value loaded, of x or a, is used for several sums.
+// value loaded, of x or a, is used for several sums. Fetched is half of what is read, at most.
 func weighted(l level, most, narrow int) {
 	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
-		"totals []float32, width, ahead int)")
+		"totals []float32, width, ahead, rate int)")
 	w := weightedLoop{
 		x: base("x"), stride: value("stride"), columns: value("columns"), a: base("a"),
 		step: value("step"), totals: base("totals"), width: value("width"),
-		ahead: value("ahead"), level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(),
+		ahead: value("ahead"), level: l, fromX: GP64(), fromA: GP64(), left: GP64(), lane: GP64(), rate: GP64(),
 	}
 	w.free = l.vectors(l.size/2 - 1)
 	for _, bytes := range []GPVirtual{w.stride, w.step, w.width} {
 		SHLQ(Imm(2), bytes)
 	}
+	ADDQ(w.x, w.ahead)
 	comment("From the end of one line of coefficients to the next.")
 	SUBQ(Imm(4*lanes), w.step)
 	for rows := 1; rows <= most; rows++ {
@@ -52,10 +54,10 @@ func weighted(l level, most, narrow int) {
 // loop has its own.
 type weightedLoop struct {
 	level
-	x, stride, columns, a, step GPVirtual
-	totals, width, ahead        GPVirtual
-	fromX, fromA, left, lane    GPVirtual
-	free                        []VecVirtual
+	x, stride, columns, a, step    GPVirtual
+	totals, width, ahead           GPVirtual
+	fromX, fromA, left, lane, rate GPVirtual
+	free                           []VecVirtual
 }
 
 // group generates the loop over groups of columns, of some vectors each. With some, they are
@@ -66,6 +68,12 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		taken := free[:n]
 		free = free[n:]
 		return taken
+	}
+	if vectors > 1 {
+		Load(Param("rate"), w.rate)
+		if n := 256 / (vectors * size); n > 1 {
+			SHRQ(Imm(uint64(bits.Len(uint(n))-1)), w.rate)
+		}
 	}
 	acc := make([][]VecVirtual, rows)
 	for r := range acc {
@@ -90,9 +98,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
-		if v*size%64 == 0 && vectors > 1 {
-			PREFETCHT1(Mem{Base: w.fromX, Index: w.ahead, Scale: 1, Disp: v * size})
-		}
+	}
+	for v := range vectors / 2 {
+		PREFETCHT1(Mem{Base: w.ahead, Disp: v * size})
 	}
 	for r, row := range acc {
 		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}
@@ -106,6 +114,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		}
 	}
 	ADDQ(w.stride, w.fromX)
+	if vectors > 1 {
+		ADDQ(w.rate, w.ahead)
+	}
 	ADDQ(Imm(4), w.fromA)
 	DECQ(w.lane)
 	JNE(LabelRef(name + "Example"))

@@ -195,9 +195,18 @@ func (d *Definition) Rule(text string) (Rule, error) {
 }
 
 // lentScorer is a Scorer that its owner closes.
-type lentScorer struct{ engine.Scorer }
+type lentScorer struct{ of engine.Scorer }
 
-func (lentScorer) Close() error { return nil }
+func (l lentScorer) Shape() (n, d, q int)                     { return l.of.Shape() }
+func (l lentScorer) Rescore(w engine.Weights, of []int) error { return l.of.Rescore(w, of) }
+func (l lentScorer) Predict(dst []int32) error                { return l.of.Predict(dst) }
+func (l lentScorer) Scores(dst []float32, from, to int) error {
+	return l.of.Scores(dst, from, to)
+}
+func (l lentScorer) CountPredicted(counts []int64, y []int32) error {
+	return l.of.CountPredicted(counts, y)
+}
+func (l lentScorer) Close() error { return nil }
 
 // ClassWeights says how much examples count by their label.
 type ClassWeights string

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -165,7 +166,13 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-func (l *learner) CompressionSet() []int { return l.planes.examples() }
+func (l *learner) CompressionSet() (all []int) {
+	for _, p := range l.planes.all {
+		all = append(all, int(p.Example))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // counted is a plane as a state has it.
 type counted struct {

@@ -140,12 +140,3 @@ func (s *planes) weights(q, d int) []float32 {
 	}
 	return w
 }
-
-// examples returns those of the planes, each once, in increasing order.
-func (s *planes) examples() (all []int) {
-	for _, p := range s.all {
-		all = append(all, int(p.Example))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}

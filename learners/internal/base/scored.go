@@ -24,8 +24,8 @@ type Scored struct {
 	closed bool
 }
 
-// StartScored returns the start of the learner of that name: it loads the examples of a problem, and
-// begin makes the run on them.
+// StartScored returns the start of the learner of that name: it loads the examples of a problem,
+// and begin makes the run on them.
 func StartScored(name string, begin func(*Scored) (learners.Learner, error),
 ) func(context.Context, *learners.Problem) (learners.Learner, error) {
 	return func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {

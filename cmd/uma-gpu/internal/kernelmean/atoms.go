@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -28,8 +29,7 @@ type AtomsOptions struct {
 	Data      app.Data
 	Kernel    app.Kernel
 	Device    device.Device
-	Number    string        // of atoms, "" if Choice.Within says it
-	Choice    means.Options // but for the number of atoms and the kernel function
+	Choice    means.Options // but for the kernel function
 	Out       string
 	Normalize string
 	DryRun    bool
@@ -50,7 +50,7 @@ tiles, and keeps none.
 Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
 			o.Kernel.KindFlag("rbf"),
-			app.Text(&o.Number, "atoms", "", "choose `K` examples"),
+			app.Count(&o.Choice.Atoms, "atoms", 0, 1, math.MaxInt, "choose `K` examples"),
 			app.Number(&o.Choice.Within, "atom-error", 0,
 				"or as few as bring their mean within `LENGTH` of that of all"),
 			app.Choice(&o.Choice.Choice, "atom-choice", means.Herding,
@@ -89,13 +89,8 @@ type AtomsReport struct {
 // check completes the choice of atoms, with the kernel function of k.
 func (o *AtomsOptions) check(k *fitting.Options) (err error) {
 	given := o.Given("atom-error")
-	if (o.Number == "") != given || given && !(o.Choice.Within > 0) {
+	if o.Given("atoms") == given || given && !(o.Choice.Within > 0) {
 		return app.Usage("wanted --atoms or --atom-error, above 0")
-	}
-	if o.Number != "" {
-		if o.Choice.Atoms, err = app.ParseCount(o.Number); err != nil || o.Choice.Atoms < 1 {
-			return app.Usage("--atoms are %q, wanted a number of at least 1", o.Number)
-		}
 	}
 	if err := o.Kernel.Function(k, false); err != nil {
 		return err

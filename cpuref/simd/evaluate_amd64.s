@@ -6002,9 +6002,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSums16AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·columnSumsAVX512(SB), NOSPLIT, $0-128
+TEXT ·columnSums16AVX512(SB), NOSPLIT, $0-128
 	MOVQ         runs_base+0(FP), AX
 	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
@@ -6017,38 +6017,38 @@ run:
 	TESTQ   CX, CX
 	JE      done
 	MOVLQSX (AX), R8
-	MOVLQSX 4(AX), R9
-	MOVLQSX 8(AX), R11
-	SHLQ    $0x07, R11
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x07, R10
 	VPXORD  Z0, Z0, Z0
 
 value:
-	MOVLQSX       (DX)(R8*4), R10
-	SHLQ          $0x06, R10
-	VBROADCASTSS  (BX)(R8*4), Z2
-	VFMADD231PS   (SI)(R10*1), Z2, Z0
-	INCQ          R8
-	DECQ          R9
+	MOVLQSX       (DX), R9
+	SHLQ          $0x06, R9
+	VBROADCASTSS  (BX), Z2
+	VFMADD231PS   (SI)(R9*1), Z2, Z0
+	ADDQ          $0x04, DX
+	ADDQ          $0x04, BX
+	DECQ          R8
 	JNE           value
 	VMULPS        Z1, Z0, Z0
 	VCVTPS2QQ     Y0, Z2
 	VEXTRACTF32X8 $0x01, Z0, Y3
 	VCVTPS2QQ     Y3, Z3
-	VPADDQ        (DI)(R11*1), Z2, Z2
-	VMOVDQU64     Z2, (DI)(R11*1)
-	VPADDQ        64(DI)(R11*1), Z3, Z3
-	VMOVDQU64     Z3, 64(DI)(R11*1)
-	ADDQ          $0x0c, AX
-	SUBQ          $0x03, CX
+	VPADDQ        (DI)(R10*1), Z2, Z2
+	VMOVDQU64     Z2, (DI)(R10*1)
+	VPADDQ        64(DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, 64(DI)(R10*1)
+	ADDQ          $0x08, AX
+	SUBQ          $0x02, CX
 	JMP           run
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSums16AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, FMA3
-TEXT ·columnSumsAVX2(SB), NOSPLIT, $64-128
+TEXT ·columnSums16AVX2(SB), NOSPLIT, $64-128
 	MOVQ         runs_base+0(FP), AX
 	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
@@ -6061,59 +6061,227 @@ run:
 	TESTQ   CX, CX
 	JE      done
 	MOVLQSX (AX), R8
-	MOVLQSX 4(AX), R9
-	MOVLQSX 8(AX), R11
-	SHLQ    $0x07, R11
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x07, R10
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 
 value:
-	MOVLQSX      (DX)(R8*4), R10
-	SHLQ         $0x06, R10
-	VBROADCASTSS (BX)(R8*4), Y3
-	VFMADD231PS  (SI)(R10*1), Y3, Y0
-	VFMADD231PS  32(SI)(R10*1), Y3, Y1
-	INCQ         R8
-	DECQ         R9
+	MOVLQSX      (DX), R9
+	SHLQ         $0x06, R9
+	VBROADCASTSS (BX), Y3
+	VFMADD231PS  (SI)(R9*1), Y3, Y0
+	VFMADD231PS  32(SI)(R9*1), Y3, Y1
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R8
 	JNE          value
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      Y0, (SP)
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(SP)
 	VCVTSS2SIQ   (SP), R8
-	ADDQ         R8, (DI)(R11*1)
+	ADDQ         R8, (DI)(R10*1)
 	VCVTSS2SIQ   4(SP), R8
-	ADDQ         R8, 8(DI)(R11*1)
+	ADDQ         R8, 8(DI)(R10*1)
 	VCVTSS2SIQ   8(SP), R8
-	ADDQ         R8, 16(DI)(R11*1)
+	ADDQ         R8, 16(DI)(R10*1)
 	VCVTSS2SIQ   12(SP), R8
-	ADDQ         R8, 24(DI)(R11*1)
+	ADDQ         R8, 24(DI)(R10*1)
 	VCVTSS2SIQ   16(SP), R8
-	ADDQ         R8, 32(DI)(R11*1)
+	ADDQ         R8, 32(DI)(R10*1)
 	VCVTSS2SIQ   20(SP), R8
-	ADDQ         R8, 40(DI)(R11*1)
+	ADDQ         R8, 40(DI)(R10*1)
 	VCVTSS2SIQ   24(SP), R8
-	ADDQ         R8, 48(DI)(R11*1)
+	ADDQ         R8, 48(DI)(R10*1)
 	VCVTSS2SIQ   28(SP), R8
-	ADDQ         R8, 56(DI)(R11*1)
+	ADDQ         R8, 56(DI)(R10*1)
 	VCVTSS2SIQ   32(SP), R8
-	ADDQ         R8, 64(DI)(R11*1)
+	ADDQ         R8, 64(DI)(R10*1)
 	VCVTSS2SIQ   36(SP), R8
-	ADDQ         R8, 72(DI)(R11*1)
+	ADDQ         R8, 72(DI)(R10*1)
 	VCVTSS2SIQ   40(SP), R8
-	ADDQ         R8, 80(DI)(R11*1)
+	ADDQ         R8, 80(DI)(R10*1)
 	VCVTSS2SIQ   44(SP), R8
-	ADDQ         R8, 88(DI)(R11*1)
+	ADDQ         R8, 88(DI)(R10*1)
 	VCVTSS2SIQ   48(SP), R8
-	ADDQ         R8, 96(DI)(R11*1)
+	ADDQ         R8, 96(DI)(R10*1)
 	VCVTSS2SIQ   52(SP), R8
-	ADDQ         R8, 104(DI)(R11*1)
+	ADDQ         R8, 104(DI)(R10*1)
 	VCVTSS2SIQ   56(SP), R8
-	ADDQ         R8, 112(DI)(R11*1)
+	ADDQ         R8, 112(DI)(R10*1)
 	VCVTSS2SIQ   60(SP), R8
-	ADDQ         R8, 120(DI)(R11*1)
-	ADDQ         $0x0c, AX
-	SUBQ         $0x03, CX
+	ADDQ         R8, 120(DI)(R10*1)
+	ADDQ         $0x08, AX
+	SUBQ         $0x02, CX
+	JMP          run
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSums32AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·columnSums32AVX512(SB), NOSPLIT, $0-128
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
+	MOVQ         rows_base+24(FP), DX
+	MOVQ         values_base+48(FP), BX
+	MOVQ         a_base+72(FP), SI
+	MOVQ         sums_base+104(FP), DI
+	VBROADCASTSS scale+96(FP), Z2
+
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x08, R10
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+
+value:
+	MOVLQSX       (DX), R9
+	SHLQ          $0x07, R9
+	VBROADCASTSS  (BX), Z3
+	VFMADD231PS   (SI)(R9*1), Z3, Z0
+	VFMADD231PS   64(SI)(R9*1), Z3, Z1
+	ADDQ          $0x04, DX
+	ADDQ          $0x04, BX
+	DECQ          R8
+	JNE           value
+	VMULPS        Z2, Z0, Z0
+	VCVTPS2QQ     Y0, Z3
+	VEXTRACTF32X8 $0x01, Z0, Y4
+	VCVTPS2QQ     Y4, Z4
+	VPADDQ        (DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, (DI)(R10*1)
+	VPADDQ        64(DI)(R10*1), Z4, Z4
+	VMOVDQU64     Z4, 64(DI)(R10*1)
+	VMULPS        Z2, Z1, Z1
+	VCVTPS2QQ     Y1, Z3
+	VEXTRACTF32X8 $0x01, Z1, Y4
+	VCVTPS2QQ     Y4, Z4
+	VPADDQ        128(DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, 128(DI)(R10*1)
+	VPADDQ        192(DI)(R10*1), Z4, Z4
+	VMOVDQU64     Z4, 192(DI)(R10*1)
+	ADDQ          $0x08, AX
+	SUBQ          $0x02, CX
+	JMP           run
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSums32AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// Requires: AVX, FMA3
+TEXT ·columnSums32AVX2(SB), NOSPLIT, $128-128
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
+	MOVQ         rows_base+24(FP), DX
+	MOVQ         values_base+48(FP), BX
+	MOVQ         a_base+72(FP), SI
+	MOVQ         sums_base+104(FP), DI
+	VBROADCASTSS scale+96(FP), Y4
+
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x08, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+value:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x07, R9
+	VBROADCASTSS (BX), Y5
+	VFMADD231PS  (SI)(R9*1), Y5, Y0
+	VFMADD231PS  32(SI)(R9*1), Y5, Y1
+	VFMADD231PS  64(SI)(R9*1), Y5, Y2
+	VFMADD231PS  96(SI)(R9*1), Y5, Y3
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R8
+	JNE          value
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(SP)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(SP)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(SP)
+	VCVTSS2SIQ   (SP), R8
+	ADDQ         R8, (DI)(R10*1)
+	VCVTSS2SIQ   4(SP), R8
+	ADDQ         R8, 8(DI)(R10*1)
+	VCVTSS2SIQ   8(SP), R8
+	ADDQ         R8, 16(DI)(R10*1)
+	VCVTSS2SIQ   12(SP), R8
+	ADDQ         R8, 24(DI)(R10*1)
+	VCVTSS2SIQ   16(SP), R8
+	ADDQ         R8, 32(DI)(R10*1)
+	VCVTSS2SIQ   20(SP), R8
+	ADDQ         R8, 40(DI)(R10*1)
+	VCVTSS2SIQ   24(SP), R8
+	ADDQ         R8, 48(DI)(R10*1)
+	VCVTSS2SIQ   28(SP), R8
+	ADDQ         R8, 56(DI)(R10*1)
+	VCVTSS2SIQ   32(SP), R8
+	ADDQ         R8, 64(DI)(R10*1)
+	VCVTSS2SIQ   36(SP), R8
+	ADDQ         R8, 72(DI)(R10*1)
+	VCVTSS2SIQ   40(SP), R8
+	ADDQ         R8, 80(DI)(R10*1)
+	VCVTSS2SIQ   44(SP), R8
+	ADDQ         R8, 88(DI)(R10*1)
+	VCVTSS2SIQ   48(SP), R8
+	ADDQ         R8, 96(DI)(R10*1)
+	VCVTSS2SIQ   52(SP), R8
+	ADDQ         R8, 104(DI)(R10*1)
+	VCVTSS2SIQ   56(SP), R8
+	ADDQ         R8, 112(DI)(R10*1)
+	VCVTSS2SIQ   60(SP), R8
+	ADDQ         R8, 120(DI)(R10*1)
+	VCVTSS2SIQ   64(SP), R8
+	ADDQ         R8, 128(DI)(R10*1)
+	VCVTSS2SIQ   68(SP), R8
+	ADDQ         R8, 136(DI)(R10*1)
+	VCVTSS2SIQ   72(SP), R8
+	ADDQ         R8, 144(DI)(R10*1)
+	VCVTSS2SIQ   76(SP), R8
+	ADDQ         R8, 152(DI)(R10*1)
+	VCVTSS2SIQ   80(SP), R8
+	ADDQ         R8, 160(DI)(R10*1)
+	VCVTSS2SIQ   84(SP), R8
+	ADDQ         R8, 168(DI)(R10*1)
+	VCVTSS2SIQ   88(SP), R8
+	ADDQ         R8, 176(DI)(R10*1)
+	VCVTSS2SIQ   92(SP), R8
+	ADDQ         R8, 184(DI)(R10*1)
+	VCVTSS2SIQ   96(SP), R8
+	ADDQ         R8, 192(DI)(R10*1)
+	VCVTSS2SIQ   100(SP), R8
+	ADDQ         R8, 200(DI)(R10*1)
+	VCVTSS2SIQ   104(SP), R8
+	ADDQ         R8, 208(DI)(R10*1)
+	VCVTSS2SIQ   108(SP), R8
+	ADDQ         R8, 216(DI)(R10*1)
+	VCVTSS2SIQ   112(SP), R8
+	ADDQ         R8, 224(DI)(R10*1)
+	VCVTSS2SIQ   116(SP), R8
+	ADDQ         R8, 232(DI)(R10*1)
+	VCVTSS2SIQ   120(SP), R8
+	ADDQ         R8, 240(DI)(R10*1)
+	VCVTSS2SIQ   124(SP), R8
+	ADDQ         R8, 248(DI)(R10*1)
+	ADDQ         $0x08, AX
+	SUBQ         $0x02, CX
 	JMP          run
 
 done:

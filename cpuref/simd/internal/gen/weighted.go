@@ -204,62 +204,62 @@ func tailLanes(n GPVirtual) VecVirtual {
 	return some
 }
 
-// columnSums generates a kernel whose lanes are 16 rows of coefficients. AVX2, which has no vector
+// columnSums generates a kernel whose lanes are n rows of coefficients. AVX2, which has no vector
 // conversion to int64, converts one number after the other.
-func columnSums(l level) {
-	function("columnSums"+l.name, "func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
-	runs, n, rows, values := base("runs"), length("runs"), base("rows"), base("values")
+func columnSums(l level, n int) {
+	function(fmt.Sprintf("columnSums%d%s", n, l.name),
+		"func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
+	runs, left, rows, values := base("runs"), length("runs"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
-	k, left, i, column := GP64(), GP64(), GP64(), GP64()
-	long := l.size == 64
-	acc, scale := l.vectors(4*lanes/l.size), broadcast("scale", l.vector())
+	more, i, column := GP64(), GP64(), GP64()
+	long, size := l.size == 64, uint64(bits.Len(uint(4*n))-1) // of a line of coefficients
+	acc, scale := l.vectors(4*n/l.size), broadcast("scale", l.vector())
 	var scaled Mem
 	if !long {
-		scaled = AllocLocal(4 * lanes)
+		scaled = AllocLocal(4 * n)
 	}
-	loop("run", n, 3, func() {
-		MOVLQSX(Mem{Base: runs}, k)
-		MOVLQSX(Mem{Base: runs, Disp: 4}, left)
-		MOVLQSX(Mem{Base: runs, Disp: 8}, column)
-		SHLQ(Imm(7), column)
+	loop("run", left, 2, func() {
+		MOVLQSX(Mem{Base: runs}, more)
+		MOVLQSX(Mem{Base: runs, Disp: 4}, column)
+		SHLQ(Imm(size+1), column)
 		for _, v := range acc {
 			clearVector(v)
 		}
 		Label("value")
-		MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
-		SHLQ(Imm(6), i)
+		MOVLQSX(Mem{Base: rows}, i)
+		SHLQ(Imm(size), i)
 		v := l.vector()
-		VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+		VBROADCASTSS(Mem{Base: values}, v)
 		for part, sum := range acc {
 			VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
 		}
-		INCQ(k)
-		DECQ(left)
+		add(4, rows, values)
+		DECQ(more)
 		JNE(LabelRef("value"))
 
 		for part, v := range acc {
 			VMULPS(scale, v, v)
 			if !long {
 				VMOVUPS(v, scaled.Offset(32*part))
+				continue
 			}
-		}
-		if long {
 			low, high, half := ZMM(), ZMM(), YMM()
-			VCVTPS2QQ(acc[0].AsY(), low)
-			VEXTRACTF32X8(Imm(1), acc[0], half)
+			VCVTPS2QQ(v.AsY(), low)
+			VEXTRACTF32X8(Imm(1), v, half)
 			VCVTPS2QQ(half, high)
-			for part, v := range []VecVirtual{low, high} {
-				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 64 * part}
+			for i, v := range []VecVirtual{low, high} {
+				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 128*part + 64*i}
 				VPADDQ(sum, v, v)
 				VMOVDQU64(v, sum)
 			}
-		} else {
-			for lane := range lanes {
+		}
+		if !long {
+			for lane := range n {
 				integer := GP64()
 				VCVTSS2SIQ(scaled.Offset(4*lane), integer)
 				ADDQ(integer, Mem{Base: sums, Index: column, Scale: 1, Disp: 8 * lane})
 			}
 		}
-		add(12, runs)
+		add(8, runs)
 	})
 }

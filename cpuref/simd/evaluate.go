@@ -160,6 +160,8 @@ const (
 	ownSumBytes = 4 << 20
 	// totalBytes is the most that the totals of a part of a span take.
 	totalBytes = 256 << 10
+	// nextColumns is how many bytes of a row the kernel weighted mostly takes at once.
+	nextColumns = 4 * 32
 	// spansPerTask are the spans of a task that has sums of its own, at most.
 	spansPerTask = 8
 )
@@ -177,6 +179,7 @@ func partOf(d int) int {
 type share struct {
 	begun          bool
 	next, work     int           // which value of the examples to fetch next; of evaluator, or 0
+	soon           int           // else what of an example to fetch: as many bytes ahead
 	a, t           []float32     // coefficients and targets of a span
 	rows           [span]int64   // where the targets of each example of a span begin
 	weight, losses [span]float32 // of the examples of a span
@@ -289,7 +292,7 @@ func (v *evaluator) fill(at int, last bool, own *worker, a []float32, fill func(
 // it fetches its share of the next part.
 func (s *share) fetch(at, values, classes int) (ahead, rate int) {
 	if s.work == 0 {
-		return 0, 0
+		return s.soon, 0
 	}
 	ahead, rate = 4*(s.next-at), wholeRate*classes/s.work
 	s.next += values * rate / wholeRate
@@ -340,6 +343,9 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 			rows := min(per, rEnd-row)
 			totals := s.totals[:rows*columns]
 			clear(totals)
+			if s.soon = 0; row == r {
+				s.soon = nextColumns
+			}
 			for first := 0; first < n; first += v.part {
 				v.weighted(at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
 					j+columns, totals, columns, s)

@@ -480,11 +480,18 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-136
 	JE   rows14
 
 rows1:
-	MOVQ rate+128(FP), R14
-
 rows1wide:
-	CMPQ    DX, $0x40
-	JLT     rows1wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows1wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows1wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows1wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -502,11 +509,13 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Z4
-	VMOVUPS      64(R10), Z5
-	VMOVUPS      128(R10), Z6
-	VMOVUPS      192(R10), Z7
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z5
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z6
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z7
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
@@ -597,11 +606,18 @@ rows1restSomeExample:
 	JMP              done
 
 rows2:
-	MOVQ rate+128(FP), R14
-
 rows2wide:
-	CMPQ    DX, $0x40
-	JLT     rows2wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows2wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows2wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows2wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -624,11 +640,13 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Z8
-	VMOVUPS      64(R10), Z9
-	VMOVUPS      128(R10), Z10
-	VMOVUPS      192(R10), Z11
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z9
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z10
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z11
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
@@ -739,11 +757,18 @@ rows2restSomeExample:
 	JMP              done
 
 rows3:
-	MOVQ rate+128(FP), R14
-
 rows3wide:
-	CMPQ    DX, $0x40
-	JLT     rows3wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows3wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows3wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows3wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -771,11 +796,13 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Z12
-	VMOVUPS      64(R10), Z13
-	VMOVUPS      128(R10), Z14
-	VMOVUPS      192(R10), Z15
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z13
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z14
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z15
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z12, Z16, Z0
 	VFMADD231PS  Z13, Z16, Z1
@@ -906,11 +933,18 @@ rows3restSomeExample:
 	JMP              done
 
 rows4:
-	MOVQ rate+128(FP), R14
-
 rows4wide:
-	CMPQ    DX, $0x40
-	JLT     rows4wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows4wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows4wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows4wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -943,11 +977,13 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Z16
-	VMOVUPS      64(R10), Z17
-	VMOVUPS      128(R10), Z18
-	VMOVUPS      192(R10), Z19
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z17
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z18
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z19
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
@@ -1098,11 +1134,18 @@ rows4restSomeExample:
 	JMP              done
 
 rows5:
-	MOVQ rate+128(FP), R14
-
 rows5wide:
-	CMPQ    DX, $0x40
-	JLT     rows5wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows5wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows5wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows5wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1140,11 +1183,13 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Z20
-	VMOVUPS      64(R10), Z21
-	VMOVUPS      128(R10), Z22
-	VMOVUPS      192(R10), Z23
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z21
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z22
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z23
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z20, Z24, Z0
 	VFMADD231PS  Z21, Z24, Z1
@@ -1315,11 +1360,18 @@ rows5restSomeExample:
 	JMP              done
 
 rows6:
-	MOVQ rate+128(FP), R14
-
 rows6wide:
-	CMPQ    DX, $0x40
-	JLT     rows6wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows6wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows6wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows6wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1362,11 +1414,13 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Z24
-	VMOVUPS      64(R10), Z25
-	VMOVUPS      128(R10), Z26
-	VMOVUPS      192(R10), Z27
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z25
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z26
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z27
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z24, Z28, Z0
 	VFMADD231PS  Z25, Z28, Z1
@@ -1557,12 +1611,18 @@ rows6restSomeExample:
 	JMP              done
 
 rows7:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows7wide:
-	CMPQ    DX, $0x20
-	JLT     rows7wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows7wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows7wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows7wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1596,8 +1656,9 @@ rows7wideBlock:
 
 rows7wideExample:
 	VMOVUPS      (R10), Z14
-	VMOVUPS      64(R10), Z15
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z15
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1780,12 +1841,18 @@ rows7restSomeExample:
 	JMP              done
 
 rows8:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows8wide:
-	CMPQ    DX, $0x20
-	JLT     rows8wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows8wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows8wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows8wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1822,8 +1889,9 @@ rows8wideBlock:
 
 rows8wideExample:
 	VMOVUPS      (R10), Z16
-	VMOVUPS      64(R10), Z17
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z17
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2022,12 +2090,18 @@ rows8restSomeExample:
 	JMP              done
 
 rows9:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows9wide:
-	CMPQ    DX, $0x20
-	JLT     rows9wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows9wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows9wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows9wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2067,8 +2141,9 @@ rows9wideBlock:
 
 rows9wideExample:
 	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z19
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2283,12 +2358,18 @@ rows9restSomeExample:
 	JMP              done
 
 rows10:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows10wide:
-	CMPQ    DX, $0x20
-	JLT     rows10wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows10wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows10wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows10wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2331,8 +2412,9 @@ rows10wideBlock:
 
 rows10wideExample:
 	VMOVUPS      (R10), Z20
-	VMOVUPS      64(R10), Z21
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z21
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2563,12 +2645,18 @@ rows10restSomeExample:
 	JMP              done
 
 rows11:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows11wide:
-	CMPQ    DX, $0x20
-	JLT     rows11wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows11wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows11wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows11wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2614,8 +2702,9 @@ rows11wideBlock:
 
 rows11wideExample:
 	VMOVUPS      (R10), Z22
-	VMOVUPS      64(R10), Z23
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z23
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -2862,12 +2951,18 @@ rows11restSomeExample:
 	JMP              done
 
 rows12:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows12wide:
-	CMPQ    DX, $0x20
-	JLT     rows12wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows12wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows12wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows12wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2916,8 +3011,9 @@ rows12wideBlock:
 
 rows12wideExample:
 	VMOVUPS      (R10), Z24
-	VMOVUPS      64(R10), Z25
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z25
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3180,12 +3276,18 @@ rows12restSomeExample:
 	JMP              done
 
 rows13:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows13wide:
-	CMPQ    DX, $0x20
-	JLT     rows13wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows13wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows13wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows13wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -3237,8 +3339,9 @@ rows13wideBlock:
 
 rows13wideExample:
 	VMOVUPS      (R10), Z26
-	VMOVUPS      64(R10), Z27
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z27
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -3517,12 +3620,18 @@ rows13restSomeExample:
 	JMP              done
 
 rows14:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows14wide:
-	CMPQ    DX, $0x20
-	JLT     rows14wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows14wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows14wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows14wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -3577,8 +3686,9 @@ rows14wideBlock:
 
 rows14wideExample:
 	VMOVUPS      (R10), Z28
-	VMOVUPS      64(R10), Z29
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z29
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -4296,12 +4406,18 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-136
 	JE   rows6
 
 rows1:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows1wide:
-	CMPQ    DX, $0x20
-	JLT     rows1wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows1wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows1wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows1wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4319,11 +4435,11 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Y4
+	PREFETCHT1   (R9)
 	VMOVUPS      32(R10), Y5
 	VMOVUPS      64(R10), Y6
+	PREFETCHT1   64(R9)
 	VMOVUPS      96(R10), Y7
-	PREFETCHT1   (R9)
-	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
@@ -4415,12 +4531,18 @@ rows1restSomeExample:
 	JMP          done
 
 rows2:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows2wide:
-	CMPQ    DX, $0x20
-	JLT     rows2wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows2wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows2wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows2wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4443,11 +4565,11 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Y8
+	PREFETCHT1   (R9)
 	VMOVUPS      32(R10), Y9
 	VMOVUPS      64(R10), Y10
+	PREFETCHT1   64(R9)
 	VMOVUPS      96(R10), Y11
-	PREFETCHT1   (R9)
-	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
@@ -4561,12 +4683,18 @@ rows2restSomeExample:
 	JMP          done
 
 rows3:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows3wide:
-	CMPQ    DX, $0x10
-	JLT     rows3wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows3wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows3wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows3wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4588,8 +4716,8 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Y6
-	VMOVUPS      32(R10), Y7
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y7
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -4713,12 +4841,18 @@ rows3restSomeExample:
 	JMP          done
 
 rows4:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows4wide:
-	CMPQ    DX, $0x10
-	JLT     rows4wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows4wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows4wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows4wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4743,8 +4877,8 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Y8
-	VMOVUPS      32(R10), Y9
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y9
 	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -4886,12 +5020,18 @@ rows4restSomeExample:
 	JMP          done
 
 rows5:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows5wide:
-	CMPQ    DX, $0x10
-	JLT     rows5wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows5wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows5wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows5wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4919,8 +5059,8 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Y10
-	VMOVUPS      32(R10), Y11
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y11
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -5080,12 +5220,18 @@ rows5restSomeExample:
 	JMP          done
 
 rows6:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows6wide:
-	CMPQ    DX, $0x10
-	JLT     rows6wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows6wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows6wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows6wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -5116,8 +5262,8 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y13
 	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1

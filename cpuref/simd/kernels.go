@@ -212,7 +212,8 @@ type (
 // weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
 // and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
 // coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
-// totals[r·width]. ahead and rate are those of denseGo, but rate is at most 128.
+// totals[r·width]. ahead and rate are those of denseGo; if rate is 0, ahead is where columns of the
+// same example lie.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
 	width, ahead, rate int) {

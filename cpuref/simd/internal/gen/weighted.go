@@ -18,7 +18,7 @@ func rowsOfTargets(l level) {
 
 // weighted generates a kernel with a loop for each number of rows up to most: four vectors of
 // columns at a time for up to narrow rows, else two, and what is left one vector at a time. Each
-// value loaded, of x or a, is used for several sums. Fetched is half of what is read, at most.
+// value loaded, of x or a, is used for several sums.
 func weighted(l level, most, narrow int) {
 	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
 		"totals []float32, width, ahead, rate int)")
@@ -69,12 +69,6 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		free = free[n:]
 		return taken
 	}
-	if vectors > 1 {
-		Load(Param("rate"), w.rate)
-		if n := 256 / (vectors * size); n > 1 {
-			SHRQ(Imm(uint64(bits.Len(uint(n))-1)), w.rate)
-		}
-	}
 	acc := make([][]VecVirtual, rows)
 	for r := range acc {
 		acc[r] = take(vectors)
@@ -84,6 +78,16 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	if some == nil {
 		CMPQ(w.columns, Imm(uint64(vectors*size/4)))
 		JLT(LabelRef(name + "End"))
+	}
+	if vectors > 1 {
+		Load(Param("rate"), w.rate)
+		SHRQ(Imm(uint64(bits.Len(uint(256/(vectors*size)))-1)), w.rate)
+		TESTQ(w.rate, w.rate)
+		JNE(LabelRef(name + "Examples"))
+		MOVQ(w.stride, w.rate)
+		Load(Param("ahead"), w.ahead)
+		ADDQ(w.x, w.ahead)
+		Label(name + "Examples")
 	}
 	w.each(acc, func(v VecVirtual, at Mem) { w.load(at, some, v) })
 	MOVQ(w.x, w.fromX)
@@ -98,9 +102,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
-	}
-	for v := range vectors / 2 {
-		PREFETCHT1(Mem{Base: w.ahead, Disp: v * size})
+		if v*size%64 == 0 && vectors > 1 {
+			PREFETCHT1(Mem{Base: w.ahead, Disp: v * size})
+		}
 	}
 	for r, row := range acc {
 		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}

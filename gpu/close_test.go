@@ -67,9 +67,9 @@ func TestTogether(t *testing.T) {
 // TestEvaluationFailed has a device fail in the midst of evaluations.
 func TestEvaluationFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"score":           func(e *deviceEngine) *compiled { return e.dense[0].scoreFew },
+		"score":           func(e *deviceEngine) *compiled { return e.dense[0].score[few] },
 		"residuals":       func(e *deviceEngine) *compiled { return e.residuals },
-		"weighted":        func(e *deviceEngine) *compiled { return e.dense[0].weighted },
+		"weighted":        func(e *deviceEngine) *compiled { return e.dense[0].weighted[0] },
 		"weighted sparse": func(e *deviceEngine) *compiled { return e.weightedSparse },
 		"clear":           func(e *deviceEngine) *compiled { return e.clearSums },
 		"add":             func(e *deviceEngine) *compiled { return e.addGroups },
@@ -124,7 +124,7 @@ func TestEvaluationFailed(t *testing.T) {
 // than it gets.
 func TestFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"rescore":        func(e *deviceEngine) *compiled { return e.dense[0].scoreFew },
+		"rescore":        func(e *deviceEngine) *compiled { return e.dense[0].score[few] },
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
 		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },

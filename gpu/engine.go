@@ -47,8 +47,11 @@ type traits struct {
 	cpu      bool // kernels are built for a processor, else for a GPU
 	shares   bool // the device uses host memory in place
 	vector   int  // values of a vector of kernels/project.cl
-	group    int  // work-items in a work-group of most kernels
 	maxAlloc int64
+
+	// Work-items in a work-group: of most kernels; of kernels whose work-item takes much on a CPU; of
+	// kernels that compute many columns of a product.
+	group, wideGroup, bigGroup int
 }
 
 // kernelSet are the kernels, nil until they are compiled.
@@ -191,6 +194,10 @@ func (e *deviceEngine) start() (err error) {
 	}
 	e.cpu = e.build.style == "cpu" || e.build.style == "" && e.info.processor()
 	e.group = workGroup(e.cpu, e.build.group, most)
+	e.wideGroup, e.bigGroup = e.group, workGroup(false, 4*e.group, most)
+	if e.cpu {
+		e.wideGroup, e.bigGroup = 1, 1
+	}
 	e.vector = vectorWidth(e.q.device, e.cpu, e.build.width)
 	e.options = compilerOptions(e.cpu)
 	if e.cpu && e.info.PlatformName == pocl {

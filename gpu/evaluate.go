@@ -210,7 +210,7 @@ type sumShape struct {
 // coefficients of dense examples.
 const (
 	partialPerCore = 1 << 20
-	partialOnGPU   = 32 << 20
+	partialOnGPU   = 64 << 20
 	coefBytes      = 64 << 20
 )
 
@@ -340,11 +340,14 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 				x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial, r.fixed.Scale(),
 				int32(segments), int32(r.d), int32(count), int32(low), int32(n))
 		} else {
-			width, height := e.slabs(r.d), w.ranges
+			kernel, width, height := e.dense[t.width].weighted[0], e.slabs(r.d), w.ranges
 			if !e.cpu {
-				width, height = r.d, w.ranges*((n+weightedClasses-1)/weightedClasses)
+				at := max(some, e.scoresAtOnce(n))
+				items, tall, broad := e.tile(atOnce[at])
+				kernel = e.dense[t.width].weighted[at]
+				width, height = (r.d+tall-1)/tall*items, w.ranges*((n+broad-1)/broad)
 			}
-			err = e.dense[t.width].weighted.launch(width, height,
+			err = kernel.launch(width, height,
 				append(r.examples(t, x), w.coefs, partial, r.fixed.Scale(), int32(from), int32(to),
 					int32(r.d), int32(count), int32(low), int32(n), int32(w.ranges))...)
 		}
@@ -354,9 +357,6 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 	}
 	return nil
 }
-
-// weightedClasses is how many classes a work-item of weighted takes on a GPU.
-const weightedClasses = 16
 
 // endSums reads the weighted sums of count classes into sums, and waits for them.
 func (r *resident) endSums(sums []int64, count int) error {
@@ -376,7 +376,7 @@ func (r *resident) endSums(sums []int64, count int) error {
 	if err := w.list(count); err != nil {
 		return err
 	}
-	if err := e.addGroups.launch(e.sumItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
+	if err := e.addGroups.launch(e.addItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
 		int32(r.d)); err != nil {
 		return err
 	}

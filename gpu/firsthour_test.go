@@ -441,26 +441,21 @@ type variant struct {
 
 var variants = []variant{
 	{name: "default", ordered: true},
-	{name: "no loop unrolled", file: "contract.cl", from: "PRAGMA(unroll n)\n#else", to: "\n#else",
-		ordered: true},
+	{name: "no loop unrolled", file: "contract.cl", from: "_Pragma(#text)", to: "", ordered: true},
 	{name: "work-groups of 32", group: 32, ordered: true},
 	{name: "work-groups of 128", group: 128, ordered: true},
 	{name: "work-groups of 256", group: 256, ordered: true},
 	{name: "16 ranges of blocks", ranges: 16, ordered: true},
 	{name: "128 ranges of blocks", ranges: 128, ordered: true},
 	{name: "1024 ranges of blocks", ranges: 1024, ordered: true},
-	{name: "16 examples a step of weighted", file: "weighted.cl", from: "#define STEPS 32",
-		to: "#define STEPS 16", ordered: true},
-	{name: "64 examples a step of weighted", file: "weighted.cl", from: "#define STEPS 32",
-		to: "#define STEPS 64", ordered: true},
-	{name: "8 columns a step of product", file: "project.cl", from: "#define STEPS 16",
-		to: "#define STEPS 8", ordered: true},
-	{name: "32 columns a step of product", file: "project.cl", from: "#define STEPS 16",
-		to: "#define STEPS 32", ordered: true},
+	{name: "half the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
+		to: "< 8 ? 2 : 4) //", ordered: true},
+	{name: "twice the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
+		to: "< 8 ? 8 : 16) //", ordered: true},
 	// What the bits cost.
 	{name: "one chain for all columns", options: " -UCHUNK -DCHUNK=65536"},
-	{name: "sums that are not rounded alike", file: "weighted.cl", from: "integer_of(total[c], scale)",
-		to: "convert_long(total[c] * scale)"},
+	{name: "sums that are not rounded alike", file: "weighted.cl", from: "integer_of(sum[n], scale)",
+		to: "convert_long(sum[n] * scale)"},
 }
 
 // BenchmarkVariants compares other ways to compile and to cut the kernels with the default, and

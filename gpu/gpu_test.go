@@ -76,7 +76,7 @@ func TestConformance(t *testing.T) {
 			cases []enginetest.Case
 		}{
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
-			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
+			{"as on a GPU", Options{}, build{style: "gpu", group: 16}, enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},
@@ -335,7 +335,7 @@ func TestTiny(t *testing.T) {
 	runtime.LockOSThread() // oclgrind keeps its state by thread
 	defer runtime.UnlockOSThread()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{style: "gpu"}, {style: "cpu"}} {
+		for _, b := range []build{{style: "gpu", group: 16}, {style: "cpu"}} {
 			b.guard = noGuard
 			engines, interpreter := map[int64]*deviceEngine{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {

@@ -31,15 +31,24 @@ type kernelUse struct {
 	local int
 }
 
-// denseKernels are the kernels that read dense examples of one width. evaluate is for CPUs.
-type denseKernels struct{ scoreFew, scoreMany, sumGroups, weighted, evaluate *compiled }
+// denseKernels are the kernels that read dense examples of one width: score by how many classes it
+// computes at once, as in atOnce, and weighted too on a GPU, from its second on. evaluate is for
+// CPUs.
+type denseKernels struct {
+	score, weighted     [3]*compiled
+	sumGroups, evaluate *compiled
+}
+
+// atOnce is how many classes a kernel computes at once: a CPU few or some, a GPU also many.
+var atOnce = [3]int{4, 16, 64}
+
+const few, some, many = 0, 1, 2
 
 // How kernels divide their work: what was fastest on the devices that were measured.
 const (
-	scoreRows       = 8   // examples that a work-item scores at a time on a CPU; one on a GPU
-	scoreWidth      = 32  // columns that a work-group that scores reads at once on a GPU
+	scoreRows       = 8   // examples that a work-item scores at a time on a CPU
 	sumRows         = 64  // examples of a group, at most, that move from one cell to another
-	weightedColumns = 256 // columns of weighted sums that a work-item takes on a CPU; one on a GPU
+	weightedColumns = 256 // columns of weighted sums that a work-item takes on a CPU
 )
 
 // sumColumns returns how many columns of a class sum a work-item moves.
@@ -64,7 +73,8 @@ func workGroup(cpu bool, wanted, most int) int {
 }
 
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
-var fixedGroups = []string{"score_4", "score_16", "product", "residuals", "weighted"}
+var fixedGroups = []string{"add_groups", "score_4", "score_16", "score_64", "product", "residuals",
+	"weighted_16", "weighted_64"}
 
 // library is all programs that an engine may have compiled, by what they serve. A driver may take
 // 50 ms for a program that it remembers, so there are few, and what only some examples need, beyond
@@ -84,17 +94,22 @@ func (l *library) groups() [][]program {
 
 // library returns the programs, whose kernels e keeps.
 func (e *deviceEngine) library() (l library) {
-	group, wide, vector := e.group, e.wideGroup(), e.vector
+	group, wide, big, vector := e.group, e.wideGroup, e.bigGroup, e.vector
+	product := "project"
+	if !e.cpu {
+		product = "tile project/64"
+	}
 	sums := fmt.Sprintf(" -DSUM_COLUMNS=%d", e.sumColumns())
 	weighted := fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", vector, group,
 		weightedColumns, numerics.Block)
+	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d", group, big)
 	residual := 1 // examples of a vector
 	if e.cpu {
 		residual = vector
 	}
 	l.all = []program{{
-		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
-		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBLOCK=%d", sums, vector, group,
+		"region update add vector sparse weightedsparse kernelvalue projectsparse " + product,
+		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBIG=%d -DBLOCK=%d", sums, vector, group, big,
 			numerics.Block), []kernelUse{
 			{&e.predict, "predict", 64}, {&e.countPredicted, "count_predicted", group},
 			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
@@ -104,30 +119,31 @@ func (e *deviceEngine) library() (l library) {
 			// One work-group moves a cell; a CPU runs a work-group on one core anyway.
 			{&e.moveSumsSparse, "move_sums_sparse", group},
 			{&e.weightedSparse, "weighted_sparse", group},
-			{&e.product, "product", wide}, {&e.squares, "squares", group},
+			{&e.product, "product", big}, {&e.squares, "squares", group},
 			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}}
 	l.evaluator = []program{{"vector residual",
 		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", residual, group),
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
 	for width := range l.dense {
 		k, narrow := &e.dense[width], fmt.Sprintf(" -DNARROW=%d", width)
-		scores := []kernelUse{{&k.scoreFew, "score_4", group}, {&k.scoreMany, "score_16", group}}
+		scores := []kernelUse{{&k.score[few], "score_4", group}, {&k.score[some], "score_16", group}}
 		moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
 		if e.cpu { // with a kernel that does an evaluation at once, too
-			l.dense[width] = []program{{"score vector residual weighted evaluate sums",
+			l.dense[width] = []program{{"score/4 score/16 vector residual weighted evaluate sums",
 				fmt.Sprintf("%s%s%s -DROWS=%d -DFEW=%d -DMANY=%d", narrow, weighted, sums, scoreRows,
-					few, many),
-				slices.Concat(scores, moves, []kernelUse{{&k.weighted, "weighted", 1},
+					atOnce[few], atOnce[some]),
+				slices.Concat(scores, moves, []kernelUse{{&k.weighted[0], "weighted", 1},
 					{&k.evaluate, "evaluate", 1}})}}
 			continue
 		}
 		l.dense[width] = []program{
-			{"score", fmt.Sprintf("%s -DGROUP=%d -DROWS=%d -DWIDTH=%d", narrow, group, scoreRows,
-				min(scoreWidth, group)), scores},
+			{"tile score/4 score/16 score/64", narrow + groups,
+				append(scores, kernelUse{&k.score[many], "score_64", big})},
 			{"sums", narrow + sums, moves},
 		}
-		l.weighted[width] = []program{{"vector weighted", narrow + weighted,
-			[]kernelUse{{&k.weighted, "weighted", group}}}}
+		l.weighted[width] = []program{{"tile weighted/16 weighted/64", narrow + groups +
+			fmt.Sprintf(" -DBLOCK=%d", numerics.Block), []kernelUse{
+			{&k.weighted[some], "weighted_16", group}, {&k.weighted[many], "weighted_64", big}}}}
 	}
 	return l
 }
@@ -145,30 +161,28 @@ func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
 	return l.dense[width]
 }
 
-// wideGroup is the size of work-groups of kernels whose work-item takes much on a CPU.
-func (e *deviceEngine) wideGroup() int {
-	if e.cpu {
-		return 1
+// tile returns the shape of a tile of kernels/tile.cl, for factors in panels of this many columns,
+// and the work-items of its work-groups.
+func (e *deviceEngine) tile(panel int) (items, tall, broad int) {
+	items, rows, columns := e.group, 4, min(panel, 8)
+	if panel > atOnce[some] {
+		items, rows = e.bigGroup, 8
 	}
-	return e.group
+	across := min(items, panel/columns)
+	return items, items / across * rows, across * columns
 }
 
-// The classes that a work-item of kernels score_4 and score_16 computes at once.
-const few, many = 4, 16
-
 // text puts the files of a program together, sources being those of kernels.Names.
-// score.cl goes in once for each number of classes that a work-item computes at once.
+// name/4 is that file with CLASSES = 4.
 func (p program) text(sources []string) []string {
 	all := []string{sources[0]}
 	for _, name := range strings.Fields(p.files) {
+		name, classes, several := strings.Cut(name, "/")
 		text := sources[slices.Index(kernels.Names, name+".cl")]
-		if name != "score" {
-			all = append(all, text)
-			continue
+		if several {
+			text = "#define CLASSES " + classes + "\n" + text + "#undef CLASSES\n"
 		}
-		for _, classes := range []int{few, many} {
-			all = append(all, fmt.Sprintf("#define CLASSES %d\n", classes), text, "#undef CLASSES\n")
-		}
+		all = append(all, text)
 	}
 	return all
 }

@@ -119,6 +119,18 @@ func (e *deviceEngine) sumItems(d int) int {
 	return (d + e.sumColumns() - 1) / e.sumColumns()
 }
 
+// addParts is how many work-items share the groups of a column on a GPU, if a work-group has them.
+const addParts = 8
+
+// addItems returns how many work-items of add_groups take the d columns of a sum.
+func (e *deviceEngine) addItems(d int) int {
+	if e.cpu {
+		return e.sumItems(d)
+	}
+	wide := e.group / min(e.group, addParts)
+	return (d + wide - 1) / wide * e.group
+}
+
 // addGroups adds the sums of groups to the class sums.
 func (r *resident) addGroups(groups []group) error {
 	c := r.cells
@@ -131,7 +143,7 @@ func (r *resident) addGroups(groups []group) error {
 		return err
 	}
 	return r.eachSums(triples, func(n int, sums *buffer[int64]) error {
-		return r.e.addGroups.launch(r.e.sumItems(r.d), n, c.partial, c.terms, c.triples, sums, int32(r.d))
+		return r.e.addGroups.launch(r.e.addItems(r.d), n, c.partial, c.terms, c.triples, sums, int32(r.d))
 	})
 }
 

@@ -90,7 +90,7 @@ func (e *deviceEngine) compileAll() error {
 func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 	b.style = "cpu"
 	if strings.HasPrefix(mutant, "GPU: ") {
-		b.style = "gpu"
+		b.style, b.group = "gpu", 16
 	}
 	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
 	switch {
@@ -185,7 +185,8 @@ func TestMutantsAreCaught(t *testing.T) {
 // the operation and the first difference, whichever kernel is broken. All are tried with -all, else
 // one for each file and form.
 func TestSelfTestRefuses(t *testing.T) {
-	const known, dense = " differs from the known answer at index ",
+	const known, again, dense = " differs from the known answer at index ",
+		" differs from that of 17 at index ",
 		" of sparse examples differs from that of dense ones at index "
 	eachDevice(t, func(i Info) {
 		tried := map[string]bool{}
@@ -203,23 +204,29 @@ func TestSelfTestRefuses(t *testing.T) {
 				"term >= 0 ? sum : 0", "class sums" + known},
 			{"count_predicted", "gpu", "region.cl", "Q + labels[i]);", "Q + labels[0]);",
 				"count predicted" + known},
-			{"score_16", "gpu", "score.cl", "scores[SCORE(u, classes[g * CLASSES + c])] = score[c]",
-				"scores[SCORE(u, classes[g * CLASSES + c])] = CLASSES == 16 ? 0 : score[c]",
+			{"score_16", "gpu", "score.cl", "score[n];", "CLASSES == 16 ? 0 : score[n];",
 				"score of 17 classes" + known},
-			{"score_16, second group", "gpu", "score.cl", "(__global const vec_t *)w + (size_t)g * d;",
-				"(__global const vec_t *)w + (CLASSES == 16 ? 0 : (size_t)g * d);",
-				"score of 17 classes" + known},
-			{"score_16 of bytes", "gpu", "score.cl", "X(i, i, j + min(column, width - 1))",
-				"NARROW == 1 && CLASSES == 16 ? 0 : X(i, i, j + min(column, width - 1))",
+			{"score_16, second group", "gpu", "score.cl", "w + (size_t)(column / CLASSES)",
+				"w + (size_t)(CLASSES == 16 ? 0 : column / CLASSES)", "score of 17 classes" + known},
+			{"score_16 of bytes", "gpu", "score.cl", "score[n];",
+				"NARROW == 1 && CLASSES == 16 ? 0 : score[n];",
 				"score of 17 classes of examples of 1 bytes a value differs from that of float32"},
-			{"product, second panel", "gpu", "project.cl", "const int at = (panel + p) * COLUMNS + column;",
-				"const int at = panel * COLUMNS + column;", "kernel values" + known},
+			{"score_64", "gpu", "score.cl", "score[n];", "CLASSES == 64 ? 0 : score[n];",
+				"score of 65 classes" + again},
+			{"score_64, second group", "gpu", "score.cl", "w + (size_t)(column / CLASSES)",
+				"w + (size_t)(CLASSES == 64 ? 0 : column / CLASSES)", "score of 65 classes" + again},
+			{"product, second panel", "gpu", "project.cl", "(panel * COLUMNS + begin + MY_COLUMN(v))",
+				"(panel * COLUMNS + MY_COLUMN(v))", "kernel values" + known},
 			{"product, second panel of the factor", "gpu", "project.cl",
-				"b += (size_t)p * (to - from) * COLUMNS;", "", "kernel values" + known},
-			{"weighted, second group", "gpu", "weighted.cl", "a += low + group;", "a += low;",
-				"evaluate of 17 classes" + known},
-			{"weighted of halves, second group", "gpu", "weighted.cl", "a += low + group;",
-				"a += NARROW == 2 ? low : low + group;",
+				"b += (size_t)(begin / COLUMNS) * (to - from) * COLUMNS", "b += 0", "kernel values" + known},
+			{"a step's rows backwards", "gpu", "tile.cl", "a[k / 4 * DOWN + l / ACROSS]",
+				"a[(ROWS - 4 - k) / 4 * DOWN + l / ACROSS]", "kernel values" + known},
+			{"weighted, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
+				"min((c), classes - 1)", "evaluate of 17 classes" + known},
+			{"weighted_64, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
+				"min((CLASSES == 64 ? 0 : group) + (c), classes - 1)", "weighted sums of 65 classes" + again},
+			{"weighted of halves, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
+				"min((NARROW == 2 ? 0 : group) + (c), classes - 1)",
 				"evaluate soft labels of 17 classes of examples of 2 bytes a value differs from that of float32"},
 			{"losses of half a work-group", "gpu", "residual.cl", "rest = GROUP;", "rest = GROUP / 2;",
 				"evaluate" + known},

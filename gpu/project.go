@@ -27,7 +27,6 @@ const (
 	// rows of a block of product on a CPU; its least number of rows
 	productRows   = 6
 	productBlocks = 16                              // blocks of a work-item of it
-	productEach   = 16                              // rows of a work-item of it on a GPU
 	valuesBytes   = 64 << 20                        // more kernel values at once do not make it faster
 	valuesRows    = 8 * productRows * productBlocks // as many rows as that are worth a large tile
 )
@@ -211,19 +210,13 @@ func (j *projection) multiply(
 	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
 		if !j.e.cpu {
-			tile := j.e.productTile()
-			width, height = p.panels*j.e.product.local, (rows+tile-1)/tile
+			items, tall, broad := j.e.tile(panelColumns)
+			width, height = p.panels*panelColumns/broad*items, (rows+tall-1)/tall
 		}
 		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from),
 			int32(p.to),
 			out, int32(f.rows), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
 	})
-}
-
-// productTile returns the rows that a work-group of product takes on a GPU.
-func (e *deviceEngine) productTile() int {
-	across := min(e.product.local, panelColumns/4)
-	return e.product.local / across * productEach
 }
 
 // sparseTile lays the next sparse examples out, computes their kernel values and returns how

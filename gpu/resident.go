@@ -109,7 +109,7 @@ func (r *resident) free() error {
 // weightBatch returns how many of q rows of W of d columns are brought to the
 // device at once, and how many rows they take there, in whole groups.
 func (e *deviceEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
-	least, group := few, many
+	least, group := atOnce[few], atOnce[e.scoresAtOnce(q)]
 	if sparse {
 		least, group = e.vector, e.vector
 	}
@@ -117,10 +117,11 @@ func (e *deviceEngine) weightBatch(sparse bool, d, q int) (batch, packed int, er
 	if err != nil {
 		return 0, 0, err
 	}
-	packed = least
-	if rows *= least; rows >= group && q > least {
-		packed = min(rows, q+group-1) / group * group
+	rows *= least
+	for group > rows {
+		group /= 4
 	}
+	packed = min(rows, q+group-1) / group * group
 	return min(packed, q), packed, nil
 }
 
@@ -169,15 +170,28 @@ func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
 	return nil
 }
 
-// groupSize returns how many of m classes a work-item of score computes at once.
-func (r *resident) groupSize(m int) int {
+// scoresAtOnce returns how many of m classes are computed at once, as in atOnce. Two panels of 16
+// classes waste less than one of 64; the second finds the examples in a cache.
+func (e *deviceEngine) scoresAtOnce(m int) int {
 	switch {
-	case r.x.Sparse():
-		return r.e.vector
-	case m <= few:
+	case m <= atOnce[few]:
 		return few
+	case e.cpu || m <= 2*atOnce[some]:
+		return some
 	}
 	return many
+}
+
+// groupSize returns how many of m classes are side by side among weights, as in atOnce.
+func (r *resident) groupSize(m int) int {
+	if r.x.Sparse() {
+		return r.e.vector
+	}
+	group := atOnce[r.e.scoresAtOnce(m)]
+	for group*r.d > r.weights.n {
+		group /= 4
+	}
+	return group
 }
 
 // useWeights brings rows of W to the device in groups, transposed (see kernels/score.cl and
@@ -224,14 +238,13 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
 			int32(m))
 	}
-	k, group := r.e.dense[t.width].scoreFew, r.groupSize(m)
-	if group == many {
-		k = r.e.dense[t.width].scoreMany
-	}
+	group := r.groupSize(m)
+	k := r.e.dense[t.width].score[slices.Index(atOnce[:], group)]
 	groups := (m + group - 1) / group
 	width, height := (t.rows+scoreRows-1)/scoreRows, groups
 	if !r.e.cpu {
-		width, height = groups*k.local, (t.rows+k.local-1)/k.local
+		items, tall, broad := r.e.tile(group)
+		width, height = groups*group/broad*items, (t.rows+tall-1)/tall
 	}
 	return k.launch(width, height, append(r.examples(t, x), r.weights, r.classes, t.scores,
 		int32(t.rows), int32(r.d), int32(r.q), int32(m))...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -127,12 +128,9 @@ func labelled(data *dataset.Dataset) (*dataset.Dataset, error) {
 	if data.Evidence == nil {
 		return data, nil
 	}
-	var which []int
-	for i := range data.N {
-		if !data.Evidence.Unknown(i, len(data.Classes)) {
-			which = append(which, i)
-		}
-	}
+	which := lists.Where(data.N, func(i int) bool {
+		return !data.Evidence.Unknown(i, len(data.Classes))
+	})
 	if which == nil {
 		return nil, fmt.Errorf("%w: got no example with a label, want some to judge by",
 			dataset.ErrEvidence)

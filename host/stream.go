@@ -7,10 +7,10 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -89,12 +89,9 @@ func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	} else if !step.Done {
 		result.Steps = 1
 	}
-	n := int64(0)
 	result.Counts = run.Counts()
-	for _, count := range result.Counts {
-		n += count
-	}
-	result.EstimatedError = t.inverse.EstimatedError(result.Counts, int(n))
+	n := int(lists.Sum(result.Counts))
+	result.EstimatedError = t.inverse.EstimatedError(result.Counts, n)
 	if t.Watch.Step != nil && !step.Done {
 		t.Watch.Step(Report{Step: 1, EstimatedError: result.EstimatedError, Fields: step.Fields})
 	}
@@ -127,14 +124,10 @@ func checkStream(o Options) error {
 
 // checkRowWise returns an error for a preparation that needs statistics of all examples.
 func (t *trainer) checkRowWise() error {
-	text := t.Preparation
 	if t.From != nil {
 		return nil
 	}
-	if text == "" || text == "auto" {
-		text = t.data.DefaultSteps()
-	}
-	steps, err := dataset.ParseSteps(text)
+	steps, _, err := stepsFor(&t.data, t.Preparation, false)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
 		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask "+
 			"for one that needs none (%s), or begin with a model that has it (%s)", steps,

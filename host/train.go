@@ -109,7 +109,7 @@ func (t *trainer) open() (err error) {
 	if t.Options.Open != nil {
 		// What cannot be fitted needs no engine.
 		if t.Kernel != nil && t.Learner.Definition().FitMap == nil {
-			if _, err := t.Kernel.Plan(&t.data); err != nil {
+			if err := t.Kernel.Check(&t.data); err != nil {
 				return err
 			}
 		}

@@ -3,12 +3,15 @@
 // of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
 // adds up what kernel weighted sums by ranges; class sums are then those of classes.
 //
-// Macro, given by the host (gpu/kernels.go): a work-item takes SUM_COLUMNS columns,
-// on a CPU a multiple of 8, on a GPU best 1, so that neighbours read neighbours.
+// Macro, given by the host (gpu/kernels.go): on a CPU a work-item takes SUM_COLUMNS columns. On a GPU
+// a work-group takes WIDE columns, and PARTS of its items share the groups of each.
 
 #ifndef SUM_COLUMNS
 #error "the host must define SUM_COLUMNS"
 #endif
+
+#define PARTS (GROUP < 8 ? GROUP : 8) // host: addParts
+#define WIDE (GROUP / PARTS)
 
 //   partial the sum of group g in column j is partial[g * d + j]
 //   terms   groups by cell: group g is added to the cell if g >= 0, group ~g is
@@ -17,17 +20,18 @@
 //           0 <= cell < regions·Q; each cell is named once
 //   sums    class sums, changed
 // Work-item (b, c) owns columns b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below d, of
-// the cell in triple c.
-__kernel void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                         __global const int *restrict cells, __global long *restrict sums, int d)
+// the cell in triple c; a work-group of a GPU WIDE of them.
+__kernel FIXED_GROUP
+void add_groups(__global const long *restrict partial, __global const int *restrict terms,
+                __global const int *restrict cells, __global long *restrict sums, int d)
 {
+	const size_t c = 3 * get_global_id(1);
+#if CPU
 	const int from = SUM_COLUMNS * (int)get_global_id(0);
 	if (from >= d)
 		return;
 	const int columns = min(SUM_COLUMNS, d - from);
-	const size_t c = 3 * get_global_id(1);
 	__global long *cell = sums + (size_t)cells[c] * d + from;
-#if CPU
 	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
 		const int term = terms[at];
 		__global const long *sum = partial + (size_t)(term >= 0 ? term : ~term) * d + from;
@@ -39,16 +43,23 @@ __kernel void add_groups(__global const long *restrict partial, __global const i
 				cell[j] -= sum[j];
 	}
 #else
-	for (int j = 0; j < columns; j++) {
-		long total = 0;
-		UNROLL(8)
-		for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
-			const int term = terms[at];
-			const long sum = partial[(size_t)(term >= 0 ? term : ~term) * d + from + j];
-			total += term >= 0 ? sum : -sum;
-		}
-		cell[j] += total;
+	__local long part[GROUP];
+	const int l = (int)get_local_id(0), j = (int)get_group_id(0) * WIDE + l % WIDE;
+	long total = 0;
+	UNROLL(4)
+	for (int at = cells[c + 1] + l / WIDE; at < cells[c + 2]; at += PARTS) {
+		const int term = terms[at];
+		const long sum = partial[(size_t)(term >= 0 ? term : ~term) * d + min(j, d - 1)];
+		total += term >= 0 ? sum : -sum;
 	}
+	part[l] = total;
+	for (int rest = PARTS / 2; rest >= 1; rest /= 2) {
+		barrier(CLK_LOCAL_MEM_FENCE);
+		if (l < rest * WIDE)
+			part[l] += part[l + rest * WIDE];
+	}
+	if (l < WIDE && j < d)
+		sums[(size_t)cells[c] * d + j] += part[l];
 #endif
 }
 

@@ -53,14 +53,17 @@
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b) // of a type or function and a width, which may be nothing
 
-// UNROLL(n) before a loop has a GPU's compiler do n rounds at once, so that their loads are under way
-// together and arrays stay in registers. A compiler that does not know how does them one by one.
+// UNROLL(n) before a loop has a GPU's compiler do n rounds at once, UNROLL_ALL all, so that their loads
+// are under way together and arrays stay in registers. A compiler that does not know how does them one
+// by one.
 // Processors are left as they were measured.
 #define PRAGMA(text) _Pragma(#text)
 #if !CPU && (defined(__clang__) || defined(cl_nv_pragma_unroll))
 #define UNROLL(n) PRAGMA(unroll n)
+#define UNROLL_ALL PRAGMA(unroll)
 #else
 #define UNROLL(n)
+#define UNROLL_ALL
 #endif
 
 // FIRST(c, n, most) is the head of a loop over c = 0 … n-1, at most most rounds, which a GPU unrolls.
@@ -75,6 +78,13 @@
 // is that -0 for any scale > 0, not known before the kernel runs: of a constant, a compiler would make
 // the product again.
 #define NOTHING_OF(scale) (-0.0f * (scale))
+
+// FIXED_GROUP is of kernels that on a GPU have GROUP work-items in a work-group, a macro of the host.
+#if CPU
+#define FIXED_GROUP
+#else
+#define FIXED_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
 
 #define IS_NAN(a) ((a) != (a)) // as the comparison: 1 or 0, of vectors -1 or 0 for each value
 

@@ -12,7 +12,7 @@ var files embed.FS
 // Names are the files. The first is put before all others.
 var Names = []string{
 	"contract.cl", "score.cl", "region.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl",
-	"vector.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl",
+	"vector.cl", "tile.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl",
 	"residual.cl", "weighted.cl", "weightedsparse.cl", "evaluate.cl", "probe.cl",
 }
 

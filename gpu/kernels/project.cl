@@ -15,8 +15,6 @@
 //         squares[i] is then ⟨x,x⟩ of row i, and more[(panel + p) * COLUMNS + c] ⟨y,y⟩ of
 //         the landmark. With OFFSET, more is added.
 
-// Work-groups of product have one work-item on a CPU, GROUP of them on a GPU.
-
 #if CPU
 
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5)
@@ -98,84 +96,49 @@ __kernel void product(__global const float *restrict a, int lda,
 
 #else
 
-// Work-group (p, t) computes TILE rows of panel p, from t·TILE on: those of the same rows run side
-// by side, and all but the first find these in a cache. Each work-item owns EACH neighbouring rows of
-// WIDTH columns, or of several times WIDTH where a work-group is small. STEPS columns of
-// both factors at a time lie in local memory, with a gap after each to spread the banks.
-#define EACH 16
-#define STEPS 16
-#define ACROSS (GROUP < COLUMNS / WIDTH ? GROUP : COLUMNS / WIDTH)
-#define TILE (GROUP / ACROSS * EACH)
-#define GAP 4
+// A step is a column, a row of the tile one of a (tile.cl).
+#define STEP_A(n) (int)((n) % STEPS)
+#define ROW_A(n) (int)((n) / STEPS)
+#define A(s, r) a[(size_t)min(first + (r), rows - 1) * lda + (s)]
+#define B(s, c) b[(size_t)((s) - from) * COLUMNS + (c)]
 
-#if WIDTH != 4
-#error "WIDTH must be 4, the rows of a that are taken at once"
+#if CLASSES != COLUMNS || WIDTH != 4
+#error "the host must define CLASSES as COLUMNS, and WIDTH as 4, the values of a vector of tile.cl"
 #endif
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+// Work-group (p, t) computes rows t·TALL and more of the p-th BROAD columns: those of the same rows
+// run side by side, and all but the first find these in a cache.
+TILE_KERNEL
 void product(__global const float *restrict a, int lda,
              __global const float *restrict b, int panel, int from, int to,
              __global float *restrict out, int ldo, int rows, int ending,
              __global const float *restrict squares, __global const float *restrict more,
              float gamma, float coef0, int degree)
 {
-	__local vec_t ra[STEPS * (TILE + GAP) / WIDTH];
-	__local vec_t rb[STEPS * COLUMNS / WIDTH];
-	const int l = (int)get_local_id(0);
-	const int p = (int)get_group_id(0);
-	const int first = (int)get_global_id(1) * TILE;
-	const int mine = l / ACROSS * EACH;
-	b += (size_t)p * (to - from) * COLUMNS;
+	TILE
+	float4 total[ROWS][COLS / 4];
+	const int begin = (int)get_group_id(0) * BROAD;
+	const int first = (int)get_global_id(1) * TALL;
+	b += (size_t)(begin / COLUMNS) * (to - from) * COLUMNS + begin % COLUMNS;
+#define ROW(k) (first + MY_ROW(k))
+#define COLUMN(v) (panel * COLUMNS + begin + MY_COLUMN(v))
 
-	for (int column = l % ACROSS * WIDTH; column < COLUMNS; column += ACROSS * WIDTH) {
-		const int at = (panel + p) * COLUMNS + column;
-		vec_t total[EACH], acc[EACH];
-		UNROLL(EACH)
-		for (int k = 0; k < EACH; k++) {
-			total[k] = 0.0f;
-			if (from > 0 && first + mine + k < rows)
-				total[k] = kept(out + (size_t)(first + mine + k) * ldo, at, ldo);
-		}
-		for (int low = from; low < to; low += CHUNK) {
-			const int high = min(low + CHUNK, to);
-			UNROLL(EACH)
-			for (int k = 0; k < EACH; k++)
-				acc[k] = 0.0f;
-			for (int j = low; j < high; j += STEPS) {
-				const int width = min(STEPS, high - j);
-				barrier(CLK_LOCAL_MEM_FENCE);
-				UNROLL(8)
-				for (int k = 0; k < TILE * STEPS / GROUP; k++) {
-					const int n = l + k * GROUP, s = n % STEPS, i = min(first + n / STEPS, rows - 1);
-					((__local float *)ra)[s * (TILE + GAP) + n / STEPS] = a[(size_t)i * lda + j + min(s, width - 1)];
-				}
-				UNROLL(4)
-				for (int n = l; n < width * COLUMNS / WIDTH; n += GROUP)
-					rb[n] = WHOLE(n, b + (size_t)(j - from) * COLUMNS);
-				barrier(CLK_LOCAL_MEM_FENCE);
-				for (int s = 0; s < width; s++) {
-					const vec_t bs = rb[(s * COLUMNS + column) / WIDTH];
-					__local const vec_t *as = ra + (s * (TILE + GAP) + mine) / WIDTH;
-					UNROLL(EACH / WIDTH)
-					for (int k = 0; k < EACH; k += WIDTH) {
-						const vec_t four = as[k / WIDTH];
-						acc[k] = fma((vec_t)(four.s0), bs, acc[k]);
-						acc[k + 1] = fma((vec_t)(four.s1), bs, acc[k + 1]);
-						acc[k + 2] = fma((vec_t)(four.s2), bs, acc[k + 2]);
-						acc[k + 3] = fma((vec_t)(four.s3), bs, acc[k + 3]);
-					}
-				}
-			}
-			UNROLL(EACH)
-			for (int k = 0; k < EACH; k++)
-				total[k] += acc[k];
-		}
-		UNROLL(EACH)
-		for (int k = 0; k < EACH; k++) {
-			const int i = first + mine + k;
-			if (i < rows)
-				put(ended(total[k], ending, squares + i, more + at, gamma, coef0, degree), out + (size_t)i * ldo, at, ldo);
-		}
+	EACH_SUM
+		total[k][v] = from > 0 && ROW(k) < rows ? kept(out + (size_t)ROW(k) * ldo, COLUMN(v), ldo) : (float4)(0.0f);
+	for (int low = from; low < to; low += CHUNK) {
+		SUM(low, min(low + CHUNK, to))
+		EACH_SUM total[k][v] += acc[k][v];
+	}
+	EACH_SUM
+		if (ROW(k) < rows)
+			put(total[k][v], out + (size_t)ROW(k) * ldo, COLUMN(v), ldo);
+	// Once for all sums, not once for each.
+	for (int n = 0; ending != NOTHING && n < ROWS * COLS / 4; n++) {
+		const int i = ROW(n % ROWS), column = COLUMN(n / ROWS);
+		__global float *row = out + (size_t)i * ldo;
+		if (i < rows)
+			put(ended(kept(row, column, ldo), ending, squares + i, more + column, gamma, coef0, degree),
+			    row, column, ldo);
 	}
 }
 

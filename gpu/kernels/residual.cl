@@ -109,12 +109,6 @@ static void residuals_at(size_t b, __global const float *scores, __global const 
 	}
 }
 
-#if CPU
-#define FIXED_GROUP
-#else
-#define FIXED_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-#endif
-
 //   losses   pairs: the sum of losses in fixed point, and the examples refused. A work-item on a
 //            CPU, a work-group on a GPU adds to one of its own
 __kernel FIXED_GROUP

@@ -1,8 +1,8 @@
 #pragma OPENCL FP_CONTRACT OFF
-// score_4 and score_16: the scores of chosen classes for all examples of a tile (clause 1).
-// The host puts this file into the program once for each number of CLASSES that a
-// work-item computes at once. One reading of an example serves them all, and the
-// classes of a group lie side by side in w.
+// score_4, score_16 and, on a GPU, score_64: the scores of chosen classes for all examples of a
+// tile (clause 1). The host puts this file into the program once for each number of CLASSES that are
+// computed at once. One reading of an example serves them all, and the classes of a group lie side by
+// side in w.
 //
 //   x        examples of the tile (see contract.cl)
 //   w        the m chosen rows of W in groups of CLASSES, transposed, the last group
@@ -12,25 +12,15 @@
 //   scores   written for the m chosen classes only
 //
 // Work-item (u, g) computes group g for ROWS examples at a time on a CPU, whose fma
-// needs several sums under way to be busy. On a GPU work-group (g, t) computes it for
-// examples t·GROUP and more, one a work-item: those of the same examples run side by side,
-// and all but the first find these in a cache.
-//
-// Macros, given by the host (gpu/kernels.go):
-//   ROWS   on a CPU, as above: 8
-//   GROUP  on a GPU, work-items in a work-group, a power of two
-//   WIDTH  on a GPU, columns that a work-group reads at once, a power of two, at most GROUP
-
-#if !defined(ROWS) || !defined(GROUP) || !defined(WIDTH)
-#error "the host must define ROWS, GROUP and WIDTH"
-#endif
-
-#define vec_t NAME(float, CLASSES)
+// needs several sums under way to be busy. On a GPU work-group (g, t) computes BROAD classes for
+// examples t·TALL and more (tile.cl): those of the same examples run side by side, and all but the
+// first find these in a cache.
 
 #if CPU
 
+#define vec_t NAME(float, CLASSES)
 #if ROWS != 8
-#error "ROWS must be 8, as in EACH_ROW"
+#error "the host must define ROWS as 8, as in EACH_ROW"
 #endif
 #define EACH_ROW(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7)
 
@@ -107,6 +97,7 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	                           d, Q, m, (int)get_global_id(1));
 }
 
+#undef vec_t
 #undef EACH_ROW
 #undef AHEAD
 #undef ROW
@@ -121,56 +112,40 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 
 #else
 
-// A work-group of GROUP reads its examples WIDTH columns at a time, so that
-// neighbouring work-items read neighbouring columns, and each work-item finds its
-// own example in local memory, in lines one longer than WIDTH to spread the banks.
+// A step is a column, a row of the tile an example (tile.cl).
+#define STEP_A(n) (int)((n) % STEPS)
+#define ROW_A(n) (int)((n) / STEPS)
+#define A(s, r) X(min(first + (r), rows - 1), min(first + (r), rows - 1), s)
+#define B(s, c) wg[(size_t)(s) * CLASSES + (c)]
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+TILE_KERNEL
 void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
                            __global const int *restrict classes, __global float *restrict scores,
                            int rows, int d, int Q, int m)
 {
-	__local float part[GROUP * (WIDTH + 1)];
-	const int l = (int)get_local_id(0);
-	const int g = (int)get_group_id(0);
-	const int u = (int)get_global_id(1) * GROUP + l; // its example; u - l is the first one of the group
-	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
+	TILE
+	float4 total[ROWS][COLS / 4];
+	const int column = (int)get_group_id(0) * BROAD;
+	const int first = (int)get_global_id(1) * TALL;
+	__global const float *wg = w + (size_t)(column / CLASSES) * d * CLASSES + column % CLASSES;
 
-	vec_t total = 0.0f;
+	EACH_SUM total[k][v] = 0.0f;
 	for (int from = 0; from < d; from += CHUNK) {
-		const int to = min(from + CHUNK, d);
-		vec_t acc = 0.0f;
-		for (int j = from; j < to; j += WIDTH) {
-			const int width = min(WIDTH, to - j);
-			barrier(CLK_LOCAL_MEM_FENCE);
-			const int column = l % WIDTH;
-			UNROLL(8)
-			for (int k = 0; k < WIDTH; k++) {
-				const int r = l / WIDTH + k * (GROUP / WIDTH), i = min(u - l + r, rows - 1);
-				part[r * (WIDTH + 1) + column] = X(i, i, j + min(column, width - 1));
-			}
-			barrier(CLK_LOCAL_MEM_FENCE);
-#define COLUMN(k) acc = fma((vec_t)(part[l * (WIDTH + 1) + (k)]), wg[j + (k)], acc);
-			if (width == WIDTH) {
-				UNROLL(8)
-				for (int k = 0; k < WIDTH; k++)
-					COLUMN(k)
-			} else {
-				for (int k = 0; k < width; k++)
-					COLUMN(k)
-			}
-		}
-		total += acc;
+		SUM(from, min(from + CHUNK, d))
+		EACH_SUM total[k][v] += acc[k][v];
 	}
-	if (u < rows) {
-		float score[CLASSES];
-		NAME(vstore, CLASSES)(total, 0, score);
-		FIRST(c, m - g * CLASSES, CLASSES)
-			scores[SCORE(u, classes[g * CLASSES + c])] = score[c];
+	EACH_SUM {
+		const int i = first + MY_ROW(k), c = column + MY_COLUMN(v);
+		float score[4];
+		vstore4(total[k][v], 0, score);
+		if (i < rows)
+			FIRST(n, m - c, 4)
+				scores[SCORE(i, classes[c + n])] = score[n];
 	}
 }
 
-#undef COLUMN
+#undef STEP_A
+#undef ROW_A
+#undef A
+#undef B
 #endif
-
-#undef vec_t

@@ -12,14 +12,16 @@
 //   scale    2^s of the fixed point
 //
 //   BLOCK    examples of a block, 256
-//   GROUP    on a GPU, work-items in a work-group, a power of two
 //   COLUMNS  on a CPU, columns that a work-item takes, a multiple of 64
-
-#if !defined(GROUP) || !defined(COLUMNS)
-#error "the host must define GROUP and COLUMNS"
-#endif
+//
+// On a GPU the file is there once for each number of CLASSES that are summed at once: weighted_16 and
+// weighted_64.
 
 #if CPU
+
+#ifndef COLUMNS
+#error "the host must define COLUMNS"
+#endif
 
 // As many chains at a time as there are registers for: AT_ONCE classes by VECTORS vectors of
 // columns. If the classes or the columns at the end do not fill them, some are computed twice;
@@ -141,59 +143,41 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 
 #else
 
-// Neighbouring work-items take neighbouring columns, for AT_ONCE classes; they share the
-// coefficients of STEPS examples at a time.
-#define AT_ONCE 16 // host: weightedClasses
-#define STEPS 32
+// A step is an example, a row of the tile a column, a column of it a class (tile.cl).
+#define STEP_A(n) (int)((n) / TALL)
+#define ROW_A(n) (int)((n) % TALL)
+#define A(s, r) X(s, s, min(left + (r), d - 1))
+#define B(s, c) a[(size_t)((s) - first) * R + min(group + (c), classes - 1)]
 
-// Work-item (j, u·groups + g) takes column j for the g-th AT_ONCE classes, and the blocks of range u.
-// Groups of one range run together: its examples are soon in a cache.
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-              float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+// Work-group (v, u·groups + g) takes columns v·TALL and more for the g-th BROAD classes, and the
+// blocks of range u. Groups of one range run together: its examples are soon in a cache.
+TILE_KERNEL
+void NAME(weighted_, CLASSES)(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
+                              float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
-	__local float16 part[STEPS];
-	const int l = (int)get_local_id(0);
-	const int j = min((int)get_global_id(0), d - 1);
-	const int groups = (classes + AT_ONCE - 1) / AT_ONCE;
+	TILE
+	const int left = (int)get_group_id(0) * TALL;
+	const int groups = (classes + BROAD - 1) / BROAD;
 	const int u = (int)get_global_id(1) / groups;
-	const int group = (int)get_global_id(1) % groups * AT_ONCE;
-	const int count = min(AT_ONCE, classes - group);
-	long sum[AT_ONCE];
-	UNROLL(AT_ONCE)
-	for (int c = 0; c < AT_ONCE; c++)
-		sum[c] = 0;
-	a += low + group;
+	const int group = (int)get_global_id(1) % groups * BROAD;
+	a += low;
+	partial += (size_t)u * classes * d;
 
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK) {
-		const int to = min(from + BLOCK, end);
-		float16 acc = 0.0f;
-		for (int i = from; i < to; i += STEPS) {
-			const int steps = min(STEPS, to - i);
-			barrier(CLK_LOCAL_MEM_FENCE);
-			UNROLL(8)
-			for (int n = l; n < steps * AT_ONCE; n += GROUP)
-				((__local float *)part)[n] = n % AT_ONCE < count ? a[(size_t)(i - first + n / AT_ONCE) * R + n % AT_ONCE] : 0.0f;
-			barrier(CLK_LOCAL_MEM_FENCE);
-#define ADD(s) acc = fma(part[s], (float16)(X(i + (s), i + (s), j)), acc);
-			if (steps == STEPS) {
-				UNROLL(8)
-				for (int s = 0; s < STEPS; s++)
-					ADD(s)
-			} else {
-				for (int s = 0; s < steps; s++)
-					ADD(s)
-			}
+		SUM(from, min(from + BLOCK, end))
+		EACH_SUM {
+			const int j = left + MY_ROW(k), c = group + MY_COLUMN(v);
+			float sum[4];
+			vstore4(acc[k][v], 0, sum);
+			if (j < d)
+				FIRST(n, classes - c, 4)
+					partial[(size_t)(c + n) * d + j] += integer_of(sum[n], scale);
 		}
-		float total[AT_ONCE];
-		vstore16(acc, 0, total);
-		UNROLL(AT_ONCE)
-		for (int c = 0; c < AT_ONCE; c++)
-			sum[c] += integer_of(total[c], scale);
 	}
-	if ((int)get_global_id(0) < d)
-		FIRST(c, count, AT_ONCE)
-			partial[((size_t)u * classes + group + c) * d + j] += sum[c];
 }
 
+#undef STEP_A
+#undef ROW_A
+#undef A
+#undef B
 #endif

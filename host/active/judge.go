@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // contend returns the difference between the two largest of at least two scores.
@@ -133,9 +134,7 @@ func (p *Pool) judgeByCommittee(ctx context.Context, o Options, w *worth) error 
 		for i, class := range engine.Predicted(scores, q) {
 			votes[i*q+int(class)]++
 		}
-		for k, s := range scores {
-			sums[k] += s
-		}
+		lists.Add(sums, scores)
 	}
 	all := engine.Predicted(votes, q)
 	share := make([]float32, q)

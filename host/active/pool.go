@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // What Pool.Labels has where there is no label.
@@ -101,13 +102,8 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 func (p *Pool) labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
 
 // are returns the examples whose label is one that want holds of, in increasing order.
-func (p *Pool) are(want func(y int32) bool) (which []int) {
-	for i, y := range p.Labels {
-		if want(y) {
-			which = append(which, i)
-		}
-	}
-	return which
+func (p *Pool) are(want func(y int32) bool) []int {
+	return lists.Where(len(p.Labels), func(i int) bool { return want(p.Labels[i]) })
 }
 
 // counts returns how many labels each class has, and how many classes have some.
@@ -137,10 +133,7 @@ func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
 	o host.Options) (*host.Trained, error) {
 	d := &dataset.Dataset{Examples: p.Pick(which), Classes: p.Classes, Features: p.features,
-		Prepared: p.preparation}
-	for _, i := range which {
-		d.Y = append(d.Y, p.Labels[i])
-	}
+		Prepared: p.preparation, Y: lists.At(p.Labels, which)}
 	if p.kernel != nil {
 		d.Features, d.Prepared = nil, p.kernel.Preparation
 	}

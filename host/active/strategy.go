@@ -178,13 +178,10 @@ func (p *Pool) batch(o Options, w worth) []int {
 		return cmp.Or(cmp.Compare(w.value[b], w.value[a]), cmp.Compare(w.tie[b], w.tie[a]))
 	})
 	order = order[:min(len(order), window*o.K)]
-	chosen := make([]int, 0, o.K)
 	if o.Diversity == 0 && o.Balance == 0 {
-		for _, k := range order[:o.K] {
-			chosen = append(chosen, w.which[k])
-		}
-		return chosen
+		return lists.At(w.which, order[:o.K])
 	}
+	chosen := make([]int, 0, o.K)
 	counts, _ := p.counts()
 	alike := make([]float64, len(order)) // the largest cosine with a chosen one
 	lengths := make([]float64, len(order))

@@ -85,7 +85,7 @@ func (s *candidate) loss() float64 {
 	if s.drops == nil {
 		return math.NaN()
 	}
-	return mean(s.drops)
+	return lists.Mean(s.drops)
 }
 
 // try has a way compete. One that cannot tell the classes apart is left out.
@@ -112,7 +112,7 @@ func (c *contest) try(ctx context.Context, w way) error {
 	c.said = append(c.said, s)
 	of := ""
 	if len(s.right) > 0 {
-		of = fmt.Sprintf(", of %d checked rows %.4f", len(s.right), mean(s.right))
+		of = fmt.Sprintf(", of %d checked rows %.4f", len(s.right), lists.Mean(s.right))
 	}
 	c.note("%s: loss of labels %.4f%s", w, s.loss(), of)
 	return nil
@@ -146,10 +146,6 @@ func (c *contest) judge(s *candidate) {
 
 func surprise(p float64) float64 {
 	return -float64(numerics.Log(float32(max(p, leastProbability))))
-}
-
-func mean(v []float64) float64 {
-	return lists.Sum(v) / float64(max(1, len(v)))
 }
 
 // ahead returns by how much b is less than a on average, and the standard error of that.

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Options of Find. Engine is required; the others may keep their zero values.
@@ -128,15 +129,9 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 }
 
 // sample returns about most examples, of each label its share, and all whose true class is known.
-func (c *contest) sample(most int) (some []int) {
-	parts := (c.data.N + most - 1) / most
-	in := fold.Draw(c.data.Y, c.q, parts, c.Seed+1)
-	for i, f := range in {
-		if f == 0 || c.right(i) >= 0 {
-			some = append(some, i)
-		}
-	}
-	return some
+func (c *contest) sample(most int) []int {
+	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, c.Seed+1)
+	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right(i) >= 0 })
 }
 
 // draw gives each label's rows, and those whose class is known, their shares of the folds.

@@ -41,7 +41,7 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	}
 	for k, s := range c.said {
 		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.right), Wrong: s.wrong,
-			RightLoss: mean(s.right)}
+			RightLoss: lists.Mean(s.right)}
 		for _, p := range parts {
 			if p.candidate == s {
 				one.Share = p.share
@@ -136,12 +136,7 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	if len(c.known) < LeastRight {
 		shown = sum > 0.5 && c.surelyBetter(doubter)
 	} else {
-		wrong := 0
-		for _, i := range c.known {
-			if c.data.Y[i] != c.right(i) {
-				wrong++
-			}
-		}
+		wrong := lists.Count(c.known, func(i int) bool { return c.data.Y[i] != c.right(i) })
 		low, _ := wilson(wrong, len(c.known))
 		shown = low >= leastShown
 	}
@@ -205,12 +200,7 @@ func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
 	for _, i := range c.rows {
 		inside[i] = true
 	}
-	var others []int
-	for i := range inside {
-		if !inside[i] {
-			others = append(others, i)
-		}
-	}
+	others := lists.Where(c.data.N, func(i int) bool { return !inside[i] })
 	if len(others) == 0 {
 		return nil
 	}
@@ -330,12 +320,7 @@ const (
 // next names the rows to check: at random until there are enough to judge by, then those whose
 // class is the least sure.
 func (c *contest) next(r *Result) {
-	var left []int
-	for i := range c.data.N {
-		if c.right(i) < 0 {
-			left = append(left, i)
-		}
-	}
+	left := lists.Where(c.data.N, func(i int) bool { return c.right(i) < 0 })
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
 		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)

@@ -194,12 +194,7 @@ const (
 
 // times returns how often a checked example of fit counts.
 func (c *contest) times(fit []int) int {
-	n := 0
-	for _, i := range fit {
-		if c.right(i) >= 0 {
-			n++
-		}
-	}
+	n := lists.Count(fit, func(i int) bool { return c.right(i) >= 0 })
 	if n == 0 {
 		return 1
 	}
@@ -231,9 +226,7 @@ func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, er
 		start.Kernel = c.rbf(min(fewLandmarks/2, len(some)))
 	}
 	part := c.part(some)
-	for k, i := range some {
-		part.Y[k] = c.data.Y[i]
-	}
+	part.Y = lists.At(c.data.Y, some)
 	o := c.Options.Options
 	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
 	e, err := outoffold.LearnNoise(ctx, part, nil, o, []outoffold.Start{start})

@@ -179,7 +179,7 @@ func (c *contest) trusted(s *candidate) bool {
 	var best []float64
 	for _, other := range c.said {
 		if other.noise == nil && other.models != nil && !other.way.weighty && other.way.noise != alone {
-			if misses := c.misses(other); best == nil || mean(misses) < mean(best) {
+			if misses := c.misses(other); best == nil || lists.Mean(misses) < lists.Mean(best) {
 				best = misses
 			}
 		}

@@ -223,8 +223,8 @@ func (e *Encoding) String() string {
 	return strings.Join(parts, ", ") + fmt.Sprintf(": %d features", e.Width())
 }
 
-// hasText reports whether a column is a text.
-func (e *Encoding) hasText() bool {
+// HasText reports whether a column is a text.
+func (e *Encoding) HasText() bool {
 	return e != nil && slices.ContainsFunc(e.Columns,
 		func(c Column) bool { return c.Kind == KindText })
 }

@@ -266,9 +266,3 @@ func (d *Dataset) SetEvidence(e *Evidence) error {
 	}
 	return nil
 }
-
-// Choose returns the examples that which names, in that order, as a data set of its own.
-func (d *Dataset) Choose(which []int) (*Dataset, error) {
-	numbers := lists.As[int32](which)
-	return d.pick(numbers, false)
-}

@@ -220,23 +220,31 @@ func (e Examples) Compressed() Examples {
 	return s
 }
 
-// Join returns a copy of e and then other; their width and form must agree.
-func (e Examples) Join(other Examples) (Examples, error) {
-	if e.D != other.D || e.Sparse() != other.Sparse() {
-		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
-			"%v), wanted the same", e.D, e.Sparse(), other.D, other.Sparse())
+// Join returns a copy of e and then the others; their width and form must agree.
+func (e Examples) Join(others ...Examples) (Examples, error) {
+	all := append([]Examples{e}, others...)
+	j := Examples{D: e.D}
+	if e.Sparse() {
+		j.Starts = make([]int64, 1)
 	}
-	j := Examples{N: e.N + other.N, D: e.D}
-	if !e.Sparse() {
-		j.X = slices.Concat(e.X[:e.N*e.D], other.X[:other.N*other.D])
-		return j, nil
+	var x, values [][]float32
+	var columns [][]int32
+	for _, p := range all {
+		if e.D != p.D || e.Sparse() != p.Sparse() {
+			return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
+				"%v), wanted the same", e.D, e.Sparse(), p.D, p.Sparse())
+		}
+		j.N += p.N
+		if !e.Sparse() {
+			x = append(x, p.X)
+			continue
+		}
+		columns, values = append(columns, p.Columns), append(values, p.Values)
+		before := j.Starts[len(j.Starts)-1]
+		for _, start := range p.Starts[1:] {
+			j.Starts = append(j.Starts, before+start)
+		}
 	}
-	stored := e.Starts[e.N]
-	j.Columns = slices.Concat(e.Columns[:stored], other.Columns)
-	j.Values = slices.Concat(e.Values[:stored], other.Values)
-	j.Starts = append(make([]int64, 0, j.N+1), e.Starts...)
-	for _, start := range other.Starts[1:] {
-		j.Starts = append(j.Starts, stored+start)
-	}
+	j.X, j.Columns, j.Values = slices.Concat(x...), slices.Concat(columns...), slices.Concat(values...)
 	return j, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -68,12 +69,8 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 	for k, j := range at {
 		place[j] = int32(k) + 1
 	}
-	stored := 0
-	for _, j := range e.Columns[e.Starts[first]:e.Starts[last]] {
-		if place[j] > 0 {
-			stored++
-		}
-	}
+	stored := lists.Count(e.Columns[e.Starts[first]:e.Starts[last]],
+		func(j int32) bool { return place[j] > 0 })
 	p.Starts, p.Columns, p.Values = make([]int64, 1, e.N+1), make([]int32, 0, stored), make([]float32,
 		0, stored)
 	type entry struct {

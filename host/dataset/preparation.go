@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -19,9 +20,9 @@ const DefaultStepsText = "maxabs,l2"
 // DefaultSteps returns the default for d.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
-	case e.hasText() && len(e.Columns) > 1 && d.Sparse():
+	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
-	case d.Sparse() && (e == nil || e.hasText()):
+	case d.Sparse() && (e == nil || e.HasText()):
 		return DefaultStepsSparse
 	}
 	return DefaultSteps
@@ -155,11 +156,5 @@ const (
 
 // Fills reports whether dense storage is smaller, since p adds a number to many zeros.
 func (p *Preparation) Fills() bool {
-	n := 0
-	for _, b := range p.B {
-		if b != 0 {
-			n++
-		}
-	}
-	return 8*n > p.D
+	return 8*lists.Count(p.B, func(b float32) bool { return b != 0 }) > p.D
 }

@@ -80,12 +80,12 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 	}
 	for k := range split {
 		if k != last {
-			if split[k], err = d.pick(examples[k], false); err != nil {
+			if split[k], err = d.Choose(lists.As[int](examples[k])); err != nil {
 				return nil, err
 			}
 		}
 	}
-	split[last], err = d.pick(examples[last], slices.Contains(how, InPlace))
+	split[last], err = d.pick(lists.As[int](examples[last]), slices.Contains(how, InPlace))
 	return split, err
 }
 
@@ -180,11 +180,11 @@ func (d *Dataset) members() [][]int32 {
 	return members
 }
 
-// Subset returns a copy of examples, numbers increasing.
-func (d *Dataset) Subset(examples []int32) (*Dataset, error) { return d.pick(examples, false) }
+// Choose returns the examples that which names, in that order, as a data set of its own.
+func (d *Dataset) Choose(which []int) (*Dataset, error) { return d.pick(which, false) }
 
-// pick returns examples, numbers increasing, as a data set; over allows the memory of d.
-func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
+// pick is Choose; over allows the memory of d if numbers increase.
+func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
@@ -193,15 +193,11 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 		Encoding: d.Encoding,
 	}
 	if d.Y != nil {
-		p.Y = lists.At(d.Y, examples)
+		p.Y = lists.At(d.Y, which)
 	}
 	if d.IDs != nil {
-		p.ID, p.IDColumn, p.IDs = d.ID, d.IDColumn, make([]string, len(examples))
-		for k, i := range examples {
-			p.IDs[k] = d.IDs[i]
-		}
+		p.ID, p.IDColumn, p.IDs = d.ID, d.IDColumn, lists.At(d.IDs, which)
 	}
-	which := lists.As[int](examples)
 	p.Evidence = d.Evidence.Pick(which, len(d.Classes))
 	switch {
 	case over && !d.Stored().Shared() && d.Home == nil && !d.Sparse():
@@ -230,10 +226,7 @@ func (d *Dataset) pick(examples []int32, over bool) (*Dataset, error) {
 // path moves one (a flow with whole bounds has a whole solution).
 func apportion(sizes, parts []int) [][]int {
 	a := apportionment{left: slices.Clone(parts)}
-	n := 0
-	for _, c := range parts {
-		n += c
-	}
+	n := lists.Sum(parts)
 	table, missing := make([][]int, len(sizes)), slices.Clone(sizes)
 	type cell struct {
 		remainder   int64

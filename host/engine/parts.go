@@ -45,22 +45,12 @@ func MaxAbs(rows dataset.Rows) (float32, error) {
 const maxAbsGrain = 1 << 16
 
 // maxBits returns the largest of the values' bits without their sign, which are ordered as the
-// absolute values are, NaN and ±Inf last. Four maxima at a time, which do not wait for each other,
-// take half the time of one.
-func maxBits(values []float32) uint32 {
-	const all = math.MaxUint32 >> 1
-	var a, b, c, d uint32
-	for ; len(values) >= 4; values = values[4:] {
-		v := (*[4]float32)(values)
-		a = max(a, math.Float32bits(v[0])&all)
-		b = max(b, math.Float32bits(v[1])&all)
-		c = max(c, math.Float32bits(v[2])&all)
-		d = max(d, math.Float32bits(v[3])&all)
-	}
+// absolute values are, NaN and ±Inf last.
+func maxBits(values []float32) (most uint32) {
 	for _, v := range values {
-		a = max(a, math.Float32bits(v)&all)
+		most = max(most, math.Float32bits(v)&(math.MaxUint32>>1))
 	}
-	return max(a, b, c, d)
+	return most
 }
 
 // UpdateVector writes z_pq, d values, to dst (clause 6). sums is Γ[p], Q×d row-major, inverse
@@ -132,12 +122,7 @@ func Scores(e Engine, w Weights, rows dataset.Rows) (scores []float32, err error
 func Predicted(scores []float32, q int) []int32 {
 	classes := make([]int32, len(scores)/q)
 	for i := range classes {
-		row := scores[i*q : (i+1)*q]
-		for r, s := range row {
-			if s > row[classes[i]] {
-				classes[i] = int32(r)
-			}
-		}
+		classes[i] = int32(lists.Largest(scores[i*q : (i+1)*q]))
 	}
 	return classes
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -26,6 +27,7 @@ const (
 	selfTestD     = 260 // two chunks
 	selfTestQ     = 3
 	selfTestMany  = 17 // two groups of classes on every device
+	selfTestMost  = 65 // two groups where a device takes the most at once
 	selfTestMarks = 65 // two panels of landmarks
 )
 
@@ -186,6 +188,18 @@ func (a *answers) put(op string, err error, answer any) {
 	}
 }
 
+// repeats compares an answer with one that is known to be right.
+func (a *answers) repeats(op string, err error, answer, want any) {
+	var right []byte
+	known := answers{compare: func(_ string, b []byte, _ int) error { right = b; return nil }}
+	known.put("", nil, want)
+	again := answers{compare: func(_ string, b []byte, width int) error {
+		return compareBits(op+" differs from that of 17", b, right, width)
+	}, err: a.err}
+	again.put(op, err, answer)
+	a.err = again.err
+}
+
 // ask puts all questions about p.
 func (p selfTestProblem) ask(e Engine, compare comparison) error {
 	const n, d, q = selfTestN, selfTestD, selfTestQ
@@ -246,7 +260,32 @@ func (p selfTestProblem) askScores(e Engine, compare comparison) error {
 	a := answers{compare: compare}
 	a.put("score of 17 classes", cmp.Or(r.Rescore(p.many, classes), r.Scores(scores, 0, selfTestN)),
 		scores)
+	if err := errors.Join(a.err, r.Close()); err != nil {
+		return err
+	}
+	// Of more classes, whose weights are those of the 17 again.
+	const most = selfTestMost
+	if r, err = e.Load(p.x, most); err != nil {
+		return err
+	}
+	again := make([]float32, selfTestN*most)
+	w := Weights{Q: most, D: p.many.D, W: repeated(p.many.W, len(p.many.W), most*p.many.D)}
+	for c := range most - q {
+		classes = append(classes, q+c)
+	}
+	a.repeats("score of 65 classes", cmp.Or(r.Rescore(w, classes), r.Scores(again, 0, selfTestN)),
+		again, repeated(scores, q, most))
 	return errors.Join(a.err, r.Close())
+}
+
+// repeated returns each q values as m of them: after the last comes the first again.
+func repeated[T any](values []T, q, m int) (all []T) {
+	for row := range slices.Chunk(values, q) {
+		for c := range m {
+			all = append(all, row[c%q])
+		}
+	}
+	return all
 }
 
 // askEvaluations puts the questions of clauses 14 to 16: evaluations of w, and of weights so large
@@ -283,6 +322,16 @@ func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
 	evaluate("evaluate large losses", steep, known)
 	a.put("score to evaluate"+of, r.Scores(scores, 0, n), scores)
 	a.put("weighted sums"+of, r.WeightedSums(sums, coefficients), sums)
+	if err := errors.Join(a.err, r.Close()); err != nil || q != selfTestMany {
+		return err
+	}
+	const most = selfTestMost
+	if r, err = e.LoadEvaluator(p.x, most, numerics.FixedPoint{}); err != nil {
+		return err
+	}
+	again := make([]int64, most*p.w.D)
+	a.repeats("weighted sums of 65 classes", r.WeightedSums(again, repeated(coefficients, q, most)),
+		again, repeated(sums, len(sums), most*p.w.D))
 	return errors.Join(a.err, r.Close())
 }
 

@@ -96,17 +96,14 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 		row[d] = float32(intercept[i])
 		for j, v := range row[:m.D] {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				name := coefName
+				if j == d {
+					name = interceptName
+				}
 				return nil, fmt.Errorf("array %s: found %v in row %d, column %d (from 0), wanted a finite "+
-					"float32", coefOrIntercept(j, d), v, i, j)
+					"float32", name, v, i, j)
 			}
 		}
 	}
 	return m, nil
-}
-
-func coefOrIntercept(j, d int) string {
-	if j == d {
-		return interceptName
-	}
-	return coefName
 }

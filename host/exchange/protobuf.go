@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/binary"
-	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -13,11 +12,6 @@ type message []byte
 
 func (m *message) integer(field protowire.Number, v int64) {
 	*m = protowire.AppendVarint(protowire.AppendTag(*m, field, protowire.VarintType), uint64(v))
-}
-
-func (m *message) float(field protowire.Number, v float32) {
-	*m = protowire.AppendFixed32(protowire.AppendTag(*m, field, protowire.Fixed32Type),
-		math.Float32bits(v))
 }
 
 func (m *message) bytes(field protowire.Number, b []byte) {
@@ -68,7 +62,7 @@ func elementType[T any]() int {
 	return typeString
 }
 
-// attribute is an attribute of a node: an int, a float32, or a list of ints or strings.
+// attribute is an attribute of a node: an int, or a list of ints or strings.
 type attribute struct {
 	name  string
 	value any
@@ -80,9 +74,6 @@ func (a attribute) encode() (m message) {
 	case int:
 		m.integer(3, int64(v))
 		m.integer(20, 2)
-	case float32:
-		m.float(2, v)
-		m.integer(20, 1)
 	case []int:
 		for _, i := range v {
 			m.integer(8, int64(i))

@@ -19,15 +19,7 @@ const (
 // features: it has learned what becomes of them, and none is a text.
 func Columns(m *model.Model) bool {
 	e := m.Meta.Features.Encoding
-	if e == nil {
-		return false
-	}
-	for _, c := range e.Columns {
-		if c.Kind == dataset.KindText {
-			return false
-		}
-	}
-	return true
+	return e != nil && !e.HasText()
 }
 
 // columns adds an input for each column of a table, N×1, and returns its features: float32 of

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -53,14 +54,11 @@ type Ended struct {
 // error that no model can have, labels that C does not explain, classes that are never predicted,
 // an end at the first step.
 func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
-	classes, noise, n := r.Classes, r.Problem.Noise, int64(0)
+	classes, noise, n := r.Classes, r.Problem.Noise, lists.Sum(r.Counts)
 	if e := r.Problem.Evidence; e != nil && e.Classes != nil {
 		noise = nil // C says nothing of sets and distributions
 	}
 	q := len(classes)
-	for _, v := range r.Counts {
-		n += v
-	}
 	if n == 0 {
 		return nil, nil
 	}
@@ -234,14 +232,11 @@ func meansOf(of fold.Labelled, q int) (w engine.Weights, offset []float64) {
 	for i, y := range of.Y {
 		to := sums[int(y)*d : (int(y)+1)*d]
 		n[y]++
-		if of.X.Sparse() {
-			columns, values := of.X.SparseRow(i)
-			for k, c := range columns {
-				to[c] += float64(values[k])
+		columns, values := of.X.Entries(i)
+		for c, v := range values {
+			if columns != nil {
+				c = int(columns[c])
 			}
-			continue
-		}
-		for c, v := range of.X.Row(i) {
 			to[c] += float64(v)
 		}
 	}

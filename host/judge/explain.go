@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Explanation says how well C explains the noisy labels of examples that a model has divided
@@ -41,10 +42,7 @@ func explain(m *confusion.Matrix, counts []int64) Explanation {
 	moved := 0.0
 	for p := range q {
 		row := counts[p*q : (p+1)*q]
-		n := int64(0)
-		for _, v := range row {
-			n += v
-		}
+		n := lists.Sum(row)
 		if n == 0 {
 			continue
 		}

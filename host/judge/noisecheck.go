@@ -152,10 +152,7 @@ func turned(m *confusion.Matrix) *confusion.Matrix {
 	q := m.Q()
 	t := &confusion.Matrix{Classes: m.Classes, P: make([]float64, q*q)}
 	for r := range q {
-		sum := 0.0
-		for k := range q {
-			sum += m.P[r*q+k]
-		}
+		sum := lists.Sum(m.P[r*q : (r+1)*q])
 		for k := range q {
 			if sum > 0 {
 				t.P[k*q+r] = m.P[r*q+k] / sum

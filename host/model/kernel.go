@@ -36,7 +36,7 @@ func (k *Kernel) check() error {
 		return fmt.Errorf("found %d landmarks and %d components, wanted at least 1 of each", k.Landmarks,
 			k.Components)
 	}
-	if n := len(k.Examples); n != 0 && n != k.Components || slices.ContainsFunc(k.Examples, negative) {
+	if n := len(k.Examples); n != 0 && n != k.Components || n != 0 && slices.Min(k.Examples) < 0 {
 		return fmt.Errorf("examples: found %d, wanted those of %d means or none", k.Examples,
 			k.Components)
 	}
@@ -48,8 +48,6 @@ func (k *Kernel) check() error {
 	}
 	return nil
 }
-
-func negative(n int64) bool { return n < 0 }
 
 // Projection is the numbers of a kernel PCA: component t of a prepared example x is
 // Σ_l κ(x, landmark_l)·Axes[t*m+l] + Offset[t].

@@ -45,14 +45,7 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
 func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
 ) ([]int32, error) {
-	e, some := engine.Own(e, x)
-	classes := make([]int32, 0, some.N)
-	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
-		block, err := engine.Predict(e, m.weights(), z)
-		classes = append(classes, block...)
-		return err
-	})
-	return store.AllRows(x.Stored().At, x.Stored().N, classes, 1, err)
+	return eachBlock(ctx, m, e, x, 1, engine.Predict)
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
@@ -69,14 +62,20 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
 func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
 ) ([]float32, error) {
+	return eachBlock(ctx, m, e, x, m.Q, engine.Scores)
+}
+
+// eachBlock returns what say says of prepared examples: width numbers of each.
+func eachBlock[T int32 | float32](ctx context.Context, m *Model, e engine.Engine, x dataset.Rows,
+	width int, say func(engine.Engine, engine.Weights, dataset.Rows) ([]T, error)) ([]T, error) {
 	e, some := engine.Own(e, x)
-	scores := make([]float32, 0, some.N*m.Q)
+	all := make([]T, 0, some.N*width)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
-		block, err := engine.Scores(e, m.weights(), z)
-		scores = append(scores, block...)
+		block, err := say(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, z)
+		all = append(all, block...)
 		return err
 	})
-	return store.AllRows(x.Stored().At, x.Stored().N, scores, m.Q, err)
+	return store.AllRows(x.Stored().At, x.Stored().N, all, width, err)
 }
 
 // Names returns the names of classes that Predict gave.
@@ -87,8 +86,6 @@ func (m *Model) Names(classes []int32) []string {
 // predictedValues is about how many values are predicted from between two looks at a context;
 // tests take fewer.
 var predictedValues = 1 << 25
-
-func (m *Model) weights() engine.Weights { return engine.Weights{Q: m.Q, D: m.D, W: m.W} }
 
 // blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block
 // after the other.

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -42,10 +43,7 @@ func (m *Model) ToProbabilities(scores []float32) error {
 	parallel.Ranges(len(scores)/m.Q, 64, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := scores[i*m.Q : (i+1)*m.Q]
-			top := row[0]
-			for _, s := range row {
-				top = max(top, s)
-			}
+			top := slices.Max(row)
 			for r, s := range row { // in float64, where no difference of scores overflows
 				row[r] = float32((float64(s) - float64(top)) / float64(t))
 			}

@@ -47,59 +47,26 @@ type Graph struct {
 // ErrInput, or are those of the engine or of ctx.
 func Of(ctx context.Context, e engine.Engine, x dataset.Examples, k int, metric string,
 ) (*Graph, error) {
-	return find(ctx, e, x, x, k, metric, true)
-}
-
-// Among returns the neighbours of each example of x among those of y, which have the same features.
-// k is at most Most and at most the number of examples of y. Errors are those of Of.
-func Among(ctx context.Context, e engine.Engine, x, y dataset.Examples, k int, metric string,
-) (*Graph, error) {
-	return find(ctx, e, x, y, k, metric, false)
-}
-
-func find(ctx context.Context, e engine.Engine, x, y dataset.Examples, k int, metric string,
-	same bool) (*Graph, error) {
-	most := y.N
-	if same {
-		most--
+	if k < 1 || k > min(Most, x.N-1) {
+		return nil, fmt.Errorf("%w: got %d neighbours among %d examples, want 1 to %d", ErrInput, k, x.N,
+			min(Most, x.N-1))
 	}
-	if k < 1 || k > min(Most, most) {
-		return nil, fmt.Errorf("%w: got %d neighbours among %d examples, want 1 to %d", ErrInput, k, y.N,
-			min(Most, most))
-	}
-	if x.D != y.D {
-		return nil, fmt.Errorf("%w: got %d and %d features, want the same", ErrInput, x.D, y.D)
-	}
-	s := &search{engine: e, same: same, product: 2}
+	s := &search{engine: e, last: slices.Repeat([]float64{math.Inf(1)}, x.N)}
 	switch metric {
 	case Cosine:
-		s.product = 1
-		if !same {
-			y = unit(y)
-		}
-		if x = unit(x); same {
-			y = x
-		}
-		s.x, s.y = half(x.N), half(y.N)
+		x = unit(x)
+		s.own, s.product = slices.Repeat([]float64{0.5}, x.N), 1
 	case Euclidean:
-		s.x = squares(x)
-		if s.y = s.x; !same {
-			s.y = squares(y)
-		}
+		s.own, s.product = squares(x), 2
 	default:
 		return nil, fmt.Errorf("%w: got metric %q, want %s or %s", ErrInput, metric, Euclidean, Cosine)
 	}
-	s.near, s.last = newGraph(x.N, k), make([]float64, x.N)
-	for i := range s.last {
-		s.last[i] = math.Inf(1)
-	}
-	for column := 0; column < y.N; column += tileColumns {
-		landmarks := y.Part(column, min(column+tileColumns, y.N))
-		row := 0
-		if same {
-			row = column // what is left of the diagonal was computed as its reflection
-		}
-		for ; row < x.N; row += tileRows {
+	s.near = &Graph{N: x.N, K: k, Index: slices.Repeat([]int32{math.MaxInt32}, x.N*k),
+		Distance: slices.Repeat([]float64{math.Inf(1)}, x.N*k)}
+	for column := 0; column < x.N; column += tileColumns {
+		landmarks := x.Part(column, min(column+tileColumns, x.N))
+		// What is left of the diagonal was computed as its reflection.
+		for row := column; row < x.N; row += tileRows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
@@ -109,14 +76,6 @@ func find(ctx context.Context, e engine.Engine, x, y dataset.Examples, k int, me
 		}
 	}
 	return s.near, nil
-}
-
-func newGraph(n, k int) *Graph {
-	g := &Graph{N: n, K: k, Index: make([]int32, n*k), Distance: make([]float64, n*k)}
-	for i := range g.Distance {
-		g.Index[i], g.Distance[i] = math.MaxInt32, math.Inf(1)
-	}
-	return g
 }
 
 // put puts example j at distance d among the neighbours of i, if it is nearer than the last, and
@@ -135,19 +94,18 @@ func (g *Graph) put(i, j int, d float64) float64 {
 	return distance[g.K-1]
 }
 
-// search finds the neighbours near of examples: the distance of i and j is x[i] + y[j] -
-// product·⟨i,j⟩, or 0 if that is less.
+// search finds the neighbours near of examples: the distance of i and j is own[i] +
+// own[j] - product·⟨i,j⟩, or 0 if that is less.
 type search struct {
 	engine  engine.Engine
-	same    bool // x are y
-	x, y    []float64
+	own     []float64
 	product float64
 	near    *Graph
 	last    []float64 // distance of the last of near, of each example
 	dots    []float32
 }
 
-// tile takes a tile of examples x, from first on, and y, from second on.
+// tile takes a tile of examples x, from first on, and y of the same, from second on.
 func (s *search) tile(x, y dataset.Examples, first, second int) error {
 	if s.dots == nil {
 		s.dots = make([]float32, tileRows*tileColumns)
@@ -163,9 +121,6 @@ func (s *search) tile(x, y dataset.Examples, first, second int) error {
 			s.row(dots[i*y.N:(i+1)*y.N], first+i, second)
 		}
 	})
-	if !s.same {
-		return nil
-	}
 	beyond := max(0, second+tileColumns-first) // the diagonal's block has both halves
 	parallel.Ranges(y.N, 16, func(from, to int) {
 		for i := beyond; i < x.N; i++ {
@@ -177,10 +132,10 @@ func (s *search) tile(x, y dataset.Examples, first, second int) error {
 
 // row takes inner products of example i with examples from on for neighbours of i.
 func (s *search) row(dots []float32, i, from int) {
-	own, last, y := s.x[i], s.last[i], s.y[from:from+len(dots)]
+	own, last, others := s.own[i], s.last[i], s.own[from:from+len(dots)]
 	for c, dot := range dots {
-		d := max(own+y[c]-float64(s.product*float64(dot)), 0)
-		if d <= last && !(s.same && from+c == i) {
+		d := max(own+others[c]-float64(s.product*float64(dot)), 0)
+		if d <= last && from+c != i {
 			last = s.near.put(i, from+c, d)
 		}
 	}
@@ -189,9 +144,9 @@ func (s *search) row(dots []float32, i, from int) {
 
 // column takes them for i as a neighbour of each of these examples.
 func (s *search) column(dots []float32, i, from int) {
-	own, y, last := s.x[i], s.y[from:from+len(dots)], s.last[from:from+len(dots)]
+	own, others, last := s.own[i], s.own[from:from+len(dots)], s.last[from:from+len(dots)]
 	for c, dot := range dots {
-		d := max(own+y[c]-float64(s.product*float64(dot)), 0)
+		d := max(own+others[c]-float64(s.product*float64(dot)), 0)
 		if d <= last[c] {
 			last[c] = s.near.put(from+c, i, d)
 		}
@@ -225,13 +180,5 @@ func squares(x dataset.Examples) []float64 {
 			s[i] = float64(numerics.Dot(row, row))
 		}
 	})
-	return s
-}
-
-func half(n int) []float64 {
-	s := make([]float64, n)
-	for i := range s {
-		s[i] = 0.5
-	}
 	return s
 }

@@ -87,7 +87,7 @@ func (g *Graph) dimension() float64 {
 // neighbours' ball that the nearest one leaves empty is the least of k-1 random numbers.
 func (g *Graph) near() [][]int {
 	dimension := g.dimension()
-	sets := newForest(g.N)
+	sets := forest(lists.UpTo[int](g.N))
 	for i := range g.N {
 		d := g.far(i)
 		for k, r := range d {
@@ -105,14 +105,6 @@ func (g *Graph) near() [][]int {
 
 // forest has sets of examples: each names an earlier one of its set, the first itself.
 type forest []int
-
-func newForest(n int) forest {
-	f := make(forest, n)
-	for i := range f {
-		f[i] = i
-	}
-	return f
-}
 
 // first returns the first example of the set of i.
 func (f forest) first(i int) int {
@@ -193,10 +185,7 @@ func (g *Graph) outliers() (found []int, distance []float64) {
 
 // around returns the median of the neighbours' values.
 func (g *Graph) around(of []float64, i int) float64 {
-	values := make([]float64, g.K)
-	for k, j := range g.Index[i*g.K : (i+1)*g.K] {
-		values[k] = of[j]
-	}
+	values := lists.At(of, g.Index[i*g.K:(i+1)*g.K])
 	slices.Sort(values)
 	return (values[(g.K-1)/2] + values[g.K/2]) / 2
 }
@@ -204,10 +193,7 @@ func (g *Graph) around(of []float64, i int) float64 {
 // orderP compares how far neighbours are from each other in the order with random orders, by the
 // largest difference of the distributions (Kolmogorov and Smirnov).
 func (g *Graph) orderP() float64 {
-	place, count := make([]int32, g.N), make([]int, g.N)
-	for i := range place {
-		place[i] = int32(i)
-	}
+	place, count := lists.UpTo[int32](g.N), make([]int, g.N)
 	unevenness := func() (most float64) {
 		clear(count)
 		for i := range g.N {
@@ -270,7 +256,7 @@ func (g *Graph) groups(marked []bool) (found []Group) {
 	}
 	slices.Sort(chance)
 	least := chance[marks-int(falseAlarms*(marks+1))]
-	sets := newForest(g.N)
+	sets := forest(lists.UpTo[int](g.N))
 	for i := range g.N {
 		for _, j := range g.Index[i*g.K : (i+1)*g.K] {
 			if own[i] > least && own[j] > least {

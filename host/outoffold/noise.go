@@ -320,7 +320,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 			if base == nil {
 				base = losses
 			}
-			c.Loss = mean(losses)
+			c.Loss = lists.Mean(losses)
 			c.Ahead, c.Error = ahead(base, losses)
 			better = method == NoNoise || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
 			if better {
@@ -378,19 +378,15 @@ func (e *noiseEstimator) losses(
 	return losses, nil
 }
 
-func mean(v []float64) float64 {
-	return lists.Sum(v) / float64(len(v))
-}
-
 // ahead returns the mean of a - b and its standard error.
 func ahead(a, b []float64) (m, err float64) {
 	d := make([]float64, len(a))
 	for i := range a {
 		d[i] = a[i] - b[i]
 	}
-	m = mean(d)
+	m = lists.Mean(d)
 	for i, v := range d {
 		d[i] = float64((v - m) * (v - m))
 	}
-	return m, math.Sqrt(mean(d) / float64(max(1, len(d)-1)))
+	return m, math.Sqrt(lists.Mean(d) / float64(max(1, len(d)-1)))
 }

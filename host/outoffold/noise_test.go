@@ -149,8 +149,9 @@ func TestEstimateCurved(t *testing.T) {
 			if p == k {
 				want = 0.7
 			}
-			if low, high := found.Interval(p, k); !(low <= want && want <= high) || !(high-low < 0.4) {
-				t.Errorf("entry %d, %d: %v to %v, want %v between, not 0 to 1", p, k, low, high, want)
+			got, errs := found.P[p*2+k], found.Error[p*2+k]
+			if !found.Identified(k) || !(math.Abs(got-want) <= 2*errs) || !(4*errs < 0.4) {
+				t.Errorf("entry %d, %d: %v with the error %v, want %v", p, k, got, errs, want)
 			}
 		}
 	}

@@ -152,27 +152,19 @@ func (p predictions) json(to *bytes.Buffer, classes []string) {
 		b = strconv.AppendFloat(b, float64(v), 'g', -1, 32)
 	}
 	b = append(b, "]]"...)
-	for i, warning := range p.warnings {
-		if i == 0 {
-			b = append(b, `,"warnings":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = append(b, text(warning)...)
-		if i == len(p.warnings)-1 {
-			b = append(b, ']')
-		}
+	if len(p.warnings) > 0 {
+		b = append(append(b, `,"warnings":`...), text(p.warnings)...)
 	}
 	to.Write(append(b, "}\n"...))
 }
 
-// text returns a string as JSON.
-func text(s string) []byte {
+// text returns a string, or a list of them, as JSON.
+func text[T string | []string](s T) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
 	if err := e.Encode(s); err != nil {
-		panic(err) // a string has a form in JSON
+		panic(err) // they have a form in JSON
 	}
 	return bytes.TrimSpace(b.Bytes())
 }

@@ -110,8 +110,18 @@ func (b *batcher) answer(jobs []*job) {
 		return
 	}
 	start := time.Now()
-	x := join(waiting)
-	scores, err := b.m.ScoresPrepared(context.Background(), b.e, x)
+	x, err := waiting[0].x, error(nil)
+	if len(waiting) > 1 {
+		var others []dataset.Examples
+		for _, j := range waiting[1:] {
+			others = append(others, j.x)
+		}
+		x, err = x.Join(others...)
+	}
+	var scores []float32
+	if err == nil {
+		scores, err = b.m.ScoresPrepared(context.Background(), b.e, x)
+	}
 	b.measured.batch(x.N, time.Since(start))
 	if err != nil && len(waiting) > 1 {
 		for _, j := range waiting {
@@ -126,40 +136,4 @@ func (b *batcher) answer(jobs []*job) {
 		}
 		close(j.done)
 	}
-}
-
-// rowsOf counts the examples of all jobs.
-func rowsOf(jobs []*job) (n int) {
-	for _, j := range jobs {
-		n += j.x.N
-	}
-	return n
-}
-
-// join returns the examples of all jobs, one after the other.
-func join(jobs []*job) dataset.Examples {
-	if len(jobs) == 1 {
-		return jobs[0].x
-	}
-	all := dataset.Examples{D: jobs[0].x.D}
-	if jobs[0].x.Sparse() {
-		all.Starts = []int64{0}
-	}
-	for _, j := range jobs {
-		x := j.x
-		all.N += x.N
-		if !x.Sparse() {
-			if all.X == nil {
-				all.X = make([]float32, 0, rowsOf(jobs)*x.D)
-			}
-			all.X = append(all.X, x.X...)
-			continue
-		}
-		before := int64(len(all.Values))
-		for _, start := range x.Starts[1:] {
-			all.Starts = append(all.Starts, before+start)
-		}
-		all.Columns, all.Values = append(all.Columns, x.Columns...), append(all.Values, x.Values...)
-	}
-	return all
 }

@@ -14,7 +14,7 @@ import (
 type metrics struct {
 	mutex         sync.Mutex
 	requests      map[int]uint64 // by status
-	rows, batches uint64
+	rows          uint64
 	engineSeconds float64
 	seconds       histogram // of requests that were answered
 	batchRows     histogram
@@ -64,7 +64,6 @@ func (m *metrics) request(status, rows int, took time.Duration) {
 func (m *metrics) batch(rows int, took time.Duration) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	m.batches++
 	m.engineSeconds += took.Seconds()
 	m.batchRows.add(rowsBounds, float64(rows))
 }

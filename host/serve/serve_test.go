@@ -227,8 +227,8 @@ func TestTogether(t *testing.T) {
 		}
 		wait.Wait()
 		s.batches.end()
-		if s.measured.batches == 0 || s.measured.batches > s.measured.requests[200] {
-			t.Errorf("%d requests in %d calls", s.measured.requests[200], s.measured.batches)
+		if calls := s.measured.batchRows.all; calls == 0 || calls > s.measured.requests[200] {
+			t.Errorf("%d requests in %d calls", s.measured.requests[200], calls)
 		}
 	}
 }

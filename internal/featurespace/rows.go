@@ -165,10 +165,7 @@ func (r *Rows) withLargest(values []float64, i int) []int {
 	which, least := make([]int, 0, 2*r.batch), math.Inf(-1)
 	cut := func() {
 		slices.SortFunc(which, func(a, b int) int {
-			if c := cmp.Compare(values[b], values[a]); c != 0 {
-				return c
-			}
-			return a - b
+			return cmp.Or(cmp.Compare(values[b], values[a]), a-b)
 		})
 		if len(which) >= r.batch-1 {
 			which = which[:r.batch-1]

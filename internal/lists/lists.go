@@ -1,5 +1,5 @@
-// Package lists has what package slices lacks: numbers in their order, elements at given places,
-// numbers of another type, sums, and the place of the largest.
+// Package lists has what package slices lacks: numbers in their order, elements at given places or
+// with a property, numbers of another type, sums, and the place of the largest.
 package lists
 
 // number is a type of numbers.
@@ -25,6 +25,36 @@ func At[T any, I ~int | ~int32](list []T, which []I) []T {
 	return some
 }
 
+// Where returns the places 0 … n-1 that ok holds of; nil for none.
+func Where(n int, ok func(i int) bool) (which []int) {
+	for i := range n {
+		if ok(i) {
+			which = append(which, i)
+		}
+	}
+	return which
+}
+
+// Keep returns the elements of list that ok holds of, in their order; nil for none.
+func Keep[T any](list []T, ok func(T) bool) (some []T) {
+	for _, v := range list {
+		if ok(v) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+// Count returns how many elements of list ok holds of.
+func Count[T any](list []T, ok func(T) bool) (n int) {
+	for _, v := range list {
+		if ok(v) {
+			n++
+		}
+	}
+	return n
+}
+
 // As returns the numbers of list as those of another type.
 func As[To, From number](list []From) []To {
 	all := make([]To, len(list))
@@ -40,6 +70,16 @@ func Sum[T number](list []T) (sum T) {
 		sum += v
 	}
 	return sum
+}
+
+// Mean returns the mean of list, 0 of an empty one.
+func Mean(list []float64) float64 { return Sum(list) / float64(max(1, len(list))) }
+
+// Add adds each number of list to that of sum at its place.
+func Add[T number](sum, list []T) {
+	for k, v := range list {
+		sum[k] += v
+	}
 }
 
 // Largest returns the place of the largest number, the first of equal ones.

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/means"
 )
 
@@ -45,10 +44,7 @@ func Margins(
 		return nil, err
 	}
 	if y == nil {
-		for i := range x.N {
-			row := scores[i*m.Q : (i+1)*m.Q]
-			y = append(y, int32(lists.Largest(row)))
-		}
+		y = engine.Predicted(scores, m.Q)
 	}
 	found, err := means.Margins(scores, y, m.Q, MarginShares)
 	if err != nil {

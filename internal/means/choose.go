@@ -3,6 +3,7 @@ package means
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,11 +59,7 @@ func (s *sample) choose(m *Means) error {
 			weights[a.row] += a.weight
 		}
 	}
-	m.Rows = m.Rows[:0]
-	for row := range weights {
-		m.Rows = append(m.Rows, row)
-	}
-	slices.Sort(m.Rows)
+	m.Rows = slices.Sorted(maps.Keys(weights))
 	m.Landmarks = s.x.Pick(m.Rows)
 	m.Axes = engine.NewWeights(len(s.sizes), len(m.Rows))
 	for l, row := range m.Rows {

@@ -237,9 +237,7 @@ func Combine(parts []engine.Projection, sizes [][]int64) (engine.Projection, []i
 				"wanted %+v, %d of each and no "+
 				"offset", engine.ErrShape, part.Function, part.Axes.Q, len(sizes[p]), p+1, parts[0].Function, q)
 		}
-		for k, n := range sizes[p] {
-			all[k] += n
-		}
+		lists.Add(all, sizes[p])
 		atoms += part.Landmarks.N
 	}
 	what := fmt.Sprintf("the weights of %d atoms in the means of %d classes", atoms, q)

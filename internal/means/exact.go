@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -85,9 +86,7 @@ func (s *sample) sharedMeans(at dataset.Examples) ([]float32, error) {
 		chunks, failed := s.chunks(at.Part(from, to))
 		err := store.InOrder(s.x.At, means[from*q:to*q], 16, func(sums []float32, first, last int) error {
 			for _, numbers := range chunks {
-				for i, v := range numbers[first:last] {
-					sums[i] += v
-				}
+				lists.Add(sums, numbers[first:last])
 			}
 			return failed
 		})

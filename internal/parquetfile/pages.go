@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/uma-gpu/uma-gpu/internal/columnar"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -240,13 +241,7 @@ type pageValues struct {
 }
 
 func (v *pageValues) nulls() int {
-	nulls := 0
-	for _, there := range v.levels {
-		if !there {
-			nulls++
-		}
-	}
-	return nulls
+	return lists.Count(v.levels, func(there bool) bool { return !there })
 }
 
 // setLevels reads the levels before the values of a page of version 1, and returns the values.

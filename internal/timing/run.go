@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -54,11 +55,9 @@ func (s Setup) warmUp(ctx context.Context) (*lastStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	for c := range last.after.Q {
-		if !slices.Equal(last.before.Row(c), last.after.Row(c)) {
-			last.changed = append(last.changed, c)
-		}
-	}
+	last.changed = lists.Where(last.after.Q, func(c int) bool {
+		return !slices.Equal(last.before.Row(c), last.after.Row(c))
+	})
 	return last, nil
 }
 

@@ -153,8 +153,7 @@ func (p *Propagation) Without() []float64 { return p.cavity }
 // Doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
 // share of w with x above 0 is about Φ(⟨m, x⟩/(√λ·Doubt)).
 func (p *Propagation) Doubt() float64 {
-	sum := lists.Sum(p.variance)
-	return math.Sqrt(1 + sum/float64(max(len(p.variance), 1)))
+	return math.Sqrt(1 + lists.Sum(p.variance)/float64(max(len(p.variance), 1)))
 }
 
 // Places returns pointers to all that Pass goes on from, and slices of it. Resume goes on from what

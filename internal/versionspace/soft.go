@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -66,12 +67,7 @@ func (s *Soft) row(i int) []float64 { return s.rows[i*s.stride : i*s.stride+s.d 
 // precision puts I + Σ_i τ_i·x_i·x_iᵀ/λ in l, d×stride, the part on and below the diagonal. Each
 // number is one sum in the order of the examples, on every processor.
 func (s *Soft) precision(l, tau []float64) {
-	var some []int // that count
-	for i, t := range tau {
-		if t > 0 {
-			some = append(some, i)
-		}
-	}
+	some := lists.Where(len(tau), func(i int) bool { return tau[i] > 0 }) // that count
 	const rows = 8
 	parallel.Tasks((s.d+rows-1)/rows, func(task int) {
 		from := task * rows

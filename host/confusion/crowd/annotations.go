@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -449,13 +450,8 @@ func (t *annotationTable) finish() (*Annotations, error) {
 }
 
 // Labelled returns the examples that have a label, in order.
-func (a *Annotations) Labelled() (which []int) {
-	for i := range a.N() {
-		if a.Start[i] < a.Start[i+1] {
-			which = append(which, i)
-		}
-	}
-	return which
+func (a *Annotations) Labelled() []int {
+	return lists.Where(a.N(), func(i int) bool { return a.Start[i] < a.Start[i+1] })
 }
 
 // Repeats returns how many labels are further ones of an annotator for the same example.

@@ -284,44 +284,6 @@ func TestCrowdSameBits(t *testing.T) {
 	}
 }
 
-// New labels, of a new annotator too, take a round or two from what was known before.
-func TestCrowdWarmStart(t *testing.T) {
-	a, _, _ := people(t, 2000, 4, 15, 4, 4)
-	old := &crowd.Annotations{Classes: a.Classes, Names: a.Names[:14], Start: make([]int, 1)}
-	for i := range 1900 {
-		by, label := a.Of(i)
-		for k := range by {
-			if by[k] < 14 {
-				old.By, old.Label = append(old.By, by[k]), append(old.Label, label[k])
-			}
-		}
-		old.Start = append(old.Start, len(old.By))
-	}
-	known, err := crowd.Fit(t.Context(), old, 0, crowd.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cold, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	far := func(o crowd.Options) float64 {
-		c, err := crowd.Fit(t.Context(), a, 0, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := 0.0
-		for k, v := range c.Posterior {
-			sum += math.Abs(float64(v - cold.Posterior[k]))
-		}
-		return sum / float64(a.N()) / 2
-	}
-	warm, fresh := far(crowd.Options{Rounds: 2, Start: known}), far(crowd.Options{Rounds: 1})
-	if !(warm < 0.02) || !(warm < fresh/5) {
-		t.Errorf("two rounds end %v from the end, %v without a start", warm, fresh)
-	}
-}
-
 // However many labels an example has, no product becomes 0.
 func TestCrowdManyLabels(t *testing.T) {
 	a, _, right := people(t, 40, 600, 600, 2, 6)
@@ -347,8 +309,6 @@ func TestCrowdErrors(t *testing.T) {
 		"-1 rounds":     {Rounds: -1},
 		"smoothing -1":  {Smoothing: -1},
 		"smoothing NaN": {Smoothing: math.NaN()},
-		"votes rounds":  {Method: crowd.Majority, Start: good},
-		`"x"`:           {Start: &crowd.Result{Classes: []string{"x"}}},
 	} {
 		if _, err := crowd.Fit(t.Context(), a, 0, o); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)

@@ -17,7 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// CrowdMethod says how annotators are believed.
+// Method says how annotators are believed.
 type Method string
 
 // The methods.
@@ -27,19 +27,16 @@ const (
 	DawidSkene Method = "dawid-skene" // by a confusion matrix of each, joined with one-coin's
 )
 
-// CrowdMethods are all of them, the simplest first.
+// Methods are all of them, the simplest first.
 var Methods = []Method{Majority, OneCoin, DawidSkene}
 
-// CrowdOptions of FromCrowd. The zero value asks for the defaults.
+// Options of Fit. The zero value asks for the defaults.
 type Options struct {
 	Method Method // "" is DawidSkene
 	Rounds int    // of EM, at most; 0 for 100
 	// Smoothing is what counts beside the labels of an annotator, in labels for each entry of
 	// the matrix; 0 for 0.01. It is a Dirichlet prior with the parameter 1 + Smoothing.
 	Smoothing float64
-	// Start is what EM begins with instead of vote shares: what was found before there were
-	// more labels. Annotators are known by their names; others are like the mean. Nil for none.
-	Start *Result
 }
 
 // Result is what the labels of several annotators tell of each other, without a clean label.
@@ -89,12 +86,6 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 			"most a million)", o.Rounds, o.Smoothing)
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
-	case o.Method == Majority && o.Start != nil:
-		return nil, fmt.Errorf("crowd: found a start of method majority, wanted none: votes need no " +
-			"rounds")
-	case o.Start != nil && !slices.Equal(o.Start.Classes, a.Classes):
-		return nil, fmt.Errorf("crowd: found a start of classes %s, wanted %s",
-			labelfile.Quoted(o.Start.Classes), labelfile.Quoted(a.Classes))
 	}
 	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, err
@@ -107,7 +98,7 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 		return nil, err
 	}
 	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method, Items: a.Items}
-	if o.Method == DawidSkene && o.Start == nil {
+	if o.Method == DawidSkene {
 		m.o.Method = OneCoin
 		if _, _, err = m.settle(ctx, o); err != nil {
 			return nil, err
@@ -159,7 +150,7 @@ const (
 // mostTables is what the tables of all processors may take; fewer work where they would be larger.
 const mostTables = 256 << 20
 
-// crowdEM is a call of FromCrowd. A table has an entry for each annotator, label k and true class
+// em is a call of Fit. A table has an entry for each annotator, label k and true class
 // t, at [(annotator·Q+k)·Q+t].
 type em struct {
 	a         *Annotations
@@ -188,32 +179,7 @@ func newEM(a *Annotations, o Options) (*em, error) {
 	m.sums, m.before = make([]int64, size), make([]int64, size)
 	m.matrices, m.prior = make([]float64, size), make([]float64, m.q)
 	m.classes = make([]int64, m.q)
-	if o.Start != nil {
-		m.begin(o.Start)
-	}
 	return m, nil
-}
-
-// begin takes the rates that were found before.
-func (m *em) begin(s *Result) {
-	size := m.q * m.q
-	mean, of := make([]float64, size), map[string][]float64{}
-	for _, a := range s.Annotators {
-		of[a.Name] = a.P
-		for k, v := range a.P {
-			mean[k] += float64(v * float64(a.Labels))
-		}
-	}
-	square.Normalise(mean, m.q)
-	for i, name := range m.a.Names {
-		p := of[name]
-		if p == nil {
-			p = mean
-		}
-		copy(m.matrices[i*size:], p)
-	}
-	copy(m.prior, s.Prior)
-	m.known = true
 }
 
 // settle makes rounds until one moves next to nothing.
@@ -272,15 +238,9 @@ func (m *em) count(last bool) {
 		m.examples(t, task*block, min((task+1)*block, n), last)
 	})
 	for _, t := range all[1:] {
-		addAll(m.sums, t.sums)
-		addAll(m.squares, t.squares)
-		addAll(m.classes, t.classes)
-	}
-}
-
-func addAll(to, from []int64) {
-	for k, v := range from {
-		to[k] += v
+		lists.Add(m.sums, t.sums)
+		lists.Add(m.squares, t.squares)
+		lists.Add(m.classes, t.classes)
 	}
 }
 
@@ -303,10 +263,7 @@ func (m *em) examples(t *tables, from, to int, last bool) {
 			t.classes[c] += units[c]
 		}
 		for k, a := range by {
-			row := t.sums[(int(a)*q+int(label[k]))*q:][:q]
-			for c, u := range units {
-				row[c] += u
-			}
+			lists.Add(t.sums[(int(a)*q+int(label[k]))*q:][:q], units)
 		}
 		if !last {
 			continue
@@ -316,10 +273,7 @@ func (m *em) examples(t *tables, from, to int, last bool) {
 			units[c] = int64(float64(v*v)*posteriorUnit + 0.5)
 		}
 		for k, a := range by {
-			row := t.squares[(int(a)*q+int(label[k]))*q:][:q]
-			for c, u := range units {
-				row[c] += u
-			}
+			lists.Add(t.squares[(int(a)*q+int(label[k]))*q:][:q], units)
 		}
 	}
 }

@@ -357,9 +357,7 @@ func (l *labeller) expect() {
 				sum[t] = logOf(p) + l.base[t]
 			}
 			for _, e := range l.fired(i) {
-				for t, v := range l.log[int(e)*q:][:q] {
-					sum[t] += v
-				}
+				lists.Add(sum, l.log[int(e)*q:][:q])
 			}
 			most := slices.Max(sum)
 			for t, v := range sum {

@@ -125,9 +125,7 @@ func (j *joint) findThresholds(rows blocks) error {
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		for k, v := range own {
-			sums[k] += v
-		}
+		lists.Add(sums, own)
 		if wrong >= 0 && (bad < 0 || wrong < bad) {
 			bad = wrong
 		}
@@ -181,9 +179,7 @@ func (j *joint) count(rows blocks) (agree bool, err error) {
 		}
 		lock.Lock()
 		defer lock.Unlock()
-		for k, v := range own {
-			j.counted[k] += v
-		}
+		lists.Add(j.counted, own)
 		agree = agree && same
 	})
 	return agree, err

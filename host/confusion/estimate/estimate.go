@@ -32,15 +32,6 @@ type Estimate struct {
 // Identified says whether the labels tell the column of true class t.
 func (e *Estimate) Identified(t int) bool { return !slices.Contains(e.Unidentified, t) }
 
-// Interval returns where P(label p | true class t) is in 95 of 100 cases: 0 to 1 if nothing tells.
-func (e *Estimate) Interval(p, t int) (low, high float64) {
-	if e.Error == nil || !e.Identified(t) {
-		return 0, 1
-	}
-	at := p*e.Q() + t
-	return max(0, e.P[at]-2*e.Error[at]), min(1, e.P[at]+2*e.Error[at])
-}
-
 // FewExamples is below how many examples of a true class an estimate says so.
 const FewExamples = 10
 

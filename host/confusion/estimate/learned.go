@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // mostUnsure is the largest standard error of P(label t | true class t) that tells something.
@@ -98,10 +99,7 @@ func (e *Estimate) DoubtFeatures(n, d int) {
 
 // IdentifyNone says of all classes that they are not identified, for a reason, a sentence.
 func (e *Estimate) IdentifyNone(reason string) {
-	e.Unidentified, e.Notes = nil, nil
-	for t := range e.Q() {
-		e.Unidentified = append(e.Unidentified, t)
-	}
+	e.Unidentified, e.Notes = lists.UpTo[int](e.Q()), nil
 	e.doubt(reason)
 }
 

@@ -27,17 +27,14 @@ func TestUnidentified(t *testing.T) {
 	if err != nil || !slices.Equal(e.Unidentified, []int{1, 2}) || !e.Broken || e.Identified(1) {
 		t.Errorf("%v, %+v", err, e)
 	}
-	if low, high := e.Interval(1, 1); low != 0 || high != 1 {
-		t.Errorf("interval of an unidentified class: %v to %v, want 0 to 1", low, high)
-	}
 	// Another model, as likely, says otherwise of a.
 	other := learned(1.01, 0.6, 0, 0, 0.4, 0.8, 0.3, 0, 0.2, 0.7)
 	e, err = estimate.FromLearned(classes, sure, other)
 	if err != nil || !slices.Equal(e.Unidentified, []int{0}) || e.P[0] != 0.9 {
 		t.Errorf("%v, %+v", err, e)
 	}
-	if low, high := e.Interval(0, 2); low != 0 || high != 0.02 {
-		t.Errorf("interval %v to %v, want 0 to 0.02", low, high)
+	if at := 2; e.P[at] != 0 || e.Error[at] != 0.01 {
+		t.Errorf("P(0|2) %v with the error %v, want 0 with 0.01", e.P[at], e.Error[at])
 	}
 	// One that is much less likely hardly counts.
 	other.Loss = 6

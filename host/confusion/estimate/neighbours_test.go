@@ -70,8 +70,9 @@ func TestMixedNeighbours(t *testing.T) {
 		t.Fatal(err)
 	}
 	for c := range 3 {
-		if low, high := e.Interval(c, c); low > 0.8 || high < 0.8 {
-			t.Errorf("P(%d|%d) is %v to %v, want 0.8 between", c, c, low, high)
+		at := c*3 + c
+		if off := math.Abs(e.P[at] - 0.8); e.Identified(c) && !(off <= 2*e.Error[at]) {
+			t.Errorf("P(%d|%d) is %v, %v from 0.8 with the error %v", c, c, e.P[at], off, e.Error[at])
 		}
 	}
 	// Each example alone among those of the next class.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -98,9 +99,7 @@ func (t *probabilityTable) readArray(path string, r io.Reader) error {
 func (t *probabilityTable) place(header []string) error {
 	t.buffer = make([]float64, t.q)
 	if t.numbers(header) { // no header
-		for k := range t.q {
-			t.columns = append(t.columns, k)
-		}
+		t.columns = lists.UpTo[int](t.q)
 		return t.add(header, 1)
 	}
 	words := make([]string, len(header))

@@ -166,10 +166,7 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 
 // fitNumbers fits the column maps of these features, and leaves the others.
 func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error {
-	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
-	for j := range p.A {
-		p.A[j] = 1
-	}
+	p.A, p.B = slices.Repeat([]float32{1}, e.D), make([]float32, e.D)
 	if len(numbers) == 0 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
@@ -198,13 +199,8 @@ func (c *columns) about(d *dataset.Dataset) {
 }
 
 // featureAt returns which of the features column j is.
-func (c *columns) featureAt(j int) (k int) {
-	for _, role := range c.role[:j] {
-		if role == feature {
-			k++
-		}
-	}
-	return k
+func (c *columns) featureAt(j int) int {
+	return lists.Count(c.role[:j], func(r role) bool { return r == feature })
 }
 
 // find returns the column that text means: a name, first, last, or a position.

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
@@ -241,12 +242,10 @@ func (r *record) joinHeader(names []string) (joined []string, line int) {
 		}
 		next.split()
 		texts = next.fields()
-		for _, text := range texts {
-			if _, ok := decimal.Parse([]byte(text)); ok {
-				numbers++
-			}
-		}
-		return texts, numbers
+		return texts, lists.Count(texts, func(text string) bool {
+			_, ok := decimal.Parse([]byte(text))
+			return ok
+		})
 	}
 	second, numbers := words()
 	_, then := words()

@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
@@ -107,11 +108,8 @@ func (l *labels) commit() {
 func (l *labels) finish() (classes []string, y []int32, known []float32, err error) {
 	defer func() { l.y, l.sets = nil, nil }() // the next block of a stream begins anew
 	y = l.y
-	final := make([]int32, len(l.names))
 	if l.fixed {
-		for k := range final {
-			final[k] = int32(k)
-		}
+		final := lists.UpTo[int32](len(l.names))
 		known, err = l.evidence(y, final, len(l.names))
 		return l.names, y, known, err
 	}
@@ -125,12 +123,9 @@ func (l *labels) finish() (classes []string, y []int32, known []float32, err err
 		}
 		used[k] = true
 	}
-	for k, name := range l.names {
-		if used[k] {
-			classes = append(classes, name)
-		}
-	}
+	classes = lists.Keep(l.names, func(name string) bool { return used[l.index[name]] })
 	dataset.SortClasses(classes)
+	final := make([]int32, len(l.names))
 	for k, name := range classes {
 		final[l.index[name]] = int32(k)
 	}

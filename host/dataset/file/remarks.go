@@ -13,9 +13,9 @@ import (
 
 // remarks are what readers say about the columns of a table, without the path.
 type remarks struct {
-	notes, warnings []string
-	leading         bool // feature 0 is the first column of the table
-	leadingNoName   bool // and alone has no name
+	notes         []string
+	leading       bool // feature 0 is the first column of the table
+	leadingNoName bool // and alone has no name
 	// maybeHeader is the line of the first example if it looks like a header, else 0.
 	maybeHeader int
 }
@@ -35,7 +35,6 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	for _, note := range r.notes {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	d.Warnings = append(d.Warnings, r.warnings...)
 	warn := func(format string, args ...any) {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
@@ -163,7 +162,7 @@ func withoutFirst(d *dataset.Dataset, width int) dataset.Examples {
 func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names; or examples of a class
 	const forgotten = 50
-	if text := severalAtOnce(d.Classes); text != "" && o.Classes == nil {
+	if text := severalAtOnce(d.Classes); text != "" {
 		return fmt.Errorf("%s: found labels of several classes, such as %s, wanted one class; if one of "+
 			"them is right, say what stands between them (%s); if all are (multi-label), take "+
 			"scikit-learn's MultiLabelBinarizer and OneVsRestClassifier", d.Path, quote.Text(text),

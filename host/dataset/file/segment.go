@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -76,13 +77,8 @@ func denseSegment(x []float32, width int) (s segment, stored int) {
 }
 
 // countStored returns how many values are not +0.
-func countStored(x []float32) (stored int) {
-	for _, v := range x {
-		if math.Float32bits(v) != 0 {
-			stored++
-		}
-	}
-	return stored
+func countStored(x []float32) int {
+	return lists.Count(x, func(v float32) bool { return math.Float32bits(v) != 0 })
 }
 
 // tight returns a copy without room to grow.

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // ErrDiffers is returned by an operation whose result is wrong. The text of the error says which
@@ -214,12 +215,7 @@ func (s *scorer) begin() (err error) {
 			return err
 		}
 	}
-	var classes []int
-	for c, stale := range s.stale {
-		if stale {
-			classes = append(classes, c)
-		}
-	}
+	classes := lists.Where(len(s.stale), func(c int) bool { return s.stale[c] })
 	if len(classes) == 0 {
 		return nil
 	}
@@ -274,11 +270,10 @@ func (s *scorer) CountPredicted(counts []int64, y []int32) error {
 		if err == nil {
 			err = s.other.CountPredicted(wanted, y)
 		}
-		for k := 0; k < len(counts) && err == nil; k++ {
-			if counts[k] != wanted[k] {
-				err = differs(fmt.Sprintf("count of prediction %d and label %d", k/q, k%q), counts[k],
-					wanted[k])
-			}
+		if err == nil {
+			err = same(counts, wanted, func(k int) string {
+				return fmt.Sprintf("count of prediction %d and label %d", k/q, k%q)
+			})
 		}
 		return s.note("count of predictions", err)
 	}

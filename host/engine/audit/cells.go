@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // cells are a labelled data set.
@@ -98,7 +99,7 @@ func (c *cells) compare() error {
 		}
 	}
 	c.total = nil
-	if sum(b.Regions) == int64(c.x.N) {
+	if lists.Sum(b.Regions) == int64(c.x.N) {
 		c.total = make([]int64, q*c.x.D)
 	}
 	for p := range q {
@@ -134,17 +135,10 @@ func (c *cells) sumName(p int) func(k int) string {
 	}
 }
 
-func sum(counts []int64) (n int64) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
-}
-
 // addUp compares the class sums over all regions with what they have to add up to, if that is
 // known and there is time.
 func (c *cells) addUp(a engine.Assignment) error {
-	if c.total == nil || sum(a.Regions) != int64(c.x.N) {
+	if c.total == nil || lists.Sum(a.Regions) != int64(c.x.N) {
 		return nil
 	}
 	q := c.w.Q
@@ -154,9 +148,7 @@ func (c *cells) addUp(a engine.Assignment) error {
 			if err := c.readSums(p); err != nil {
 				return err
 			}
-			for k, v := range c.sums {
-				c.expected[k] += v
-			}
+			lists.Add(c.expected, c.sums)
 		}
 		return same(c.expected, c.total, func(k int) string {
 			return fmt.Sprintf("class sum over all regions of label %d, feature %d", k/c.x.D, k%c.x.D)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -36,8 +37,8 @@ func (r *cells) Assign(alpha float32) (engine.Assignment, error) {
 	moved := []int64{0}
 	if err == nil {
 		for _, f := range found {
-			add(a.Regions, f.Regions)
-			add(a.Predicted, f.Predicted)
+			lists.Add(a.Regions, f.Regions)
+			lists.Add(a.Predicted, f.Predicted)
 			moved[0] += int64(f.Moved)
 		}
 	}
@@ -121,7 +122,7 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 	})
 	numbers := []int64{0, 0}
 	for _, f := range found {
-		add(numbers, []int64{f.Loss, f.Refused})
+		lists.Add(numbers, []int64{f.Loss, f.Refused})
 	}
 	if err := r.e.sum(err, r.e.print(w), sums, numbers); err != nil {
 		return engine.Evaluation{}, err
@@ -151,20 +152,11 @@ func (r *cells) Norms(dst, inv []float32) error {
 		r.inverse = append(r.inverse[:0], inv...)
 		clear(r.known)
 	}
-	var full, news []int // regions that are not empty
-	for p := range r.q {
-		if slices.Max(r.regions[p*r.q:(p+1)*r.q]) > 0 {
-			full = append(full, p)
-		}
-	}
+	full := lists.Where(r.q, func(p int) bool { return slices.Max(r.regions[p*r.q:(p+1)*r.q]) > 0 })
 	if err := r.fetch(slices.Clone(full)...); err != nil {
 		return err
 	}
-	for _, p := range full {
-		if !r.known[p] {
-			news = append(news, p)
-		}
-	}
+	news := lists.Keep(full, func(p int) bool { return !r.known[p] })
 	parallel.Ranges(len(news), 1+updateGrain/(r.q*r.q*r.d), func(from, to int) {
 		z := make([]float32, r.d)
 		for _, p := range news[from:to] {

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -130,7 +131,7 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (sum engine.Plan, 
 			break
 		}
 		count := map[bool]int64{true: 1}
-		add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
+		lists.Add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
 			int64(one.Tiles), int64(one.TilesAside), count[one.Limit == 0], count[!one.InPlace]})
 	}
 	if t.Use == enginecheck.Sorting && err == nil {

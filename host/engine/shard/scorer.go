@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -79,15 +80,9 @@ func (s *scorer) addAll(sums []int64, f func(i int, p part, sums []int64) error)
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		add(sums, own)
+		lists.Add(sums, own)
 		return nil
 	})
-}
-
-func add(sum, v []int64) {
-	for i, n := range v {
-		sum[i] += n
-	}
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {

@@ -3,6 +3,8 @@ package metric
 import (
 	"fmt"
 	"math"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // quantile is that of 97.5 % of the normal distribution: two of them hold 95 %.
@@ -103,9 +105,7 @@ func total(counts [][]int64, q int) (n int64, err error) {
 			return 0, fmt.Errorf("evaluate: found a row of %d counts for %d classes, wanted %d×%d", len(row),
 				q, q, q)
 		}
-		for _, v := range row {
-			n += v
-		}
+		n += lists.Sum(row)
 	}
 	if n == 0 {
 		return 0, fmt.Errorf("evaluate: no example, wanted 1 or more")

@@ -151,23 +151,23 @@ type means struct {
 func meansOf(joint, predicted, truly []float64) means {
 	q := len(truly)
 	m := means{f1: make([]*float64, q)}
-	var f1, recall mean
+	var f1, recall []float64
 	hits, chance, n := 0.0, 0.0, 0.0
 	for k, of := range truly {
 		hit := joint[k*q+k]
 		if both := predicted[k] + of; both > 0 {
 			v := 2 * hit / both
 			m.f1[k] = &v
-			f1.add(v)
+			f1 = append(f1, v)
 		}
 		if of > 0 {
-			recall.add(hit / of)
+			recall = append(recall, hit/of)
 		}
 		hits += hit
 		chance += float64(predicted[k] * of)
 		n += of
 	}
-	m.macroF1, m.balanced = f1.value(), recall.value()
+	m.macroF1, m.balanced = meanOf(f1), meanOf(recall)
 	if agree := chance / n; agree < n {
 		v := (hits - agree) / (n - agree)
 		m.kappa = &v
@@ -175,23 +175,12 @@ func meansOf(joint, predicted, truly []float64) means {
 	return m
 }
 
-// mean is that of the numbers added.
-type mean struct {
-	sum float64
-	n   int
-}
-
-func (m *mean) add(v float64) {
-	m.sum += v
-	m.n++
-}
-
-// value returns the mean, nil of no number.
-func (m *mean) value() *float64 {
-	if m.n == 0 {
+// meanOf returns the mean of numbers, nil of none.
+func meanOf(list []float64) *float64 {
+	if len(list) == 0 {
 		return nil
 	}
-	v := m.sum / float64(m.n)
+	v := lists.Sum(list) / float64(len(list))
 	return &v
 }
 

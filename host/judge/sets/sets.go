@@ -3,6 +3,7 @@
 package sets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -68,15 +69,7 @@ func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error
 			}
 		}
 	}
-	slices.SortFunc(points, func(a, b point) int {
-		switch {
-		case a.score < b.score:
-			return -1
-		case a.score > b.score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.score, b.score) })
 	r.Thresholds = make([]float64, q)
 	all := threshold(points, float64(len(y)), r.Level)
 	for k := range q {
@@ -188,13 +181,8 @@ func (r *Rule) Judge(p []float32, y []int32, c *confusion.Matrix) (Judged, error
 }
 
 // Unbounded returns how many classes are in every set.
-func (r *Rule) Unbounded() (classes int) {
-	for _, t := range r.Thresholds {
-		if t == Always {
-			classes++
-		}
-	}
-	return classes
+func (r *Rule) Unbounded() int {
+	return lists.Count(r.Thresholds, func(t float64) bool { return t == Always })
 }
 
 // nonconformity writes how strange each class is, 0 to 1 but for rounding.
@@ -206,15 +194,7 @@ func nonconformity(dst []float64, p []float32, kind string) {
 		return
 	}
 	order := lists.UpTo[int](len(p))
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case p[a] > p[b]:
-			return -1
-		case p[a] < p[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
 	sum := 0.0
 	for _, k := range order {
 		sum += float64(p[k])

@@ -48,8 +48,7 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 		if err != nil {
 			return nil, err
 		}
-		chosen := lists.At(which, cover.Rows)
-		which = chosen
+		which = lists.At(which, cover.Rows)
 	}
 	slices.Sort(which)
 	return which, nil

@@ -104,19 +104,19 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	return o
 }
 
-// Plan returns the memory and time of the fit to examples x, of this rank if ranks share them. It
-// reads their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room
-// for it and the components.
-func (k *Options) Plan(rows dataset.Rows) (pca.Plan, error) {
+// Check says whether examples, those of this rank if ranks share them, can be fitted to. It reads
+// their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for
+// the fit and the components.
+func (k *Options) Check(rows dataset.Rows) error {
 	x := rows.Stored()
 	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
 	if err != nil {
-		return p, err
+		return err
 	}
 	from, to := x.Own()
 	// twice, while they are prepared
 	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8)
-	return p, memory.Check(memory.Sum(p.Total(), components),
+	return memory.Check(memory.Sum(p.Total(), components),
 		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
 }
 
@@ -131,13 +131,12 @@ func (k *Options) MostComponents(n, d int) int {
 
 // FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
 // user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
-// Plan and pca.MedianGamma.
+// Check and pca.MedianGamma.
 func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()
 	o = k.PCA(x.N, x.D, seed)
-	_, err = k.Plan(x)
-	if err := x.Agree(err); err != nil {
+	if err := x.Agree(k.Check(x)); err != nil {
 		return o, "", err
 	}
 	o.Function, note, err = k.findFunction(e, x, seed)

@@ -46,10 +46,7 @@ func sample(p *learners.Problem, count int) sampled {
 	x := p.Rows()
 	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, count)] // "ridge"
 	slices.Sort(which)
-	s := sampled{x: x.Pick(which), y: make([]int32, len(which))}
-	for k, i := range which {
-		s.y[k] = p.Y[i]
-	}
+	s := sampled{x: x.Pick(which), y: lists.At(p.Y, which)}
 	if e := p.Evidence.Pick(which, p.Q); e != nil {
 		s.shares = e.Shares(p.Q)
 	}
@@ -209,8 +206,7 @@ func (r *ridge) heldOut(lambda float64) float64 {
 			}
 		}
 	})
-	loss := lists.Sum(losses)
-	return loss / float64(r.z.N)
+	return lists.Sum(losses) / float64(r.z.N)
 }
 
 // factorise makes of the lower triangle of a d×d matrix its Cholesky factor. A pivot that rounding

@@ -82,9 +82,7 @@ func meansOfParts(at *store.Store, sums [][]float64, b, n int) ([]float64, error
 	mean := make([]float64, b)
 	err := store.InOrder(at, mean, 1, func(total []float64, from, to int) error {
 		for _, s := range sums {
-			for j, v := range s[from:to] {
-				total[j] += v
-			}
+			lists.Add(total, s[from:to])
 		}
 		return nil
 	})
@@ -310,9 +308,7 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 				Landmarks: c[k]}); err != nil {
 				return nil, err
 			}
-			for i, s := range sums {
-				total[i] += s
-			}
+			lists.Add(total, sums)
 		}
 		parallel.Tasks(d, func(t int) {
 			row := rows[t*v.n:]

@@ -222,17 +222,10 @@ func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
 	}
 	from, to := x.Own()
 	own, some := engine.Own(e, prepared)
-	return x.Agree(projectOwn(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection))
-}
-
-// projectOwn is project for what a rank has of examples, which may be none.
-func projectOwn(
-	ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples, p engine.Projection,
-) error {
-	if x.N == 0 {
-		return nil
+	if some.N > 0 {
+		err = project(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection)
 	}
-	return project(ctx, e, dst, x, p)
+	return x.Agree(err)
 }
 
 // projectRows is how many examples are projected between two looks at a context. What an
@@ -315,8 +308,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 		}
 		b.Offset[t] = float32(-sum)
 	})
-	explained := lists.Sum(values)
-	b.Explained = explained / b.Variance
+	b.Explained = lists.Sum(values) / b.Variance
 }
 
 // unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step

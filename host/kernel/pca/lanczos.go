@@ -71,7 +71,7 @@ func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Option
 	if err != nil {
 		return eigenpairs{}, err
 	}
-	defer l.close()
+	defer l.q.close()
 	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension"})
 	defer task.End()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
@@ -186,8 +186,6 @@ func newLanczos(e engine.Engine, a matrix, seed uint64) (*lanczos, error) {
 	}
 	return l, l.orthonormalize()
 }
-
-func (l *lanczos) close() error { return l.q.close() }
 
 // extend adds one block to the basis.
 func (l *lanczos) extend() error {

@@ -65,14 +65,12 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 
 // setCoordinates makes the rows of L⁻¹ the axes.
 func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) error {
-	for _, v := range x.RowSums(1024, func(from, to int) (sum float64) {
+	b.Variance = lists.Sum(x.RowSums(1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			sum += featurespace.SelfValue(b.Function, x.Examples, i)
 		}
 		return sum
-	}) {
-		b.Variance += v
-	}
+	}))
 	if math.IsNaN(b.Variance) || math.IsInf(b.Variance, 0) {
 		return errOverflow
 	}
@@ -84,17 +82,14 @@ func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) e
 
 // explain sets the share that coordinates z of all examples have of their squared lengths.
 func (b *Basis) explain(z dataset.Stored) {
-	explained := 0.0
-	for _, v := range z.RowSums(1024, func(from, to int) (sum float64) {
+	explained := lists.Sum(z.RowSums(1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			for _, v := range z.Row(i) {
 				sum += float64(v) * float64(v) // exact
 			}
 		}
 		return sum
-	}) {
-		explained += v
-	}
+	}))
 	b.Explained = explained / b.Variance
 }
 
@@ -178,13 +173,9 @@ func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Example
 	for at := 0; at < l.m; at += panelSize {
 		task.Reach(int64(at))
 		p := l.panelOf(at)
-		which := make([]int, p)
-		for k := range which {
-			which[k] = at + k
-		}
 		panel := make([]float32, x.N*p)
 		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
-			Landmarks: b.Landmarks.Pick(which)}); err != nil {
+			Landmarks: b.Landmarks.Part(at, at+p)}); err != nil {
 			return nil, nil, err
 		}
 		for k, s := range partSums(panel, p) {

@@ -192,17 +192,17 @@ func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c
 	}
 	some := *of
 	if c.Y != nil {
-		var kept []int32
+		var kept []int
 		for i, y := range c.Y {
 			if y >= 0 {
-				kept = append(kept, int32(i))
+				kept = append(kept, i)
 			}
 		}
 		if of.Y != nil {
 			some.Y = c.Y
 		}
 		if len(kept) < of.N {
-			part, err := some.Subset(kept)
+			part, err := some.Choose(kept)
 			if err != nil {
 				return err
 			}

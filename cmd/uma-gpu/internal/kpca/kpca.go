@@ -81,7 +81,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
-	if _, err := k.Plan(d); err != nil {
+	if err := k.Check(d); err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
 	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 	"github.com/uma-gpu/uma-gpu/internal/taskfile"
 )
@@ -184,12 +185,7 @@ func Indices(names, classes []string) ([]int, error) {
 		return of, nil
 	}
 	err := fmt.Errorf("has names that are no class of the data: %s", Quoted(extra))
-	var missing []string
-	for _, c := range classes {
-		if !seen[c] {
-			missing = append(missing, c)
-		}
-	}
+	missing := lists.Keep(classes, func(c string) bool { return !seen[c] })
 	if len(names) > 1 && missing != nil {
 		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
 	}

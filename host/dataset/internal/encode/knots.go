@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 const (
@@ -58,12 +59,8 @@ func cuts(values []float64, n int) (found []float32) {
 	}
 	all := parted(values, n)
 	if len(all) < n {
-		common, rest := commonest(values), []float64(nil)
-		for _, v := range values {
-			if v != common {
-				rest = append(rest, v)
-			}
-		}
+		common := commonest(values)
+		rest := lists.Keep(values, func(v float64) bool { return v != common })
 		all = append(parted(rest, n), common)
 		slices.Sort(all)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
@@ -83,13 +84,8 @@ func Match(have, want []string) (at []int, fault string) {
 
 // ExtraNote says which of have are not wanted, "" if all are.
 func ExtraNote(have, want []string) string {
-	var extra []string
 	wanted := Set(want)
-	for _, name := range have {
-		if !wanted[name] {
-			extra = append(extra, name)
-		}
-	}
+	extra := lists.Keep(have, func(name string) bool { return !wanted[name] })
 	if extra == nil {
 		return ""
 	}

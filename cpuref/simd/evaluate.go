@@ -3,6 +3,7 @@ package simd
 import (
 	"math/bits"
 	"runtime"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -55,8 +56,8 @@ func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch i
 		scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
 	}
 	if x.Sparse() {
-		scratch = memory.Sum(scratch, memory.Product(20, x.Size()), memory.Product(16, x.D))
-		own += 8 * columnsPerTask * lanes
+		scratch = memory.Sum(scratch, memory.Product(16, x.Size()), memory.Product(16, x.D))
+		own += 8 * columnsPerTask * 2 * lanes
 	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
 	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
@@ -159,6 +160,8 @@ const (
 	ownSumBytes = 4 << 20
 	// totalBytes is the most that the totals of a part of a span take.
 	totalBytes = 256 << 10
+	// nextColumns is how many bytes of a row the kernel weighted mostly takes at once.
+	nextColumns = 4 * 32
 	// spansPerTask are the spans of a task that has sums of its own, at most.
 	spansPerTask = 8
 )
@@ -176,6 +179,7 @@ func partOf(d int) int {
 type share struct {
 	begun          bool
 	next, work     int           // which value of the examples to fetch next; of evaluator, or 0
+	soon           int           // else what of an example to fetch: as many bytes ahead
 	a, t           []float32     // coefficients and targets of a span
 	rows           [span]int64   // where the targets of each example of a span begin
 	weight, losses [span]float32 // of the examples of a span
@@ -183,7 +187,7 @@ type share struct {
 	loss           [span]int64 // sums of losses, as many as a span has examples
 	refused        int64
 	totals         []float32 // of the kernel weighted
-	// of all rows and columns, or of 16 rows for some columns of sparse examples
+	// of all rows and columns, or of up to 32 rows for some columns of sparse examples
 	sums []int64
 }
 
@@ -197,7 +201,7 @@ func (s *share) begin(v *evaluator) {
 	}
 	switch {
 	case v.x.Sparse():
-		s.sums = resize(s.sums, columnsPerTask*lanes)
+		s.sums = resize(s.sums, columnsPerTask*2*lanes)
 	case ownSums(v.count, v.x.D):
 		s.sums = resize(s.sums, v.count*v.x.D)
 		clear(s.sums)
@@ -233,7 +237,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 			fill(own, at*span, v.examples(at), own.share.a)
 			v.holdByExample(at, own.share.a)
 		})
-		v.each(len(v.columns)*panels(count, lanes), 0, work*sparseCost, v.sumColumns)
+		v.each(len(v.columns)*panels(count, v.rowsOfColumns()), 0, work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
 		if v.whole {
 			v.work += count
@@ -288,7 +292,7 @@ func (v *evaluator) fill(at int, last bool, own *worker, a []float32, fill func(
 // it fetches its share of the next part.
 func (s *share) fetch(at, values, classes int) (ahead, rate int) {
 	if s.work == 0 {
-		return 0, 0
+		return s.soon, 0
 	}
 	ahead, rate = 4*(s.next-at), wholeRate*classes/s.work
 	s.next += values * rate / wholeRate
@@ -339,6 +343,9 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 			rows := min(per, rEnd-row)
 			totals := s.totals[:rows*columns]
 			clear(totals)
+			if s.soon = 0; row == r {
+				s.soon = nextColumns
+			}
 			for first := 0; first < n; first += v.part {
 				v.weighted(at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
 					j+columns, totals, columns, s)
@@ -375,17 +382,18 @@ func (v *evaluator) addShares() {
 }
 
 const (
-	columnsPerTask = 256     // at most: their sums stay in a first-level cache
+	columnsPerTask = 128     // at most: their sums stay in a first-level cache
 	valuesPerTask  = 1 << 14 // at most, but for one column
 )
 
-// columns are some columns of sparse examples, in order of the examples.
+// columns are some columns of sparse examples.
 type columns struct {
-	first, last int       // from first to last-1
-	rows        []int32   // the example of each value
-	values      []float32 // column by column
-	// see columnSumsGo; short ones before long ones, so that the processor foresees where one ends
-	runs []int32
+	first, last int // from first to last-1
+	// see columnSumsGo; short ones before long ones, so that the processor foresees where one ends,
+	// those of one length in order of columns and examples
+	runs   []int32
+	rows   []int32   // the example of each value
+	values []float32 // run by run
 }
 
 // newColumns returns all columns, as many together as a task takes.
@@ -421,10 +429,10 @@ func newColumns(x dataset.Examples) []columns {
 	return all
 }
 
-// cut makes the runs of columns that start there.
+// cut makes the runs of columns that start there, and brings their values into the order of runs.
 func (c *columns) cut(starts []int64) {
 	// each calls f for all runs.
-	each := func(f func(first, values, column int)) {
+	each := func(f func(first, n, column int)) {
 		for j := range c.last - c.first {
 			at, end := int(starts[j]-starts[0]), int(starts[j+1]-starts[0])
 			for at < end {
@@ -436,38 +444,58 @@ func (c *columns) cut(starts []int64) {
 		}
 	}
 	var next [span + 2]int // by number of values: where the next run of these goes
-	each(func(_, values, _ int) { next[values+1]++ })
-	for values := range next[1:] {
-		next[values+1] += next[values]
+	each(func(_, n, _ int) { next[n+1]++ })
+	var to [span + 2]int // and where its values go
+	for n := range next[1:] {
+		to[n+1] = to[n] + n*next[n+1]
+		next[n+1] += next[n]
 	}
-	c.runs = make([]int32, 3*next[span+1])
-	each(func(first, values, column int) {
-		run := c.runs[3*next[values]:]
-		run[0], run[1], run[2] = int32(first), int32(values), int32(column)
-		next[values]++
+	c.runs = make([]int32, 2*next[span+1])
+	rows, values := slices.Clone(c.rows), slices.Clone(c.values)
+	each(func(first, n, column int) {
+		c.runs[2*next[n]], c.runs[2*next[n]+1] = int32(n), int32(column)
+		copy(rows[to[n]:], c.rows[first:first+n])
+		copy(values[to[n]:], c.values[first:first+n])
+		next[n]++
+		to[n] += n
 	})
+	copy(c.rows, rows)
+	copy(c.values, values)
 }
 
-// holdByExample keeps the coefficients of a span, 16 rows of each example side by side.
+// rowsOfColumns returns how many rows the kernels columnSums take at once.
+func (v *evaluator) rowsOfColumns() int { return lanes * len(v.k.columnSums) }
+
+// heldFrom returns the coefficients of the rows from r on that are taken at once, those of each
+// example side by side, and how many these are.
+func (v *evaluator) heldFrom(r int) (held []float32, n int) {
+	n = min(v.rowsOfColumns(), panels(v.count-r, lanes)*lanes)
+	return v.held[r*v.x.N : (r+n)*v.x.N], n
+}
+
+// holdByExample keeps the coefficients of a span.
 func (v *evaluator) holdByExample(at int, a []float32) {
 	for r := range v.count {
-		held := v.held[(r/lanes*v.x.N+at*span)*lanes+r%lanes:]
+		first := r / v.rowsOfColumns() * v.rowsOfColumns()
+		held, n := v.heldFrom(first)
+		held = held[at*span*n+r-first:]
 		for i := range v.examples(at) {
-			held[i*lanes] = a[(i/lanes*v.count+r)*lanes+i%lanes]
+			held[i*n] = a[(i/lanes*v.count+r)*lanes+i%lanes]
 		}
 	}
 }
 
-// sumColumns computes the weighted sums of some columns for 16 rows of coefficients.
+// sumColumns computes the weighted sums of some columns for the rows of coefficients that are taken
+// at once.
 func (v *evaluator) sumColumns(task int, own *worker) {
-	c, group := &v.columns[task%len(v.columns)], task/len(v.columns)
-	sums := own.share.sums[:(c.last-c.first)*lanes]
+	c, first := &v.columns[task%len(v.columns)], task/len(v.columns)*v.rowsOfColumns()
+	held, n := v.heldFrom(first)
+	sums := own.share.sums[:(c.last-c.first)*n]
 	clear(sums)
-	held := v.held[group*v.x.N*lanes : (group+1)*v.x.N*lanes]
-	v.k.columnSums(c.runs, c.rows, c.values, held, v.fixed.Scale(), sums)
-	for r := group * lanes; r < min((group+1)*lanes, v.count); r++ {
+	v.k.columnSums[n/lanes-1](c.runs, c.rows, c.values, held, v.fixed.Scale(), sums)
+	for r := first; r < min(first+n, v.count); r++ {
 		for j, sum := 0, v.sums[r*v.x.D+c.first:r*v.x.D+c.last]; j < len(sum); j++ {
-			sum[j] = sums[j*lanes+r%lanes]
+			sum[j] = sums[j*n+r-first]
 		}
 	}
 }

@@ -29,7 +29,13 @@ func posteriorAVX2(scores []float32, q int, t []float32, a []float32, weight []f
 func givenAVX2(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 
 //go:noescape
-func columnSumsAVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+func columnSums16AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 
 //go:noescape
-func columnSumsAVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+func columnSums16AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+
+//go:noescape
+func columnSums32AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+
+//go:noescape
+func columnSums32AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)

@@ -20,407 +20,823 @@ DATA kernelConstants<>+48(SB)/4, $(1.442695)
 DATA kernelConstants<>+52(SB)/4, $(1.442695)
 DATA kernelConstants<>+56(SB)/4, $(1.442695)
 DATA kernelConstants<>+60(SB)/4, $(1.442695)
-DATA kernelConstants<>+64(SB)/4, $(12582912.0)
-DATA kernelConstants<>+68(SB)/4, $(12582912.0)
-DATA kernelConstants<>+72(SB)/4, $(12582912.0)
-DATA kernelConstants<>+76(SB)/4, $(12582912.0)
-DATA kernelConstants<>+80(SB)/4, $(12582912.0)
-DATA kernelConstants<>+84(SB)/4, $(12582912.0)
-DATA kernelConstants<>+88(SB)/4, $(12582912.0)
-DATA kernelConstants<>+92(SB)/4, $(12582912.0)
-DATA kernelConstants<>+96(SB)/4, $(12582912.0)
-DATA kernelConstants<>+100(SB)/4, $(12582912.0)
-DATA kernelConstants<>+104(SB)/4, $(12582912.0)
-DATA kernelConstants<>+108(SB)/4, $(12582912.0)
-DATA kernelConstants<>+112(SB)/4, $(12582912.0)
-DATA kernelConstants<>+116(SB)/4, $(12582912.0)
-DATA kernelConstants<>+120(SB)/4, $(12582912.0)
-DATA kernelConstants<>+124(SB)/4, $(12582912.0)
-DATA kernelConstants<>+128(SB)/4, $(0.69314575)
-DATA kernelConstants<>+132(SB)/4, $(0.69314575)
-DATA kernelConstants<>+136(SB)/4, $(0.69314575)
-DATA kernelConstants<>+140(SB)/4, $(0.69314575)
-DATA kernelConstants<>+144(SB)/4, $(0.69314575)
-DATA kernelConstants<>+148(SB)/4, $(0.69314575)
-DATA kernelConstants<>+152(SB)/4, $(0.69314575)
-DATA kernelConstants<>+156(SB)/4, $(0.69314575)
-DATA kernelConstants<>+160(SB)/4, $(0.69314575)
-DATA kernelConstants<>+164(SB)/4, $(0.69314575)
-DATA kernelConstants<>+168(SB)/4, $(0.69314575)
-DATA kernelConstants<>+172(SB)/4, $(0.69314575)
-DATA kernelConstants<>+176(SB)/4, $(0.69314575)
-DATA kernelConstants<>+180(SB)/4, $(0.69314575)
-DATA kernelConstants<>+184(SB)/4, $(0.69314575)
-DATA kernelConstants<>+188(SB)/4, $(0.69314575)
-DATA kernelConstants<>+192(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+196(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+200(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+204(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+208(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+212(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+216(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+220(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+224(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+228(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+232(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+236(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+240(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+244(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+248(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+252(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+256(SB)/4, $(0.001381454)
-DATA kernelConstants<>+260(SB)/4, $(0.001381454)
-DATA kernelConstants<>+264(SB)/4, $(0.001381454)
-DATA kernelConstants<>+268(SB)/4, $(0.001381454)
-DATA kernelConstants<>+272(SB)/4, $(0.001381454)
-DATA kernelConstants<>+276(SB)/4, $(0.001381454)
-DATA kernelConstants<>+280(SB)/4, $(0.001381454)
-DATA kernelConstants<>+284(SB)/4, $(0.001381454)
-DATA kernelConstants<>+288(SB)/4, $(0.001381454)
-DATA kernelConstants<>+292(SB)/4, $(0.001381454)
-DATA kernelConstants<>+296(SB)/4, $(0.001381454)
-DATA kernelConstants<>+300(SB)/4, $(0.001381454)
-DATA kernelConstants<>+304(SB)/4, $(0.001381454)
-DATA kernelConstants<>+308(SB)/4, $(0.001381454)
-DATA kernelConstants<>+312(SB)/4, $(0.001381454)
-DATA kernelConstants<>+316(SB)/4, $(0.001381454)
-DATA kernelConstants<>+320(SB)/4, $(0.008368745)
-DATA kernelConstants<>+324(SB)/4, $(0.008368745)
-DATA kernelConstants<>+328(SB)/4, $(0.008368745)
-DATA kernelConstants<>+332(SB)/4, $(0.008368745)
-DATA kernelConstants<>+336(SB)/4, $(0.008368745)
-DATA kernelConstants<>+340(SB)/4, $(0.008368745)
-DATA kernelConstants<>+344(SB)/4, $(0.008368745)
-DATA kernelConstants<>+348(SB)/4, $(0.008368745)
-DATA kernelConstants<>+352(SB)/4, $(0.008368745)
-DATA kernelConstants<>+356(SB)/4, $(0.008368745)
-DATA kernelConstants<>+360(SB)/4, $(0.008368745)
-DATA kernelConstants<>+364(SB)/4, $(0.008368745)
-DATA kernelConstants<>+368(SB)/4, $(0.008368745)
-DATA kernelConstants<>+372(SB)/4, $(0.008368745)
-DATA kernelConstants<>+376(SB)/4, $(0.008368745)
-DATA kernelConstants<>+380(SB)/4, $(0.008368745)
-DATA kernelConstants<>+384(SB)/4, $(0.04166839)
-DATA kernelConstants<>+388(SB)/4, $(0.04166839)
-DATA kernelConstants<>+392(SB)/4, $(0.04166839)
-DATA kernelConstants<>+396(SB)/4, $(0.04166839)
-DATA kernelConstants<>+400(SB)/4, $(0.04166839)
-DATA kernelConstants<>+404(SB)/4, $(0.04166839)
-DATA kernelConstants<>+408(SB)/4, $(0.04166839)
-DATA kernelConstants<>+412(SB)/4, $(0.04166839)
-DATA kernelConstants<>+416(SB)/4, $(0.04166839)
-DATA kernelConstants<>+420(SB)/4, $(0.04166839)
-DATA kernelConstants<>+424(SB)/4, $(0.04166839)
-DATA kernelConstants<>+428(SB)/4, $(0.04166839)
-DATA kernelConstants<>+432(SB)/4, $(0.04166839)
-DATA kernelConstants<>+436(SB)/4, $(0.04166839)
-DATA kernelConstants<>+440(SB)/4, $(0.04166839)
-DATA kernelConstants<>+444(SB)/4, $(0.04166839)
-DATA kernelConstants<>+448(SB)/4, $(0.16666521)
-DATA kernelConstants<>+452(SB)/4, $(0.16666521)
-DATA kernelConstants<>+456(SB)/4, $(0.16666521)
-DATA kernelConstants<>+460(SB)/4, $(0.16666521)
-DATA kernelConstants<>+464(SB)/4, $(0.16666521)
-DATA kernelConstants<>+468(SB)/4, $(0.16666521)
-DATA kernelConstants<>+472(SB)/4, $(0.16666521)
-DATA kernelConstants<>+476(SB)/4, $(0.16666521)
-DATA kernelConstants<>+480(SB)/4, $(0.16666521)
-DATA kernelConstants<>+484(SB)/4, $(0.16666521)
-DATA kernelConstants<>+488(SB)/4, $(0.16666521)
-DATA kernelConstants<>+492(SB)/4, $(0.16666521)
-DATA kernelConstants<>+496(SB)/4, $(0.16666521)
-DATA kernelConstants<>+500(SB)/4, $(0.16666521)
-DATA kernelConstants<>+504(SB)/4, $(0.16666521)
-DATA kernelConstants<>+508(SB)/4, $(0.16666521)
-DATA kernelConstants<>+512(SB)/4, $(0.49999994)
-DATA kernelConstants<>+516(SB)/4, $(0.49999994)
-DATA kernelConstants<>+520(SB)/4, $(0.49999994)
-DATA kernelConstants<>+524(SB)/4, $(0.49999994)
-DATA kernelConstants<>+528(SB)/4, $(0.49999994)
-DATA kernelConstants<>+532(SB)/4, $(0.49999994)
-DATA kernelConstants<>+536(SB)/4, $(0.49999994)
-DATA kernelConstants<>+540(SB)/4, $(0.49999994)
-DATA kernelConstants<>+544(SB)/4, $(0.49999994)
-DATA kernelConstants<>+548(SB)/4, $(0.49999994)
-DATA kernelConstants<>+552(SB)/4, $(0.49999994)
-DATA kernelConstants<>+556(SB)/4, $(0.49999994)
-DATA kernelConstants<>+560(SB)/4, $(0.49999994)
-DATA kernelConstants<>+564(SB)/4, $(0.49999994)
-DATA kernelConstants<>+568(SB)/4, $(0.49999994)
-DATA kernelConstants<>+572(SB)/4, $(0.49999994)
-DATA kernelConstants<>+576(SB)/4, $(1.0)
-DATA kernelConstants<>+580(SB)/4, $(1.0)
-DATA kernelConstants<>+584(SB)/4, $(1.0)
-DATA kernelConstants<>+588(SB)/4, $(1.0)
-DATA kernelConstants<>+592(SB)/4, $(1.0)
-DATA kernelConstants<>+596(SB)/4, $(1.0)
-DATA kernelConstants<>+600(SB)/4, $(1.0)
-DATA kernelConstants<>+604(SB)/4, $(1.0)
-DATA kernelConstants<>+608(SB)/4, $(1.0)
-DATA kernelConstants<>+612(SB)/4, $(1.0)
-DATA kernelConstants<>+616(SB)/4, $(1.0)
-DATA kernelConstants<>+620(SB)/4, $(1.0)
-DATA kernelConstants<>+624(SB)/4, $(1.0)
-DATA kernelConstants<>+628(SB)/4, $(1.0)
-DATA kernelConstants<>+632(SB)/4, $(1.0)
-DATA kernelConstants<>+636(SB)/4, $(1.0)
-DATA kernelConstants<>+640(SB)/4, $(-87.33654)
-DATA kernelConstants<>+644(SB)/4, $(-87.33654)
-DATA kernelConstants<>+648(SB)/4, $(-87.33654)
-DATA kernelConstants<>+652(SB)/4, $(-87.33654)
-DATA kernelConstants<>+656(SB)/4, $(-87.33654)
-DATA kernelConstants<>+660(SB)/4, $(-87.33654)
-DATA kernelConstants<>+664(SB)/4, $(-87.33654)
-DATA kernelConstants<>+668(SB)/4, $(-87.33654)
-DATA kernelConstants<>+672(SB)/4, $(-87.33654)
-DATA kernelConstants<>+676(SB)/4, $(-87.33654)
-DATA kernelConstants<>+680(SB)/4, $(-87.33654)
-DATA kernelConstants<>+684(SB)/4, $(-87.33654)
-DATA kernelConstants<>+688(SB)/4, $(-87.33654)
-DATA kernelConstants<>+692(SB)/4, $(-87.33654)
-DATA kernelConstants<>+696(SB)/4, $(-87.33654)
-DATA kernelConstants<>+700(SB)/4, $(-87.33654)
-DATA kernelConstants<>+704(SB)/4, $(-2.0)
-DATA kernelConstants<>+708(SB)/4, $(-2.0)
-DATA kernelConstants<>+712(SB)/4, $(-2.0)
-DATA kernelConstants<>+716(SB)/4, $(-2.0)
-DATA kernelConstants<>+720(SB)/4, $(-2.0)
-DATA kernelConstants<>+724(SB)/4, $(-2.0)
-DATA kernelConstants<>+728(SB)/4, $(-2.0)
-DATA kernelConstants<>+732(SB)/4, $(-2.0)
-DATA kernelConstants<>+736(SB)/4, $(-2.0)
-DATA kernelConstants<>+740(SB)/4, $(-2.0)
-DATA kernelConstants<>+744(SB)/4, $(-2.0)
-DATA kernelConstants<>+748(SB)/4, $(-2.0)
-DATA kernelConstants<>+752(SB)/4, $(-2.0)
-DATA kernelConstants<>+756(SB)/4, $(-2.0)
-DATA kernelConstants<>+760(SB)/4, $(-2.0)
-DATA kernelConstants<>+764(SB)/4, $(-2.0)
-DATA kernelConstants<>+768(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+772(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+776(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+780(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+784(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+788(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+792(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+796(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+800(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+804(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+808(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+812(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+816(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+820(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+824(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+828(SB)/4, $0x3f3504f3
-DATA kernelConstants<>+832(SB)/4, $0x007fffff
-DATA kernelConstants<>+836(SB)/4, $0x007fffff
-DATA kernelConstants<>+840(SB)/4, $0x007fffff
-DATA kernelConstants<>+844(SB)/4, $0x007fffff
-DATA kernelConstants<>+848(SB)/4, $0x007fffff
-DATA kernelConstants<>+852(SB)/4, $0x007fffff
-DATA kernelConstants<>+856(SB)/4, $0x007fffff
-DATA kernelConstants<>+860(SB)/4, $0x007fffff
-DATA kernelConstants<>+864(SB)/4, $0x007fffff
-DATA kernelConstants<>+868(SB)/4, $0x007fffff
-DATA kernelConstants<>+872(SB)/4, $0x007fffff
-DATA kernelConstants<>+876(SB)/4, $0x007fffff
-DATA kernelConstants<>+880(SB)/4, $0x007fffff
-DATA kernelConstants<>+884(SB)/4, $0x007fffff
-DATA kernelConstants<>+888(SB)/4, $0x007fffff
-DATA kernelConstants<>+892(SB)/4, $0x007fffff
-DATA kernelConstants<>+896(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+900(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+904(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+908(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+912(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+916(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+920(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+924(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+928(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+932(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+936(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+940(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+944(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+948(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+952(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+956(SB)/4, $(-0.07635551)
-DATA kernelConstants<>+960(SB)/4, $(0.12761621)
-DATA kernelConstants<>+964(SB)/4, $(0.12761621)
-DATA kernelConstants<>+968(SB)/4, $(0.12761621)
-DATA kernelConstants<>+972(SB)/4, $(0.12761621)
-DATA kernelConstants<>+976(SB)/4, $(0.12761621)
-DATA kernelConstants<>+980(SB)/4, $(0.12761621)
-DATA kernelConstants<>+984(SB)/4, $(0.12761621)
-DATA kernelConstants<>+988(SB)/4, $(0.12761621)
-DATA kernelConstants<>+992(SB)/4, $(0.12761621)
-DATA kernelConstants<>+996(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1000(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1004(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1008(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1012(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1016(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1020(SB)/4, $(0.12761621)
-DATA kernelConstants<>+1024(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1028(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1032(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1036(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1040(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1044(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1048(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1052(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1056(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1060(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1064(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1068(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1072(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1076(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1080(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1084(SB)/4, $(-0.13159755)
-DATA kernelConstants<>+1088(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1092(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1096(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1100(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1104(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1108(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1112(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1116(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1120(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1124(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1128(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1132(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1136(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1140(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1144(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1148(SB)/4, $(0.14201716)
-DATA kernelConstants<>+1152(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1156(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1160(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1164(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1168(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1172(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1176(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1180(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1184(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1188(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1192(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1196(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1200(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1204(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1208(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1212(SB)/4, $(-0.16623403)
-DATA kernelConstants<>+1216(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1220(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1224(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1228(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1232(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1236(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1240(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1244(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1248(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1252(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1256(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1260(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1264(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1268(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1272(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1276(SB)/4, $(0.20001231)
-DATA kernelConstants<>+1280(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1284(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1288(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1292(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1296(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1300(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1304(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1308(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1312(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1316(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1320(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1324(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1328(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1332(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1336(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1340(SB)/4, $(-0.2500082)
-DATA kernelConstants<>+1344(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1348(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1352(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1356(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1360(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1364(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1368(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1372(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1376(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1380(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1384(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1388(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1392(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1396(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1400(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1404(SB)/4, $(0.3333333)
-DATA kernelConstants<>+1408(SB)/4, $(-0.5)
-DATA kernelConstants<>+1412(SB)/4, $(-0.5)
-DATA kernelConstants<>+1416(SB)/4, $(-0.5)
-DATA kernelConstants<>+1420(SB)/4, $(-0.5)
-DATA kernelConstants<>+1424(SB)/4, $(-0.5)
-DATA kernelConstants<>+1428(SB)/4, $(-0.5)
-DATA kernelConstants<>+1432(SB)/4, $(-0.5)
-DATA kernelConstants<>+1436(SB)/4, $(-0.5)
-DATA kernelConstants<>+1440(SB)/4, $(-0.5)
-DATA kernelConstants<>+1444(SB)/4, $(-0.5)
-DATA kernelConstants<>+1448(SB)/4, $(-0.5)
-DATA kernelConstants<>+1452(SB)/4, $(-0.5)
-DATA kernelConstants<>+1456(SB)/4, $(-0.5)
-DATA kernelConstants<>+1460(SB)/4, $(-0.5)
-DATA kernelConstants<>+1464(SB)/4, $(-0.5)
-DATA kernelConstants<>+1468(SB)/4, $(-0.5)
-DATA kernelConstants<>+1472(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1476(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1480(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1484(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1488(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1492(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1496(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1500(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1504(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1508(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1512(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1516(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1520(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1524(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1528(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1532(SB)/4, $0x7ef311c7
-DATA kernelConstants<>+1536(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1540(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1544(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1548(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1552(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1556(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1560(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1564(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1568(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1572(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1576(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1580(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1584(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1588(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1592(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1596(SB)/4, $0x7fffffff
-DATA kernelConstants<>+1600(SB)/4, $(32767.998)
-DATA kernelConstants<>+1604(SB)/4, $(32767.998)
-DATA kernelConstants<>+1608(SB)/4, $(32767.998)
-DATA kernelConstants<>+1612(SB)/4, $(32767.998)
-DATA kernelConstants<>+1616(SB)/4, $(32767.998)
-DATA kernelConstants<>+1620(SB)/4, $(32767.998)
-DATA kernelConstants<>+1624(SB)/4, $(32767.998)
-DATA kernelConstants<>+1628(SB)/4, $(32767.998)
-DATA kernelConstants<>+1632(SB)/4, $(32767.998)
-DATA kernelConstants<>+1636(SB)/4, $(32767.998)
-DATA kernelConstants<>+1640(SB)/4, $(32767.998)
-DATA kernelConstants<>+1644(SB)/4, $(32767.998)
-DATA kernelConstants<>+1648(SB)/4, $(32767.998)
-DATA kernelConstants<>+1652(SB)/4, $(32767.998)
-DATA kernelConstants<>+1656(SB)/4, $(32767.998)
-DATA kernelConstants<>+1660(SB)/4, $(32767.998)
-GLOBL kernelConstants<>(SB), RODATA|NOPTR, $1664
+DATA kernelConstants<>+64(SB)/4, $(1.442695)
+DATA kernelConstants<>+68(SB)/4, $(1.442695)
+DATA kernelConstants<>+72(SB)/4, $(1.442695)
+DATA kernelConstants<>+76(SB)/4, $(1.442695)
+DATA kernelConstants<>+80(SB)/4, $(1.442695)
+DATA kernelConstants<>+84(SB)/4, $(1.442695)
+DATA kernelConstants<>+88(SB)/4, $(1.442695)
+DATA kernelConstants<>+92(SB)/4, $(1.442695)
+DATA kernelConstants<>+96(SB)/4, $(1.442695)
+DATA kernelConstants<>+100(SB)/4, $(1.442695)
+DATA kernelConstants<>+104(SB)/4, $(1.442695)
+DATA kernelConstants<>+108(SB)/4, $(1.442695)
+DATA kernelConstants<>+112(SB)/4, $(1.442695)
+DATA kernelConstants<>+116(SB)/4, $(1.442695)
+DATA kernelConstants<>+120(SB)/4, $(1.442695)
+DATA kernelConstants<>+124(SB)/4, $(1.442695)
+DATA kernelConstants<>+128(SB)/4, $(12582912.0)
+DATA kernelConstants<>+132(SB)/4, $(12582912.0)
+DATA kernelConstants<>+136(SB)/4, $(12582912.0)
+DATA kernelConstants<>+140(SB)/4, $(12582912.0)
+DATA kernelConstants<>+144(SB)/4, $(12582912.0)
+DATA kernelConstants<>+148(SB)/4, $(12582912.0)
+DATA kernelConstants<>+152(SB)/4, $(12582912.0)
+DATA kernelConstants<>+156(SB)/4, $(12582912.0)
+DATA kernelConstants<>+160(SB)/4, $(12582912.0)
+DATA kernelConstants<>+164(SB)/4, $(12582912.0)
+DATA kernelConstants<>+168(SB)/4, $(12582912.0)
+DATA kernelConstants<>+172(SB)/4, $(12582912.0)
+DATA kernelConstants<>+176(SB)/4, $(12582912.0)
+DATA kernelConstants<>+180(SB)/4, $(12582912.0)
+DATA kernelConstants<>+184(SB)/4, $(12582912.0)
+DATA kernelConstants<>+188(SB)/4, $(12582912.0)
+DATA kernelConstants<>+192(SB)/4, $(12582912.0)
+DATA kernelConstants<>+196(SB)/4, $(12582912.0)
+DATA kernelConstants<>+200(SB)/4, $(12582912.0)
+DATA kernelConstants<>+204(SB)/4, $(12582912.0)
+DATA kernelConstants<>+208(SB)/4, $(12582912.0)
+DATA kernelConstants<>+212(SB)/4, $(12582912.0)
+DATA kernelConstants<>+216(SB)/4, $(12582912.0)
+DATA kernelConstants<>+220(SB)/4, $(12582912.0)
+DATA kernelConstants<>+224(SB)/4, $(12582912.0)
+DATA kernelConstants<>+228(SB)/4, $(12582912.0)
+DATA kernelConstants<>+232(SB)/4, $(12582912.0)
+DATA kernelConstants<>+236(SB)/4, $(12582912.0)
+DATA kernelConstants<>+240(SB)/4, $(12582912.0)
+DATA kernelConstants<>+244(SB)/4, $(12582912.0)
+DATA kernelConstants<>+248(SB)/4, $(12582912.0)
+DATA kernelConstants<>+252(SB)/4, $(12582912.0)
+DATA kernelConstants<>+256(SB)/4, $(0.69314575)
+DATA kernelConstants<>+260(SB)/4, $(0.69314575)
+DATA kernelConstants<>+264(SB)/4, $(0.69314575)
+DATA kernelConstants<>+268(SB)/4, $(0.69314575)
+DATA kernelConstants<>+272(SB)/4, $(0.69314575)
+DATA kernelConstants<>+276(SB)/4, $(0.69314575)
+DATA kernelConstants<>+280(SB)/4, $(0.69314575)
+DATA kernelConstants<>+284(SB)/4, $(0.69314575)
+DATA kernelConstants<>+288(SB)/4, $(0.69314575)
+DATA kernelConstants<>+292(SB)/4, $(0.69314575)
+DATA kernelConstants<>+296(SB)/4, $(0.69314575)
+DATA kernelConstants<>+300(SB)/4, $(0.69314575)
+DATA kernelConstants<>+304(SB)/4, $(0.69314575)
+DATA kernelConstants<>+308(SB)/4, $(0.69314575)
+DATA kernelConstants<>+312(SB)/4, $(0.69314575)
+DATA kernelConstants<>+316(SB)/4, $(0.69314575)
+DATA kernelConstants<>+320(SB)/4, $(0.69314575)
+DATA kernelConstants<>+324(SB)/4, $(0.69314575)
+DATA kernelConstants<>+328(SB)/4, $(0.69314575)
+DATA kernelConstants<>+332(SB)/4, $(0.69314575)
+DATA kernelConstants<>+336(SB)/4, $(0.69314575)
+DATA kernelConstants<>+340(SB)/4, $(0.69314575)
+DATA kernelConstants<>+344(SB)/4, $(0.69314575)
+DATA kernelConstants<>+348(SB)/4, $(0.69314575)
+DATA kernelConstants<>+352(SB)/4, $(0.69314575)
+DATA kernelConstants<>+356(SB)/4, $(0.69314575)
+DATA kernelConstants<>+360(SB)/4, $(0.69314575)
+DATA kernelConstants<>+364(SB)/4, $(0.69314575)
+DATA kernelConstants<>+368(SB)/4, $(0.69314575)
+DATA kernelConstants<>+372(SB)/4, $(0.69314575)
+DATA kernelConstants<>+376(SB)/4, $(0.69314575)
+DATA kernelConstants<>+380(SB)/4, $(0.69314575)
+DATA kernelConstants<>+384(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+388(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+392(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+396(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+400(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+404(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+408(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+412(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+416(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+420(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+424(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+428(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+432(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+436(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+440(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+444(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+448(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+452(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+456(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+460(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+464(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+468(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+472(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+476(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+480(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+484(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+488(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+492(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+496(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+500(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+504(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+508(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+512(SB)/4, $(0.001381454)
+DATA kernelConstants<>+516(SB)/4, $(0.001381454)
+DATA kernelConstants<>+520(SB)/4, $(0.001381454)
+DATA kernelConstants<>+524(SB)/4, $(0.001381454)
+DATA kernelConstants<>+528(SB)/4, $(0.001381454)
+DATA kernelConstants<>+532(SB)/4, $(0.001381454)
+DATA kernelConstants<>+536(SB)/4, $(0.001381454)
+DATA kernelConstants<>+540(SB)/4, $(0.001381454)
+DATA kernelConstants<>+544(SB)/4, $(0.001381454)
+DATA kernelConstants<>+548(SB)/4, $(0.001381454)
+DATA kernelConstants<>+552(SB)/4, $(0.001381454)
+DATA kernelConstants<>+556(SB)/4, $(0.001381454)
+DATA kernelConstants<>+560(SB)/4, $(0.001381454)
+DATA kernelConstants<>+564(SB)/4, $(0.001381454)
+DATA kernelConstants<>+568(SB)/4, $(0.001381454)
+DATA kernelConstants<>+572(SB)/4, $(0.001381454)
+DATA kernelConstants<>+576(SB)/4, $(0.001381454)
+DATA kernelConstants<>+580(SB)/4, $(0.001381454)
+DATA kernelConstants<>+584(SB)/4, $(0.001381454)
+DATA kernelConstants<>+588(SB)/4, $(0.001381454)
+DATA kernelConstants<>+592(SB)/4, $(0.001381454)
+DATA kernelConstants<>+596(SB)/4, $(0.001381454)
+DATA kernelConstants<>+600(SB)/4, $(0.001381454)
+DATA kernelConstants<>+604(SB)/4, $(0.001381454)
+DATA kernelConstants<>+608(SB)/4, $(0.001381454)
+DATA kernelConstants<>+612(SB)/4, $(0.001381454)
+DATA kernelConstants<>+616(SB)/4, $(0.001381454)
+DATA kernelConstants<>+620(SB)/4, $(0.001381454)
+DATA kernelConstants<>+624(SB)/4, $(0.001381454)
+DATA kernelConstants<>+628(SB)/4, $(0.001381454)
+DATA kernelConstants<>+632(SB)/4, $(0.001381454)
+DATA kernelConstants<>+636(SB)/4, $(0.001381454)
+DATA kernelConstants<>+640(SB)/4, $(0.008368745)
+DATA kernelConstants<>+644(SB)/4, $(0.008368745)
+DATA kernelConstants<>+648(SB)/4, $(0.008368745)
+DATA kernelConstants<>+652(SB)/4, $(0.008368745)
+DATA kernelConstants<>+656(SB)/4, $(0.008368745)
+DATA kernelConstants<>+660(SB)/4, $(0.008368745)
+DATA kernelConstants<>+664(SB)/4, $(0.008368745)
+DATA kernelConstants<>+668(SB)/4, $(0.008368745)
+DATA kernelConstants<>+672(SB)/4, $(0.008368745)
+DATA kernelConstants<>+676(SB)/4, $(0.008368745)
+DATA kernelConstants<>+680(SB)/4, $(0.008368745)
+DATA kernelConstants<>+684(SB)/4, $(0.008368745)
+DATA kernelConstants<>+688(SB)/4, $(0.008368745)
+DATA kernelConstants<>+692(SB)/4, $(0.008368745)
+DATA kernelConstants<>+696(SB)/4, $(0.008368745)
+DATA kernelConstants<>+700(SB)/4, $(0.008368745)
+DATA kernelConstants<>+704(SB)/4, $(0.008368745)
+DATA kernelConstants<>+708(SB)/4, $(0.008368745)
+DATA kernelConstants<>+712(SB)/4, $(0.008368745)
+DATA kernelConstants<>+716(SB)/4, $(0.008368745)
+DATA kernelConstants<>+720(SB)/4, $(0.008368745)
+DATA kernelConstants<>+724(SB)/4, $(0.008368745)
+DATA kernelConstants<>+728(SB)/4, $(0.008368745)
+DATA kernelConstants<>+732(SB)/4, $(0.008368745)
+DATA kernelConstants<>+736(SB)/4, $(0.008368745)
+DATA kernelConstants<>+740(SB)/4, $(0.008368745)
+DATA kernelConstants<>+744(SB)/4, $(0.008368745)
+DATA kernelConstants<>+748(SB)/4, $(0.008368745)
+DATA kernelConstants<>+752(SB)/4, $(0.008368745)
+DATA kernelConstants<>+756(SB)/4, $(0.008368745)
+DATA kernelConstants<>+760(SB)/4, $(0.008368745)
+DATA kernelConstants<>+764(SB)/4, $(0.008368745)
+DATA kernelConstants<>+768(SB)/4, $(0.04166839)
+DATA kernelConstants<>+772(SB)/4, $(0.04166839)
+DATA kernelConstants<>+776(SB)/4, $(0.04166839)
+DATA kernelConstants<>+780(SB)/4, $(0.04166839)
+DATA kernelConstants<>+784(SB)/4, $(0.04166839)
+DATA kernelConstants<>+788(SB)/4, $(0.04166839)
+DATA kernelConstants<>+792(SB)/4, $(0.04166839)
+DATA kernelConstants<>+796(SB)/4, $(0.04166839)
+DATA kernelConstants<>+800(SB)/4, $(0.04166839)
+DATA kernelConstants<>+804(SB)/4, $(0.04166839)
+DATA kernelConstants<>+808(SB)/4, $(0.04166839)
+DATA kernelConstants<>+812(SB)/4, $(0.04166839)
+DATA kernelConstants<>+816(SB)/4, $(0.04166839)
+DATA kernelConstants<>+820(SB)/4, $(0.04166839)
+DATA kernelConstants<>+824(SB)/4, $(0.04166839)
+DATA kernelConstants<>+828(SB)/4, $(0.04166839)
+DATA kernelConstants<>+832(SB)/4, $(0.04166839)
+DATA kernelConstants<>+836(SB)/4, $(0.04166839)
+DATA kernelConstants<>+840(SB)/4, $(0.04166839)
+DATA kernelConstants<>+844(SB)/4, $(0.04166839)
+DATA kernelConstants<>+848(SB)/4, $(0.04166839)
+DATA kernelConstants<>+852(SB)/4, $(0.04166839)
+DATA kernelConstants<>+856(SB)/4, $(0.04166839)
+DATA kernelConstants<>+860(SB)/4, $(0.04166839)
+DATA kernelConstants<>+864(SB)/4, $(0.04166839)
+DATA kernelConstants<>+868(SB)/4, $(0.04166839)
+DATA kernelConstants<>+872(SB)/4, $(0.04166839)
+DATA kernelConstants<>+876(SB)/4, $(0.04166839)
+DATA kernelConstants<>+880(SB)/4, $(0.04166839)
+DATA kernelConstants<>+884(SB)/4, $(0.04166839)
+DATA kernelConstants<>+888(SB)/4, $(0.04166839)
+DATA kernelConstants<>+892(SB)/4, $(0.04166839)
+DATA kernelConstants<>+896(SB)/4, $(0.16666521)
+DATA kernelConstants<>+900(SB)/4, $(0.16666521)
+DATA kernelConstants<>+904(SB)/4, $(0.16666521)
+DATA kernelConstants<>+908(SB)/4, $(0.16666521)
+DATA kernelConstants<>+912(SB)/4, $(0.16666521)
+DATA kernelConstants<>+916(SB)/4, $(0.16666521)
+DATA kernelConstants<>+920(SB)/4, $(0.16666521)
+DATA kernelConstants<>+924(SB)/4, $(0.16666521)
+DATA kernelConstants<>+928(SB)/4, $(0.16666521)
+DATA kernelConstants<>+932(SB)/4, $(0.16666521)
+DATA kernelConstants<>+936(SB)/4, $(0.16666521)
+DATA kernelConstants<>+940(SB)/4, $(0.16666521)
+DATA kernelConstants<>+944(SB)/4, $(0.16666521)
+DATA kernelConstants<>+948(SB)/4, $(0.16666521)
+DATA kernelConstants<>+952(SB)/4, $(0.16666521)
+DATA kernelConstants<>+956(SB)/4, $(0.16666521)
+DATA kernelConstants<>+960(SB)/4, $(0.16666521)
+DATA kernelConstants<>+964(SB)/4, $(0.16666521)
+DATA kernelConstants<>+968(SB)/4, $(0.16666521)
+DATA kernelConstants<>+972(SB)/4, $(0.16666521)
+DATA kernelConstants<>+976(SB)/4, $(0.16666521)
+DATA kernelConstants<>+980(SB)/4, $(0.16666521)
+DATA kernelConstants<>+984(SB)/4, $(0.16666521)
+DATA kernelConstants<>+988(SB)/4, $(0.16666521)
+DATA kernelConstants<>+992(SB)/4, $(0.16666521)
+DATA kernelConstants<>+996(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1000(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1004(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1008(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1012(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1016(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1020(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1024(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1028(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1032(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1036(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1040(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1044(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1048(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1052(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1056(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1060(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1064(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1068(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1072(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1076(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1080(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1084(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1088(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1092(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1096(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1100(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1104(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1108(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1112(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1116(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1120(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1124(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1128(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1132(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1136(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1140(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1144(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1148(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1152(SB)/4, $(1.0)
+DATA kernelConstants<>+1156(SB)/4, $(1.0)
+DATA kernelConstants<>+1160(SB)/4, $(1.0)
+DATA kernelConstants<>+1164(SB)/4, $(1.0)
+DATA kernelConstants<>+1168(SB)/4, $(1.0)
+DATA kernelConstants<>+1172(SB)/4, $(1.0)
+DATA kernelConstants<>+1176(SB)/4, $(1.0)
+DATA kernelConstants<>+1180(SB)/4, $(1.0)
+DATA kernelConstants<>+1184(SB)/4, $(1.0)
+DATA kernelConstants<>+1188(SB)/4, $(1.0)
+DATA kernelConstants<>+1192(SB)/4, $(1.0)
+DATA kernelConstants<>+1196(SB)/4, $(1.0)
+DATA kernelConstants<>+1200(SB)/4, $(1.0)
+DATA kernelConstants<>+1204(SB)/4, $(1.0)
+DATA kernelConstants<>+1208(SB)/4, $(1.0)
+DATA kernelConstants<>+1212(SB)/4, $(1.0)
+DATA kernelConstants<>+1216(SB)/4, $(1.0)
+DATA kernelConstants<>+1220(SB)/4, $(1.0)
+DATA kernelConstants<>+1224(SB)/4, $(1.0)
+DATA kernelConstants<>+1228(SB)/4, $(1.0)
+DATA kernelConstants<>+1232(SB)/4, $(1.0)
+DATA kernelConstants<>+1236(SB)/4, $(1.0)
+DATA kernelConstants<>+1240(SB)/4, $(1.0)
+DATA kernelConstants<>+1244(SB)/4, $(1.0)
+DATA kernelConstants<>+1248(SB)/4, $(1.0)
+DATA kernelConstants<>+1252(SB)/4, $(1.0)
+DATA kernelConstants<>+1256(SB)/4, $(1.0)
+DATA kernelConstants<>+1260(SB)/4, $(1.0)
+DATA kernelConstants<>+1264(SB)/4, $(1.0)
+DATA kernelConstants<>+1268(SB)/4, $(1.0)
+DATA kernelConstants<>+1272(SB)/4, $(1.0)
+DATA kernelConstants<>+1276(SB)/4, $(1.0)
+DATA kernelConstants<>+1280(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1284(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1288(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1292(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1296(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1300(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1304(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1308(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1312(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1316(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1320(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1324(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1328(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1332(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1336(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1340(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1344(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1348(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1352(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1356(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1360(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1364(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1368(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1372(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1376(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1380(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1384(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1388(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1392(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1396(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1400(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1404(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1408(SB)/4, $(-2.0)
+DATA kernelConstants<>+1412(SB)/4, $(-2.0)
+DATA kernelConstants<>+1416(SB)/4, $(-2.0)
+DATA kernelConstants<>+1420(SB)/4, $(-2.0)
+DATA kernelConstants<>+1424(SB)/4, $(-2.0)
+DATA kernelConstants<>+1428(SB)/4, $(-2.0)
+DATA kernelConstants<>+1432(SB)/4, $(-2.0)
+DATA kernelConstants<>+1436(SB)/4, $(-2.0)
+DATA kernelConstants<>+1440(SB)/4, $(-2.0)
+DATA kernelConstants<>+1444(SB)/4, $(-2.0)
+DATA kernelConstants<>+1448(SB)/4, $(-2.0)
+DATA kernelConstants<>+1452(SB)/4, $(-2.0)
+DATA kernelConstants<>+1456(SB)/4, $(-2.0)
+DATA kernelConstants<>+1460(SB)/4, $(-2.0)
+DATA kernelConstants<>+1464(SB)/4, $(-2.0)
+DATA kernelConstants<>+1468(SB)/4, $(-2.0)
+DATA kernelConstants<>+1472(SB)/4, $(-2.0)
+DATA kernelConstants<>+1476(SB)/4, $(-2.0)
+DATA kernelConstants<>+1480(SB)/4, $(-2.0)
+DATA kernelConstants<>+1484(SB)/4, $(-2.0)
+DATA kernelConstants<>+1488(SB)/4, $(-2.0)
+DATA kernelConstants<>+1492(SB)/4, $(-2.0)
+DATA kernelConstants<>+1496(SB)/4, $(-2.0)
+DATA kernelConstants<>+1500(SB)/4, $(-2.0)
+DATA kernelConstants<>+1504(SB)/4, $(-2.0)
+DATA kernelConstants<>+1508(SB)/4, $(-2.0)
+DATA kernelConstants<>+1512(SB)/4, $(-2.0)
+DATA kernelConstants<>+1516(SB)/4, $(-2.0)
+DATA kernelConstants<>+1520(SB)/4, $(-2.0)
+DATA kernelConstants<>+1524(SB)/4, $(-2.0)
+DATA kernelConstants<>+1528(SB)/4, $(-2.0)
+DATA kernelConstants<>+1532(SB)/4, $(-2.0)
+DATA kernelConstants<>+1536(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1540(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1544(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1548(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1552(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1556(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1560(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1564(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1568(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1572(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1576(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1580(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1584(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1588(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1592(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1596(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1600(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1604(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1608(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1612(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1616(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1620(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1624(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1628(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1632(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1636(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1640(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1644(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1648(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1652(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1656(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1660(SB)/4, $0x3f3504f3
+DATA kernelConstants<>+1664(SB)/4, $0x007fffff
+DATA kernelConstants<>+1668(SB)/4, $0x007fffff
+DATA kernelConstants<>+1672(SB)/4, $0x007fffff
+DATA kernelConstants<>+1676(SB)/4, $0x007fffff
+DATA kernelConstants<>+1680(SB)/4, $0x007fffff
+DATA kernelConstants<>+1684(SB)/4, $0x007fffff
+DATA kernelConstants<>+1688(SB)/4, $0x007fffff
+DATA kernelConstants<>+1692(SB)/4, $0x007fffff
+DATA kernelConstants<>+1696(SB)/4, $0x007fffff
+DATA kernelConstants<>+1700(SB)/4, $0x007fffff
+DATA kernelConstants<>+1704(SB)/4, $0x007fffff
+DATA kernelConstants<>+1708(SB)/4, $0x007fffff
+DATA kernelConstants<>+1712(SB)/4, $0x007fffff
+DATA kernelConstants<>+1716(SB)/4, $0x007fffff
+DATA kernelConstants<>+1720(SB)/4, $0x007fffff
+DATA kernelConstants<>+1724(SB)/4, $0x007fffff
+DATA kernelConstants<>+1728(SB)/4, $0x007fffff
+DATA kernelConstants<>+1732(SB)/4, $0x007fffff
+DATA kernelConstants<>+1736(SB)/4, $0x007fffff
+DATA kernelConstants<>+1740(SB)/4, $0x007fffff
+DATA kernelConstants<>+1744(SB)/4, $0x007fffff
+DATA kernelConstants<>+1748(SB)/4, $0x007fffff
+DATA kernelConstants<>+1752(SB)/4, $0x007fffff
+DATA kernelConstants<>+1756(SB)/4, $0x007fffff
+DATA kernelConstants<>+1760(SB)/4, $0x007fffff
+DATA kernelConstants<>+1764(SB)/4, $0x007fffff
+DATA kernelConstants<>+1768(SB)/4, $0x007fffff
+DATA kernelConstants<>+1772(SB)/4, $0x007fffff
+DATA kernelConstants<>+1776(SB)/4, $0x007fffff
+DATA kernelConstants<>+1780(SB)/4, $0x007fffff
+DATA kernelConstants<>+1784(SB)/4, $0x007fffff
+DATA kernelConstants<>+1788(SB)/4, $0x007fffff
+DATA kernelConstants<>+1792(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1796(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1800(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1804(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1808(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1812(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1816(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1820(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1824(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1828(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1832(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1836(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1840(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1844(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1848(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1852(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1856(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1860(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1864(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1868(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1872(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1876(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1880(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1884(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1888(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1892(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1896(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1900(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1904(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1908(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1912(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1916(SB)/4, $(-0.07635551)
+DATA kernelConstants<>+1920(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1924(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1928(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1932(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1936(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1940(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1944(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1948(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1952(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1956(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1960(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1964(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1968(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1972(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1976(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1980(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1984(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1988(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1992(SB)/4, $(0.12761621)
+DATA kernelConstants<>+1996(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2000(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2004(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2008(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2012(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2016(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2020(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2024(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2028(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2032(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2036(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2040(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2044(SB)/4, $(0.12761621)
+DATA kernelConstants<>+2048(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2052(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2056(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2060(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2064(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2068(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2072(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2076(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2080(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2084(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2088(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2092(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2096(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2100(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2104(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2108(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2112(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2116(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2120(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2124(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2128(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2132(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2136(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2140(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2144(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2148(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2152(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2156(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2160(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2164(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2168(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2172(SB)/4, $(-0.13159755)
+DATA kernelConstants<>+2176(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2180(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2184(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2188(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2192(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2196(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2200(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2204(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2208(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2212(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2216(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2220(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2224(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2228(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2232(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2236(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2240(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2244(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2248(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2252(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2256(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2260(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2264(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2268(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2272(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2276(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2280(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2284(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2288(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2292(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2296(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2300(SB)/4, $(0.14201716)
+DATA kernelConstants<>+2304(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2308(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2312(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2316(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2320(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2324(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2328(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2332(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2336(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2340(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2344(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2348(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2352(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2356(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2360(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2364(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2368(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2372(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2376(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2380(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2384(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2388(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2392(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2396(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2400(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2404(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2408(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2412(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2416(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2420(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2424(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2428(SB)/4, $(-0.16623403)
+DATA kernelConstants<>+2432(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2436(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2440(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2444(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2448(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2452(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2456(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2460(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2464(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2468(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2472(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2476(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2480(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2484(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2488(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2492(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2496(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2500(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2504(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2508(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2512(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2516(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2520(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2524(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2528(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2532(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2536(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2540(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2544(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2548(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2552(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2556(SB)/4, $(0.20001231)
+DATA kernelConstants<>+2560(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2564(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2568(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2572(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2576(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2580(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2584(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2588(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2592(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2596(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2600(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2604(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2608(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2612(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2616(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2620(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2624(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2628(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2632(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2636(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2640(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2644(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2648(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2652(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2656(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2660(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2664(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2668(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2672(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2676(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2680(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2684(SB)/4, $(-0.2500082)
+DATA kernelConstants<>+2688(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2692(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2696(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2700(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2704(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2708(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2712(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2716(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2720(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2724(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2728(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2732(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2736(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2740(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2744(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2748(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2752(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2756(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2760(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2764(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2768(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2772(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2776(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2780(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2784(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2788(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2792(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2796(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2800(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2804(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2808(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2812(SB)/4, $(0.3333333)
+DATA kernelConstants<>+2816(SB)/4, $(-0.5)
+DATA kernelConstants<>+2820(SB)/4, $(-0.5)
+DATA kernelConstants<>+2824(SB)/4, $(-0.5)
+DATA kernelConstants<>+2828(SB)/4, $(-0.5)
+DATA kernelConstants<>+2832(SB)/4, $(-0.5)
+DATA kernelConstants<>+2836(SB)/4, $(-0.5)
+DATA kernelConstants<>+2840(SB)/4, $(-0.5)
+DATA kernelConstants<>+2844(SB)/4, $(-0.5)
+DATA kernelConstants<>+2848(SB)/4, $(-0.5)
+DATA kernelConstants<>+2852(SB)/4, $(-0.5)
+DATA kernelConstants<>+2856(SB)/4, $(-0.5)
+DATA kernelConstants<>+2860(SB)/4, $(-0.5)
+DATA kernelConstants<>+2864(SB)/4, $(-0.5)
+DATA kernelConstants<>+2868(SB)/4, $(-0.5)
+DATA kernelConstants<>+2872(SB)/4, $(-0.5)
+DATA kernelConstants<>+2876(SB)/4, $(-0.5)
+DATA kernelConstants<>+2880(SB)/4, $(-0.5)
+DATA kernelConstants<>+2884(SB)/4, $(-0.5)
+DATA kernelConstants<>+2888(SB)/4, $(-0.5)
+DATA kernelConstants<>+2892(SB)/4, $(-0.5)
+DATA kernelConstants<>+2896(SB)/4, $(-0.5)
+DATA kernelConstants<>+2900(SB)/4, $(-0.5)
+DATA kernelConstants<>+2904(SB)/4, $(-0.5)
+DATA kernelConstants<>+2908(SB)/4, $(-0.5)
+DATA kernelConstants<>+2912(SB)/4, $(-0.5)
+DATA kernelConstants<>+2916(SB)/4, $(-0.5)
+DATA kernelConstants<>+2920(SB)/4, $(-0.5)
+DATA kernelConstants<>+2924(SB)/4, $(-0.5)
+DATA kernelConstants<>+2928(SB)/4, $(-0.5)
+DATA kernelConstants<>+2932(SB)/4, $(-0.5)
+DATA kernelConstants<>+2936(SB)/4, $(-0.5)
+DATA kernelConstants<>+2940(SB)/4, $(-0.5)
+DATA kernelConstants<>+2944(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2948(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2952(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2956(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2960(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2964(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2968(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2972(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2976(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2980(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2984(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2988(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2992(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+2996(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3000(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3004(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3008(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3012(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3016(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3020(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3024(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3028(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3032(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3036(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3040(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3044(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3048(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3052(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3056(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3060(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3064(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3068(SB)/4, $0x7ef311c7
+DATA kernelConstants<>+3072(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3076(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3080(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3084(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3088(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3092(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3096(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3100(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3104(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3108(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3112(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3116(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3120(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3124(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3128(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3132(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3136(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3140(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3144(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3148(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3152(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3156(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3160(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3164(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3168(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3172(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3176(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3180(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3184(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3188(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3192(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3196(SB)/4, $0x7fffffff
+DATA kernelConstants<>+3200(SB)/4, $(32767.998)
+DATA kernelConstants<>+3204(SB)/4, $(32767.998)
+DATA kernelConstants<>+3208(SB)/4, $(32767.998)
+DATA kernelConstants<>+3212(SB)/4, $(32767.998)
+DATA kernelConstants<>+3216(SB)/4, $(32767.998)
+DATA kernelConstants<>+3220(SB)/4, $(32767.998)
+DATA kernelConstants<>+3224(SB)/4, $(32767.998)
+DATA kernelConstants<>+3228(SB)/4, $(32767.998)
+DATA kernelConstants<>+3232(SB)/4, $(32767.998)
+DATA kernelConstants<>+3236(SB)/4, $(32767.998)
+DATA kernelConstants<>+3240(SB)/4, $(32767.998)
+DATA kernelConstants<>+3244(SB)/4, $(32767.998)
+DATA kernelConstants<>+3248(SB)/4, $(32767.998)
+DATA kernelConstants<>+3252(SB)/4, $(32767.998)
+DATA kernelConstants<>+3256(SB)/4, $(32767.998)
+DATA kernelConstants<>+3260(SB)/4, $(32767.998)
+DATA kernelConstants<>+3264(SB)/4, $(32767.998)
+DATA kernelConstants<>+3268(SB)/4, $(32767.998)
+DATA kernelConstants<>+3272(SB)/4, $(32767.998)
+DATA kernelConstants<>+3276(SB)/4, $(32767.998)
+DATA kernelConstants<>+3280(SB)/4, $(32767.998)
+DATA kernelConstants<>+3284(SB)/4, $(32767.998)
+DATA kernelConstants<>+3288(SB)/4, $(32767.998)
+DATA kernelConstants<>+3292(SB)/4, $(32767.998)
+DATA kernelConstants<>+3296(SB)/4, $(32767.998)
+DATA kernelConstants<>+3300(SB)/4, $(32767.998)
+DATA kernelConstants<>+3304(SB)/4, $(32767.998)
+DATA kernelConstants<>+3308(SB)/4, $(32767.998)
+DATA kernelConstants<>+3312(SB)/4, $(32767.998)
+DATA kernelConstants<>+3316(SB)/4, $(32767.998)
+DATA kernelConstants<>+3320(SB)/4, $(32767.998)
+DATA kernelConstants<>+3324(SB)/4, $(32767.998)
+GLOBL kernelConstants<>(SB), RODATA|NOPTR, $3328
 
 DATA laneNumbers<>+0(SB)/4, $0x00000000
 DATA laneNumbers<>+4(SB)/4, $0x00000001
@@ -480,11 +896,18 @@ TEXT ·weightedAVX512(SB), NOSPLIT, $0-136
 	JE   rows14
 
 rows1:
-	MOVQ rate+128(FP), R14
-
 rows1wide:
-	CMPQ    DX, $0x40
-	JLT     rows1wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows1wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows1wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows1wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -502,11 +925,13 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Z4
-	VMOVUPS      64(R10), Z5
-	VMOVUPS      128(R10), Z6
-	VMOVUPS      192(R10), Z7
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z5
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z6
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z7
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z8
 	VFMADD231PS  Z4, Z8, Z0
 	VFMADD231PS  Z5, Z8, Z1
@@ -597,11 +1022,18 @@ rows1restSomeExample:
 	JMP              done
 
 rows2:
-	MOVQ rate+128(FP), R14
-
 rows2wide:
-	CMPQ    DX, $0x40
-	JLT     rows2wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows2wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows2wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows2wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -624,11 +1056,13 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Z8
-	VMOVUPS      64(R10), Z9
-	VMOVUPS      128(R10), Z10
-	VMOVUPS      192(R10), Z11
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z9
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z10
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z11
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z12
 	VFMADD231PS  Z8, Z12, Z0
 	VFMADD231PS  Z9, Z12, Z1
@@ -739,11 +1173,18 @@ rows2restSomeExample:
 	JMP              done
 
 rows3:
-	MOVQ rate+128(FP), R14
-
 rows3wide:
-	CMPQ    DX, $0x40
-	JLT     rows3wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows3wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows3wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows3wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -771,11 +1212,13 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Z12
-	VMOVUPS      64(R10), Z13
-	VMOVUPS      128(R10), Z14
-	VMOVUPS      192(R10), Z15
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z13
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z14
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z15
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z12, Z16, Z0
 	VFMADD231PS  Z13, Z16, Z1
@@ -906,11 +1349,18 @@ rows3restSomeExample:
 	JMP              done
 
 rows4:
-	MOVQ rate+128(FP), R14
-
 rows4wide:
-	CMPQ    DX, $0x40
-	JLT     rows4wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows4wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows4wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows4wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -943,11 +1393,13 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Z16
-	VMOVUPS      64(R10), Z17
-	VMOVUPS      128(R10), Z18
-	VMOVUPS      192(R10), Z19
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z17
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z18
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z19
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z16, Z20, Z0
 	VFMADD231PS  Z17, Z20, Z1
@@ -1098,11 +1550,18 @@ rows4restSomeExample:
 	JMP              done
 
 rows5:
-	MOVQ rate+128(FP), R14
-
 rows5wide:
-	CMPQ    DX, $0x40
-	JLT     rows5wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows5wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows5wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows5wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1140,11 +1599,13 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Z20
-	VMOVUPS      64(R10), Z21
-	VMOVUPS      128(R10), Z22
-	VMOVUPS      192(R10), Z23
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z21
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z22
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z23
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z20, Z24, Z0
 	VFMADD231PS  Z21, Z24, Z1
@@ -1315,11 +1776,18 @@ rows5restSomeExample:
 	JMP              done
 
 rows6:
-	MOVQ rate+128(FP), R14
-
 rows6wide:
-	CMPQ    DX, $0x40
-	JLT     rows6wideEnd
+	CMPQ  DX, $0x40
+	JLT   rows6wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x00, R14
+	TESTQ R14, R14
+	JNE   rows6wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows6wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1362,11 +1830,13 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Z24
-	VMOVUPS      64(R10), Z25
-	VMOVUPS      128(R10), Z26
-	VMOVUPS      192(R10), Z27
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z25
 	PREFETCHT1   64(R9)
+	VMOVUPS      128(R10), Z26
+	PREFETCHT1   128(R9)
+	VMOVUPS      192(R10), Z27
+	PREFETCHT1   192(R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z24, Z28, Z0
 	VFMADD231PS  Z25, Z28, Z1
@@ -1557,12 +2027,18 @@ rows6restSomeExample:
 	JMP              done
 
 rows7:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows7wide:
-	CMPQ    DX, $0x20
-	JLT     rows7wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows7wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows7wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows7wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1596,8 +2072,9 @@ rows7wideBlock:
 
 rows7wideExample:
 	VMOVUPS      (R10), Z14
-	VMOVUPS      64(R10), Z15
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z15
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z16
 	VFMADD231PS  Z14, Z16, Z0
 	VFMADD231PS  Z15, Z16, Z1
@@ -1780,12 +2257,18 @@ rows7restSomeExample:
 	JMP              done
 
 rows8:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows8wide:
-	CMPQ    DX, $0x20
-	JLT     rows8wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows8wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows8wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows8wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -1822,8 +2305,9 @@ rows8wideBlock:
 
 rows8wideExample:
 	VMOVUPS      (R10), Z16
-	VMOVUPS      64(R10), Z17
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z17
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z18
 	VFMADD231PS  Z16, Z18, Z0
 	VFMADD231PS  Z17, Z18, Z1
@@ -2022,12 +2506,18 @@ rows8restSomeExample:
 	JMP              done
 
 rows9:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows9wide:
-	CMPQ    DX, $0x20
-	JLT     rows9wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows9wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows9wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows9wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2067,8 +2557,9 @@ rows9wideBlock:
 
 rows9wideExample:
 	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z19
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z20
 	VFMADD231PS  Z18, Z20, Z0
 	VFMADD231PS  Z19, Z20, Z1
@@ -2283,12 +2774,18 @@ rows9restSomeExample:
 	JMP              done
 
 rows10:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows10wide:
-	CMPQ    DX, $0x20
-	JLT     rows10wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows10wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows10wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows10wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2331,8 +2828,9 @@ rows10wideBlock:
 
 rows10wideExample:
 	VMOVUPS      (R10), Z20
-	VMOVUPS      64(R10), Z21
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z21
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z22
 	VFMADD231PS  Z20, Z22, Z0
 	VFMADD231PS  Z21, Z22, Z1
@@ -2563,12 +3061,18 @@ rows10restSomeExample:
 	JMP              done
 
 rows11:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows11wide:
-	CMPQ    DX, $0x20
-	JLT     rows11wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows11wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows11wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows11wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2614,8 +3118,9 @@ rows11wideBlock:
 
 rows11wideExample:
 	VMOVUPS      (R10), Z22
-	VMOVUPS      64(R10), Z23
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z23
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z22, Z24, Z0
 	VFMADD231PS  Z23, Z24, Z1
@@ -2862,12 +3367,18 @@ rows11restSomeExample:
 	JMP              done
 
 rows12:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows12wide:
-	CMPQ    DX, $0x20
-	JLT     rows12wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows12wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows12wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows12wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -2916,8 +3427,9 @@ rows12wideBlock:
 
 rows12wideExample:
 	VMOVUPS      (R10), Z24
-	VMOVUPS      64(R10), Z25
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z25
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z26
 	VFMADD231PS  Z24, Z26, Z0
 	VFMADD231PS  Z25, Z26, Z1
@@ -3180,12 +3692,18 @@ rows12restSomeExample:
 	JMP              done
 
 rows13:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows13wide:
-	CMPQ    DX, $0x20
-	JLT     rows13wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows13wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows13wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows13wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -3237,8 +3755,9 @@ rows13wideBlock:
 
 rows13wideExample:
 	VMOVUPS      (R10), Z26
-	VMOVUPS      64(R10), Z27
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z27
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z28
 	VFMADD231PS  Z26, Z28, Z0
 	VFMADD231PS  Z27, Z28, Z1
@@ -3517,12 +4036,18 @@ rows13restSomeExample:
 	JMP              done
 
 rows14:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows14wide:
-	CMPQ    DX, $0x20
-	JLT     rows14wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows14wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows14wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows14wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Z0
 	VMOVUPS 64(R11), Z1
@@ -3577,8 +4102,9 @@ rows14wideBlock:
 
 rows14wideExample:
 	VMOVUPS      (R10), Z28
-	VMOVUPS      64(R10), Z29
 	PREFETCHT1   (R9)
+	VMOVUPS      64(R10), Z29
+	PREFETCHT1   64(R9)
 	VBROADCASTSS (R11), Z30
 	VFMADD231PS  Z28, Z30, Z0
 	VFMADD231PS  Z29, Z30, Z1
@@ -3927,196 +4453,198 @@ done:
 // func posteriorAVX512(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·posteriorAVX512(SB), NOSPLIT, $0-152
-	MOVQ q+24(FP), AX
-	MOVQ scores_base+0(FP), CX
-	MOVQ t_base+32(FP), DX
-	MOVQ a_base+56(FP), BX
-	MOVQ weight_base+80(FP), SI
-	MOVQ losses_base+104(FP), DI
-	MOVQ refused_base+128(FP), R10
-	MOVQ refused_len+136(FP), R11
+	LEAQ kernelConstants<>+63(SB), AX
+	ANDQ $-64, AX
+	MOVQ q+24(FP), CX
+	MOVQ scores_base+0(FP), DX
+	MOVQ t_base+32(FP), BX
+	MOVQ a_base+56(FP), SI
+	MOVQ weight_base+80(FP), DI
+	MOVQ losses_base+104(FP), R8
+	MOVQ refused_base+128(FP), R11
+	MOVQ refused_len+136(FP), R12
 
 block:
-	TESTQ        R11, R11
+	TESTQ        R12, R12
 	JE           done
 	VPXORD       Z0, Z0, Z0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Z1
 	VPXORD       Z2, Z2, Z2
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X3
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X3
 	VBROADCASTSS X3, Z3
 	VPXORD       Z4, Z4, Z4
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest0:
-	VMOVUPS (CX)(R8*1), Z5
+	VMOVUPS (DX)(R9*1), Z5
 	VMAXPS  Z1, Z5, Z1
 	VSUBPS  Z5, Z5, Z6
 	VADDPS  Z6, Z0, Z0
-	VADDPS  (DX)(R8*1), Z5, Z6
+	VADDPS  (BX)(R9*1), Z5, Z6
 	VMAXPS  Z3, Z6, Z3
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest0
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp0:
-	VMOVUPS      (CX)(R8*1), Z5
+	VMOVUPS      (DX)(R9*1), Z5
 	VSUBPS       Z1, Z5, Z6
-	VMOVUPS      kernelConstants<>+64(SB), Z7
-	VFMADD231PS  kernelConstants<>+0(SB), Z6, Z7
-	VSUBPS       kernelConstants<>+64(SB), Z7, Z8
+	VMOVUPS      128(AX), Z7
+	VFMADD231PS  (AX), Z6, Z7
+	VSUBPS       128(AX), Z7, Z8
 	VMOVAPS      Z6, Z9
-	VFNMADD231PS kernelConstants<>+128(SB), Z8, Z9
-	VFNMADD231PS kernelConstants<>+192(SB), Z8, Z9
-	VMOVUPS      kernelConstants<>+256(SB), Z8
-	VFMADD213PS  kernelConstants<>+320(SB), Z9, Z8
-	VFMADD213PS  kernelConstants<>+384(SB), Z9, Z8
-	VFMADD213PS  kernelConstants<>+448(SB), Z9, Z8
-	VFMADD213PS  kernelConstants<>+512(SB), Z9, Z8
-	VFMADD213PS  kernelConstants<>+576(SB), Z9, Z8
-	VFMADD213PS  kernelConstants<>+576(SB), Z9, Z8
+	VFNMADD231PS 256(AX), Z8, Z9
+	VFNMADD231PS 384(AX), Z8, Z9
+	VMOVUPS      512(AX), Z8
+	VFMADD213PS  640(AX), Z9, Z8
+	VFMADD213PS  768(AX), Z9, Z8
+	VFMADD213PS  896(AX), Z9, Z8
+	VFMADD213PS  1024(AX), Z9, Z8
+	VFMADD213PS  1152(AX), Z9, Z8
+	VFMADD213PS  1152(AX), Z9, Z8
 	VPSLLD       $0x17, Z7, Z7
 	VPADDD       Z7, Z8, Z8
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z6, K1
+	VCMPPS       $0x1d, 1280(AX), Z6, K1
 	VMOVAPS.Z    Z8, K1, Z6
 	VADDPS       Z6, Z2, Z2
-	VMOVUPS      Z6, (BX)(R8*1)
-	VADDPS       (DX)(R8*1), Z5, Z5
+	VMOVUPS      Z6, (SI)(R9*1)
+	VADDPS       (BX)(R9*1), Z5, Z5
 	VSUBPS       Z3, Z5, Z5
-	VMOVUPS      kernelConstants<>+64(SB), Z6
-	VFMADD231PS  kernelConstants<>+0(SB), Z5, Z6
-	VSUBPS       kernelConstants<>+64(SB), Z6, Z7
+	VMOVUPS      128(AX), Z6
+	VFMADD231PS  (AX), Z5, Z6
+	VSUBPS       128(AX), Z6, Z7
 	VMOVAPS      Z5, Z8
-	VFNMADD231PS kernelConstants<>+128(SB), Z7, Z8
-	VFNMADD231PS kernelConstants<>+192(SB), Z7, Z8
-	VMOVUPS      kernelConstants<>+256(SB), Z7
-	VFMADD213PS  kernelConstants<>+320(SB), Z8, Z7
-	VFMADD213PS  kernelConstants<>+384(SB), Z8, Z7
-	VFMADD213PS  kernelConstants<>+448(SB), Z8, Z7
-	VFMADD213PS  kernelConstants<>+512(SB), Z8, Z7
-	VFMADD213PS  kernelConstants<>+576(SB), Z8, Z7
-	VFMADD213PS  kernelConstants<>+576(SB), Z8, Z7
+	VFNMADD231PS 256(AX), Z7, Z8
+	VFNMADD231PS 384(AX), Z7, Z8
+	VMOVUPS      512(AX), Z7
+	VFMADD213PS  640(AX), Z8, Z7
+	VFMADD213PS  768(AX), Z8, Z7
+	VFMADD213PS  896(AX), Z8, Z7
+	VFMADD213PS  1024(AX), Z8, Z7
+	VFMADD213PS  1152(AX), Z8, Z7
+	VFMADD213PS  1152(AX), Z8, Z7
 	VPSLLD       $0x17, Z6, Z6
 	VPADDD       Z6, Z7, Z7
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z5, K1
+	VCMPPS       $0x1d, 1280(AX), Z5, K1
 	VMOVAPS.Z    Z7, K1, Z5
 	VADDPS       Z5, Z4, Z4
-	VMOVUPS      Z5, (DX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Z5, (BX)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp0
-	VMOVUPS      kernelConstants<>+1472(SB), Z5
+	VMOVUPS      2944(AX), Z5
 	VPSUBD       Z2, Z5, Z5
-	VMOVUPS      kernelConstants<>+576(SB), Z6
+	VMOVUPS      1152(AX), Z6
 	VFNMADD231PS Z5, Z2, Z6
 	VFMADD213PS  Z5, Z6, Z5
-	VMOVUPS      kernelConstants<>+576(SB), Z6
+	VMOVUPS      1152(AX), Z6
 	VFNMADD231PS Z5, Z2, Z6
 	VFMADD213PS  Z5, Z6, Z5
-	VMOVUPS      kernelConstants<>+576(SB), Z6
+	VMOVUPS      1152(AX), Z6
 	VFNMADD231PS Z5, Z2, Z6
 	VFMADD213PS  Z5, Z6, Z5
-	VMOVUPS      kernelConstants<>+576(SB), Z6
+	VMOVUPS      1152(AX), Z6
 	VFNMADD231PS Z5, Z2, Z6
 	VFMADD213PS  Z5, Z6, Z5
 	VMOVAPS      Z2, Z6
-	VPSUBD       kernelConstants<>+768(SB), Z6, Z6
+	VPSUBD       1536(AX), Z6, Z6
 	VPSRAD       $0x17, Z6, Z7
 	VCVTDQ2PS    Z7, Z7
-	VANDPS       kernelConstants<>+832(SB), Z6, Z8
-	VPADDD       kernelConstants<>+768(SB), Z8, Z8
-	VSUBPS       kernelConstants<>+576(SB), Z8, Z8
-	VMOVUPS      kernelConstants<>+896(SB), Z9
-	VFMADD213PS  kernelConstants<>+960(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1024(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1088(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1152(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1216(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1280(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1344(SB), Z8, Z9
-	VFMADD213PS  kernelConstants<>+1408(SB), Z8, Z9
-	VMULPS       kernelConstants<>+192(SB), Z7, Z6
+	VANDPS       1664(AX), Z6, Z8
+	VPADDD       1536(AX), Z8, Z8
+	VSUBPS       1152(AX), Z8, Z8
+	VMOVUPS      1792(AX), Z9
+	VFMADD213PS  1920(AX), Z8, Z9
+	VFMADD213PS  2048(AX), Z8, Z9
+	VFMADD213PS  2176(AX), Z8, Z9
+	VFMADD213PS  2304(AX), Z8, Z9
+	VFMADD213PS  2432(AX), Z8, Z9
+	VFMADD213PS  2560(AX), Z8, Z9
+	VFMADD213PS  2688(AX), Z8, Z9
+	VFMADD213PS  2816(AX), Z8, Z9
+	VMULPS       384(AX), Z7, Z6
 	VMULPS       Z8, Z8, Z10
 	VFMADD213PS  Z6, Z10, Z9
 	VADDPS       Z9, Z8, Z8
-	VFMADD231PS  kernelConstants<>+128(SB), Z7, Z8
+	VFMADD231PS  256(AX), Z7, Z8
 	VSUBPS       Z3, Z3, Z6
 	VADDPS       Z6, Z0, Z0
 	VSUBPS       Z3, Z1, Z6
-	VMOVUPS      kernelConstants<>+1472(SB), Z1
+	VMOVUPS      2944(AX), Z1
 	VPSUBD       Z4, Z1, Z1
-	VMOVUPS      kernelConstants<>+576(SB), Z3
+	VMOVUPS      1152(AX), Z3
 	VFNMADD231PS Z1, Z4, Z3
 	VFMADD213PS  Z1, Z3, Z1
-	VMOVUPS      kernelConstants<>+576(SB), Z3
+	VMOVUPS      1152(AX), Z3
 	VFNMADD231PS Z1, Z4, Z3
 	VFMADD213PS  Z1, Z3, Z1
-	VMOVUPS      kernelConstants<>+576(SB), Z3
+	VMOVUPS      1152(AX), Z3
 	VFNMADD231PS Z1, Z4, Z3
 	VFMADD213PS  Z1, Z3, Z1
-	VMOVUPS      kernelConstants<>+576(SB), Z3
+	VMOVUPS      1152(AX), Z3
 	VFNMADD231PS Z1, Z4, Z3
 	VFMADD213PS  Z1, Z3, Z1
 	VMOVAPS      Z4, Z3
-	VPSUBD       kernelConstants<>+768(SB), Z3, Z3
+	VPSUBD       1536(AX), Z3, Z3
 	VPSRAD       $0x17, Z3, Z7
 	VCVTDQ2PS    Z7, Z7
-	VANDPS       kernelConstants<>+832(SB), Z3, Z9
-	VPADDD       kernelConstants<>+768(SB), Z9, Z9
-	VSUBPS       kernelConstants<>+576(SB), Z9, Z9
-	VMOVUPS      kernelConstants<>+896(SB), Z10
-	VFMADD213PS  kernelConstants<>+960(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1024(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1088(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1152(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1216(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1280(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1344(SB), Z9, Z10
-	VFMADD213PS  kernelConstants<>+1408(SB), Z9, Z10
-	VMULPS       kernelConstants<>+192(SB), Z7, Z3
+	VANDPS       1664(AX), Z3, Z9
+	VPADDD       1536(AX), Z9, Z9
+	VSUBPS       1152(AX), Z9, Z9
+	VMOVUPS      1792(AX), Z10
+	VFMADD213PS  1920(AX), Z9, Z10
+	VFMADD213PS  2048(AX), Z9, Z10
+	VFMADD213PS  2176(AX), Z9, Z10
+	VFMADD213PS  2304(AX), Z9, Z10
+	VFMADD213PS  2432(AX), Z9, Z10
+	VFMADD213PS  2560(AX), Z9, Z10
+	VFMADD213PS  2688(AX), Z9, Z10
+	VFMADD213PS  2816(AX), Z9, Z10
+	VMULPS       384(AX), Z7, Z3
 	VMULPS       Z9, Z9, Z11
 	VFMADD213PS  Z3, Z11, Z10
 	VADDPS       Z10, Z9, Z9
-	VFMADD231PS  kernelConstants<>+128(SB), Z7, Z9
+	VFMADD231PS  256(AX), Z7, Z9
 	VSUBPS       Z9, Z8, Z8
 	VADDPS       Z8, Z6, Z8
-	VMOVUPS      (SI), Z3
+	VMOVUPS      (DI), Z3
 	VMULPS       Z3, Z8, Z8
-	VANDPS       kernelConstants<>+1536(SB), Z8, Z6
+	VANDPS       3072(AX), Z8, Z6
 	VCMPPS       $0x07, Z0, Z0, K1
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Z6, K1, K1
+	VCMPPS       $0x12, 3200(AX), Z6, K1, K1
 	VMOVAPS.Z    Z8, K1, Z8
-	VMOVUPS      Z8, (DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Z8, (R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual0:
-	VMULPS    (BX)(R8*1), Z5, Z6
-	VMULPS    (DX)(R8*1), Z1, Z7
+	VMULPS    (SI)(R9*1), Z5, Z6
+	VMULPS    (BX)(R9*1), Z1, Z7
 	VSUBPS    Z7, Z6, Z6
 	VMULPS    Z3, Z6, Z6
 	VMOVAPS.Z Z6, K1, Z6
-	VMOVUPS   Z6, (BX)(R8*1)
-	ADDQ      $0x40, R8
-	DECQ      R9
+	VMOVUPS   Z6, (SI)(R9*1)
+	ADDQ      $0x40, R9
+	DECQ      R10
 	JNE       residual0
-	KMOVW     K1, R8
-	XORL      $0x0000ffff, R8
-	MOVW      R8, (R10)
-	MOVQ      AX, R8
-	SHLQ      $0x06, R8
-	ADDQ      R8, CX
-	ADDQ      R8, DX
-	ADDQ      R8, BX
-	ADDQ      $0x40, SI
+	KMOVW     K1, R9
+	XORL      $0x0000ffff, R9
+	MOVW      R9, (R11)
+	MOVQ      CX, R9
+	SHLQ      $0x06, R9
+	ADDQ      R9, DX
+	ADDQ      R9, BX
+	ADDQ      R9, SI
 	ADDQ      $0x40, DI
-	ADDQ      $0x02, R10
-	DECQ      R11
+	ADDQ      $0x40, R8
+	ADDQ      $0x02, R11
+	DECQ      R12
 	JMP       block
 
 done:
@@ -4126,138 +4654,140 @@ done:
 // func givenAVX512(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·givenAVX512(SB), NOSPLIT, $0-152
-	MOVQ q+24(FP), AX
-	MOVQ scores_base+0(FP), CX
-	MOVQ t_base+32(FP), DX
-	MOVQ a_base+56(FP), BX
-	MOVQ weight_base+80(FP), SI
-	MOVQ losses_base+104(FP), DI
-	MOVQ refused_base+128(FP), R10
-	MOVQ refused_len+136(FP), R11
+	LEAQ kernelConstants<>+63(SB), AX
+	ANDQ $-64, AX
+	MOVQ q+24(FP), CX
+	MOVQ scores_base+0(FP), DX
+	MOVQ t_base+32(FP), BX
+	MOVQ a_base+56(FP), SI
+	MOVQ weight_base+80(FP), DI
+	MOVQ losses_base+104(FP), R8
+	MOVQ refused_base+128(FP), R11
+	MOVQ refused_len+136(FP), R12
 
 block:
-	TESTQ        R11, R11
+	TESTQ        R12, R12
 	JE           done
 	VPXORD       Z0, Z0, Z0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Z1
 	VPXORD       Z2, Z2, Z2
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest0:
-	VMOVUPS (CX)(R8*1), Z3
+	VMOVUPS (DX)(R9*1), Z3
 	VMAXPS  Z1, Z3, Z1
 	VSUBPS  Z3, Z3, Z3
 	VADDPS  Z3, Z0, Z0
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest0
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp0:
-	VMOVUPS      (CX)(R8*1), Z3
+	VMOVUPS      (DX)(R9*1), Z3
 	VSUBPS       Z1, Z3, Z3
-	VMOVUPS      kernelConstants<>+64(SB), Z4
-	VFMADD231PS  kernelConstants<>+0(SB), Z3, Z4
-	VSUBPS       kernelConstants<>+64(SB), Z4, Z5
+	VMOVUPS      128(AX), Z4
+	VFMADD231PS  (AX), Z3, Z4
+	VSUBPS       128(AX), Z4, Z5
 	VMOVAPS      Z3, Z6
-	VFNMADD231PS kernelConstants<>+128(SB), Z5, Z6
-	VFNMADD231PS kernelConstants<>+192(SB), Z5, Z6
-	VMOVUPS      kernelConstants<>+256(SB), Z5
-	VFMADD213PS  kernelConstants<>+320(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+384(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+448(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+512(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
+	VFNMADD231PS 256(AX), Z5, Z6
+	VFNMADD231PS 384(AX), Z5, Z6
+	VMOVUPS      512(AX), Z5
+	VFMADD213PS  640(AX), Z6, Z5
+	VFMADD213PS  768(AX), Z6, Z5
+	VFMADD213PS  896(AX), Z6, Z5
+	VFMADD213PS  1024(AX), Z6, Z5
+	VFMADD213PS  1152(AX), Z6, Z5
+	VFMADD213PS  1152(AX), Z6, Z5
 	VPSLLD       $0x17, Z4, Z4
 	VPADDD       Z4, Z5, Z5
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Z3, K1
+	VCMPPS       $0x1d, 1280(AX), Z3, K1
 	VMOVAPS.Z    Z5, K1, Z3
 	VADDPS       Z3, Z2, Z2
-	VMOVUPS      Z3, (BX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Z3, (SI)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp0
-	VMOVUPS      kernelConstants<>+1472(SB), Z3
+	VMOVUPS      2944(AX), Z3
 	VPSUBD       Z2, Z3, Z3
-	VMOVUPS      kernelConstants<>+576(SB), Z4
+	VMOVUPS      1152(AX), Z4
 	VFNMADD231PS Z3, Z2, Z4
 	VFMADD213PS  Z3, Z4, Z3
-	VMOVUPS      kernelConstants<>+576(SB), Z4
+	VMOVUPS      1152(AX), Z4
 	VFNMADD231PS Z3, Z2, Z4
 	VFMADD213PS  Z3, Z4, Z3
-	VMOVUPS      kernelConstants<>+576(SB), Z4
+	VMOVUPS      1152(AX), Z4
 	VFNMADD231PS Z3, Z2, Z4
 	VFMADD213PS  Z3, Z4, Z3
-	VMOVUPS      kernelConstants<>+576(SB), Z4
+	VMOVUPS      1152(AX), Z4
 	VFNMADD231PS Z3, Z2, Z4
 	VFMADD213PS  Z3, Z4, Z3
 	VMOVAPS      Z2, Z4
-	VPSUBD       kernelConstants<>+768(SB), Z4, Z4
+	VPSUBD       1536(AX), Z4, Z4
 	VPSRAD       $0x17, Z4, Z5
 	VCVTDQ2PS    Z5, Z5
-	VANDPS       kernelConstants<>+832(SB), Z4, Z6
-	VPADDD       kernelConstants<>+768(SB), Z6, Z6
-	VSUBPS       kernelConstants<>+576(SB), Z6, Z6
-	VMOVUPS      kernelConstants<>+896(SB), Z7
-	VFMADD213PS  kernelConstants<>+960(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1024(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1088(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1152(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1216(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1280(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1344(SB), Z6, Z7
-	VFMADD213PS  kernelConstants<>+1408(SB), Z6, Z7
-	VMULPS       kernelConstants<>+192(SB), Z5, Z4
+	VANDPS       1664(AX), Z4, Z6
+	VPADDD       1536(AX), Z6, Z6
+	VSUBPS       1152(AX), Z6, Z6
+	VMOVUPS      1792(AX), Z7
+	VFMADD213PS  1920(AX), Z6, Z7
+	VFMADD213PS  2048(AX), Z6, Z7
+	VFMADD213PS  2176(AX), Z6, Z7
+	VFMADD213PS  2304(AX), Z6, Z7
+	VFMADD213PS  2432(AX), Z6, Z7
+	VFMADD213PS  2560(AX), Z6, Z7
+	VFMADD213PS  2688(AX), Z6, Z7
+	VFMADD213PS  2816(AX), Z6, Z7
+	VMULPS       384(AX), Z5, Z4
 	VMULPS       Z6, Z6, Z8
 	VFMADD213PS  Z4, Z8, Z7
 	VADDPS       Z7, Z6, Z6
-	VFMADD231PS  kernelConstants<>+128(SB), Z5, Z6
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VFMADD231PS  256(AX), Z5, Z6
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 loss0:
-	VMOVUPS      (CX)(R8*1), Z4
+	VMOVUPS      (DX)(R9*1), Z4
 	VSUBPS       Z1, Z4, Z4
-	VFNMADD231PS (DX)(R8*1), Z4, Z6
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VFNMADD231PS (BX)(R9*1), Z4, Z6
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          loss0
-	VMOVUPS      (SI), Z1
+	VMOVUPS      (DI), Z1
 	VMULPS       Z1, Z6, Z6
-	VANDPS       kernelConstants<>+1536(SB), Z6, Z4
+	VANDPS       3072(AX), Z6, Z4
 	VCMPPS       $0x07, Z0, Z0, K1
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Z4, K1, K1
+	VCMPPS       $0x12, 3200(AX), Z4, K1, K1
 	VMOVAPS.Z    Z6, K1, Z6
-	VMOVUPS      Z6, (DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Z6, (R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual0:
-	VMULPS    (BX)(R8*1), Z3, Z4
-	VSUBPS    (DX)(R8*1), Z4, Z4
+	VMULPS    (SI)(R9*1), Z3, Z4
+	VSUBPS    (BX)(R9*1), Z4, Z4
 	VMULPS    Z1, Z4, Z4
 	VMOVAPS.Z Z4, K1, Z4
-	VMOVUPS   Z4, (BX)(R8*1)
-	ADDQ      $0x40, R8
-	DECQ      R9
+	VMOVUPS   Z4, (SI)(R9*1)
+	ADDQ      $0x40, R9
+	DECQ      R10
 	JNE       residual0
-	KMOVW     K1, R8
-	XORL      $0x0000ffff, R8
-	MOVW      R8, (R10)
-	MOVQ      AX, R8
-	SHLQ      $0x06, R8
-	ADDQ      R8, CX
-	ADDQ      R8, DX
-	ADDQ      R8, BX
-	ADDQ      $0x40, SI
+	KMOVW     K1, R9
+	XORL      $0x0000ffff, R9
+	MOVW      R9, (R11)
+	MOVQ      CX, R9
+	SHLQ      $0x06, R9
+	ADDQ      R9, DX
+	ADDQ      R9, BX
+	ADDQ      R9, SI
 	ADDQ      $0x40, DI
-	ADDQ      $0x02, R10
-	DECQ      R11
+	ADDQ      $0x40, R8
+	ADDQ      $0x02, R11
+	DECQ      R12
 	JMP       block
 
 done:
@@ -4296,12 +4826,18 @@ TEXT ·weightedAVX2(SB), NOSPLIT, $0-136
 	JE   rows6
 
 rows1:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows1wide:
-	CMPQ    DX, $0x20
-	JLT     rows1wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows1wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows1wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows1wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4319,11 +4855,11 @@ rows1wideBlock:
 
 rows1wideExample:
 	VMOVUPS      (R10), Y4
+	PREFETCHT1   (R9)
 	VMOVUPS      32(R10), Y5
 	VMOVUPS      64(R10), Y6
+	PREFETCHT1   64(R9)
 	VMOVUPS      96(R10), Y7
-	PREFETCHT1   (R9)
-	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y4, Y8, Y0
 	VFMADD231PS  Y5, Y8, Y1
@@ -4415,12 +4951,18 @@ rows1restSomeExample:
 	JMP          done
 
 rows2:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x01, R14
-
 rows2wide:
-	CMPQ    DX, $0x20
-	JLT     rows2wideEnd
+	CMPQ  DX, $0x20
+	JLT   rows2wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x01, R14
+	TESTQ R14, R14
+	JNE   rows2wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows2wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4443,11 +4985,11 @@ rows2wideBlock:
 
 rows2wideExample:
 	VMOVUPS      (R10), Y8
+	PREFETCHT1   (R9)
 	VMOVUPS      32(R10), Y9
 	VMOVUPS      64(R10), Y10
+	PREFETCHT1   64(R9)
 	VMOVUPS      96(R10), Y11
-	PREFETCHT1   (R9)
-	PREFETCHT1   32(R9)
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y8, Y12, Y0
 	VFMADD231PS  Y9, Y12, Y1
@@ -4561,12 +5103,18 @@ rows2restSomeExample:
 	JMP          done
 
 rows3:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows3wide:
-	CMPQ    DX, $0x10
-	JLT     rows3wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows3wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows3wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows3wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4588,8 +5136,8 @@ rows3wideBlock:
 
 rows3wideExample:
 	VMOVUPS      (R10), Y6
-	VMOVUPS      32(R10), Y7
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y7
 	VBROADCASTSS (R11), Y8
 	VFMADD231PS  Y6, Y8, Y0
 	VFMADD231PS  Y7, Y8, Y1
@@ -4713,12 +5261,18 @@ rows3restSomeExample:
 	JMP          done
 
 rows4:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows4wide:
-	CMPQ    DX, $0x10
-	JLT     rows4wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows4wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows4wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows4wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4743,8 +5297,8 @@ rows4wideBlock:
 
 rows4wideExample:
 	VMOVUPS      (R10), Y8
-	VMOVUPS      32(R10), Y9
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y9
 	VBROADCASTSS (R11), Y10
 	VFMADD231PS  Y8, Y10, Y0
 	VFMADD231PS  Y9, Y10, Y1
@@ -4886,12 +5440,18 @@ rows4restSomeExample:
 	JMP          done
 
 rows5:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows5wide:
-	CMPQ    DX, $0x10
-	JLT     rows5wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows5wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows5wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows5wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -4919,8 +5479,8 @@ rows5wideBlock:
 
 rows5wideExample:
 	VMOVUPS      (R10), Y10
-	VMOVUPS      32(R10), Y11
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y11
 	VBROADCASTSS (R11), Y12
 	VFMADD231PS  Y10, Y12, Y0
 	VFMADD231PS  Y11, Y12, Y1
@@ -5080,12 +5640,18 @@ rows5restSomeExample:
 	JMP          done
 
 rows6:
-	MOVQ rate+128(FP), R14
-	SHRQ $0x02, R14
-
 rows6wide:
-	CMPQ    DX, $0x10
-	JLT     rows6wideEnd
+	CMPQ  DX, $0x10
+	JLT   rows6wideEnd
+	MOVQ  rate+128(FP), R14
+	SHRQ  $0x02, R14
+	TESTQ R14, R14
+	JNE   rows6wideExamples
+	MOVQ  CX, R14
+	MOVQ  ahead+120(FP), R9
+	ADDQ  AX, R9
+
+rows6wideExamples:
 	MOVQ    DI, R11
 	VMOVUPS (R11), Y0
 	VMOVUPS 32(R11), Y1
@@ -5116,8 +5682,8 @@ rows6wideBlock:
 
 rows6wideExample:
 	VMOVUPS      (R10), Y12
-	VMOVUPS      32(R10), Y13
 	PREFETCHT1   (R9)
+	VMOVUPS      32(R10), Y13
 	VBROADCASTSS (R11), Y14
 	VFMADD231PS  Y12, Y14, Y0
 	VFMADD231PS  Y13, Y14, Y1
@@ -5375,370 +5941,372 @@ done:
 // func posteriorAVX2(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 // Requires: AVX, AVX2, FMA3
 TEXT ·posteriorAVX2(SB), NOSPLIT, $0-152
-	MOVQ q+24(FP), AX
-	MOVQ scores_base+0(FP), CX
-	MOVQ t_base+32(FP), DX
-	MOVQ a_base+56(FP), BX
-	MOVQ weight_base+80(FP), SI
-	MOVQ losses_base+104(FP), DI
-	MOVQ refused_base+128(FP), R10
-	MOVQ refused_len+136(FP), R11
+	LEAQ kernelConstants<>+63(SB), AX
+	ANDQ $-64, AX
+	MOVQ q+24(FP), CX
+	MOVQ scores_base+0(FP), DX
+	MOVQ t_base+32(FP), BX
+	MOVQ a_base+56(FP), SI
+	MOVQ weight_base+80(FP), DI
+	MOVQ losses_base+104(FP), R8
+	MOVQ refused_base+128(FP), R11
+	MOVQ refused_len+136(FP), R12
 
 block:
-	TESTQ        R11, R11
+	TESTQ        R12, R12
 	JE           done
 	VXORPS       Y0, Y0, Y0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Y1
 	VXORPS       Y2, Y2, Y2
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X3
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X3
 	VBROADCASTSS X3, Y3
 	VXORPS       Y4, Y4, Y4
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest0:
-	VMOVUPS (CX)(R8*1), Y5
+	VMOVUPS (DX)(R9*1), Y5
 	VMAXPS  Y1, Y5, Y1
 	VSUBPS  Y5, Y5, Y6
 	VADDPS  Y6, Y0, Y0
-	VADDPS  (DX)(R8*1), Y5, Y6
+	VADDPS  (BX)(R9*1), Y5, Y6
 	VMAXPS  Y3, Y6, Y3
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest0
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp0:
-	VMOVUPS      (CX)(R8*1), Y5
+	VMOVUPS      (DX)(R9*1), Y5
 	VSUBPS       Y1, Y5, Y6
-	VMOVUPS      kernelConstants<>+64(SB), Y7
-	VFMADD231PS  kernelConstants<>+0(SB), Y6, Y7
-	VSUBPS       kernelConstants<>+64(SB), Y7, Y8
+	VMOVUPS      128(AX), Y7
+	VFMADD231PS  (AX), Y6, Y7
+	VSUBPS       128(AX), Y7, Y8
 	VMOVAPS      Y6, Y9
-	VFNMADD231PS kernelConstants<>+128(SB), Y8, Y9
-	VFNMADD231PS kernelConstants<>+192(SB), Y8, Y9
-	VMOVUPS      kernelConstants<>+256(SB), Y8
-	VFMADD213PS  kernelConstants<>+320(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+384(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+448(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+512(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
+	VFNMADD231PS 256(AX), Y8, Y9
+	VFNMADD231PS 384(AX), Y8, Y9
+	VMOVUPS      512(AX), Y8
+	VFMADD213PS  640(AX), Y9, Y8
+	VFMADD213PS  768(AX), Y9, Y8
+	VFMADD213PS  896(AX), Y9, Y8
+	VFMADD213PS  1024(AX), Y9, Y8
+	VFMADD213PS  1152(AX), Y9, Y8
+	VFMADD213PS  1152(AX), Y9, Y8
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       Y7, Y8, Y8
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y6
+	VCMPPS       $0x1d, 1280(AX), Y6, Y6
 	VANDPS       Y6, Y8, Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVUPS      Y6, (BX)(R8*1)
-	VADDPS       (DX)(R8*1), Y5, Y5
+	VMOVUPS      Y6, (SI)(R9*1)
+	VADDPS       (BX)(R9*1), Y5, Y5
 	VSUBPS       Y3, Y5, Y5
-	VMOVUPS      kernelConstants<>+64(SB), Y6
-	VFMADD231PS  kernelConstants<>+0(SB), Y5, Y6
-	VSUBPS       kernelConstants<>+64(SB), Y6, Y7
+	VMOVUPS      128(AX), Y6
+	VFMADD231PS  (AX), Y5, Y6
+	VSUBPS       128(AX), Y6, Y7
 	VMOVAPS      Y5, Y8
-	VFNMADD231PS kernelConstants<>+128(SB), Y7, Y8
-	VFNMADD231PS kernelConstants<>+192(SB), Y7, Y8
-	VMOVUPS      kernelConstants<>+256(SB), Y7
-	VFMADD213PS  kernelConstants<>+320(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+384(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+448(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+512(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
+	VFNMADD231PS 256(AX), Y7, Y8
+	VFNMADD231PS 384(AX), Y7, Y8
+	VMOVUPS      512(AX), Y7
+	VFMADD213PS  640(AX), Y8, Y7
+	VFMADD213PS  768(AX), Y8, Y7
+	VFMADD213PS  896(AX), Y8, Y7
+	VFMADD213PS  1024(AX), Y8, Y7
+	VFMADD213PS  1152(AX), Y8, Y7
+	VFMADD213PS  1152(AX), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VPADDD       Y6, Y7, Y7
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y5
+	VCMPPS       $0x1d, 1280(AX), Y5, Y5
 	VANDPS       Y5, Y7, Y5
 	VADDPS       Y5, Y4, Y4
-	VMOVUPS      Y5, (DX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y5, (BX)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp0
-	VMOVUPS      kernelConstants<>+1472(SB), Y5
+	VMOVUPS      2944(AX), Y5
 	VPSUBD       Y2, Y5, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
 	VMOVAPS      Y2, Y2
-	VPSUBD       kernelConstants<>+768(SB), Y2, Y2
+	VPSUBD       1536(AX), Y2, Y2
 	VPSRAD       $0x17, Y2, Y6
 	VCVTDQ2PS    Y6, Y6
-	VANDPS       kernelConstants<>+832(SB), Y2, Y7
-	VPADDD       kernelConstants<>+768(SB), Y7, Y7
-	VSUBPS       kernelConstants<>+576(SB), Y7, Y7
-	VMOVUPS      kernelConstants<>+896(SB), Y8
-	VFMADD213PS  kernelConstants<>+960(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1024(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1088(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1152(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1216(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1280(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1344(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1408(SB), Y7, Y8
-	VMULPS       kernelConstants<>+192(SB), Y6, Y2
+	VANDPS       1664(AX), Y2, Y7
+	VPADDD       1536(AX), Y7, Y7
+	VSUBPS       1152(AX), Y7, Y7
+	VMOVUPS      1792(AX), Y8
+	VFMADD213PS  1920(AX), Y7, Y8
+	VFMADD213PS  2048(AX), Y7, Y8
+	VFMADD213PS  2176(AX), Y7, Y8
+	VFMADD213PS  2304(AX), Y7, Y8
+	VFMADD213PS  2432(AX), Y7, Y8
+	VFMADD213PS  2560(AX), Y7, Y8
+	VFMADD213PS  2688(AX), Y7, Y8
+	VFMADD213PS  2816(AX), Y7, Y8
+	VMULPS       384(AX), Y6, Y2
 	VMULPS       Y7, Y7, Y9
 	VFMADD213PS  Y2, Y9, Y8
 	VADDPS       Y8, Y7, Y7
-	VFMADD231PS  kernelConstants<>+128(SB), Y6, Y7
+	VFMADD231PS  256(AX), Y6, Y7
 	VSUBPS       Y3, Y3, Y2
 	VADDPS       Y2, Y0, Y0
 	VSUBPS       Y3, Y1, Y2
-	VMOVUPS      kernelConstants<>+1472(SB), Y1
+	VMOVUPS      2944(AX), Y1
 	VPSUBD       Y4, Y1, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
 	VMOVAPS      Y4, Y3
-	VPSUBD       kernelConstants<>+768(SB), Y3, Y3
+	VPSUBD       1536(AX), Y3, Y3
 	VPSRAD       $0x17, Y3, Y4
 	VCVTDQ2PS    Y4, Y4
-	VANDPS       kernelConstants<>+832(SB), Y3, Y6
-	VPADDD       kernelConstants<>+768(SB), Y6, Y6
-	VSUBPS       kernelConstants<>+576(SB), Y6, Y6
-	VMOVUPS      kernelConstants<>+896(SB), Y8
-	VFMADD213PS  kernelConstants<>+960(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1024(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1088(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1152(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1216(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1280(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1344(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1408(SB), Y6, Y8
-	VMULPS       kernelConstants<>+192(SB), Y4, Y3
+	VANDPS       1664(AX), Y3, Y6
+	VPADDD       1536(AX), Y6, Y6
+	VSUBPS       1152(AX), Y6, Y6
+	VMOVUPS      1792(AX), Y8
+	VFMADD213PS  1920(AX), Y6, Y8
+	VFMADD213PS  2048(AX), Y6, Y8
+	VFMADD213PS  2176(AX), Y6, Y8
+	VFMADD213PS  2304(AX), Y6, Y8
+	VFMADD213PS  2432(AX), Y6, Y8
+	VFMADD213PS  2560(AX), Y6, Y8
+	VFMADD213PS  2688(AX), Y6, Y8
+	VFMADD213PS  2816(AX), Y6, Y8
+	VMULPS       384(AX), Y4, Y3
 	VMULPS       Y6, Y6, Y9
 	VFMADD213PS  Y3, Y9, Y8
 	VADDPS       Y8, Y6, Y6
-	VFMADD231PS  kernelConstants<>+128(SB), Y4, Y6
+	VFMADD231PS  256(AX), Y4, Y6
 	VSUBPS       Y6, Y7, Y7
 	VADDPS       Y7, Y2, Y7
-	VMOVUPS      (SI), Y2
+	VMOVUPS      (DI), Y2
 	VMULPS       Y2, Y7, Y7
-	VANDPS       kernelConstants<>+1536(SB), Y7, Y3
+	VANDPS       3072(AX), Y7, Y3
 	VCMPPS       $0x07, Y0, Y0, Y0
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Y3, Y3
+	VCMPPS       $0x12, 3200(AX), Y3, Y3
 	VANDPS       Y3, Y0, Y0
 	VANDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, (DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Y7, (R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual0:
-	VMULPS       (BX)(R8*1), Y5, Y3
-	VMULPS       (DX)(R8*1), Y1, Y4
+	VMULPS       (SI)(R9*1), Y5, Y3
+	VMULPS       (BX)(R9*1), Y1, Y4
 	VSUBPS       Y4, Y3, Y3
 	VMULPS       Y2, Y3, Y3
 	VANDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, (BX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y3, (SI)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          residual0
-	VMOVMSKPS    Y0, R8
-	XORL         $0x000000ff, R8
-	MOVW         R8, (R10)
+	VMOVMSKPS    Y0, R9
+	XORL         $0x000000ff, R9
+	MOVW         R9, (R11)
 	VXORPS       Y0, Y0, Y0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Y1
 	VXORPS       Y2, Y2, Y2
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X3
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X3
 	VBROADCASTSS X3, Y3
 	VXORPS       Y4, Y4, Y4
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest1:
-	VMOVUPS 32(CX)(R8*1), Y5
+	VMOVUPS 32(DX)(R9*1), Y5
 	VMAXPS  Y1, Y5, Y1
 	VSUBPS  Y5, Y5, Y6
 	VADDPS  Y6, Y0, Y0
-	VADDPS  32(DX)(R8*1), Y5, Y6
+	VADDPS  32(BX)(R9*1), Y5, Y6
 	VMAXPS  Y3, Y6, Y3
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest1
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp1:
-	VMOVUPS      32(CX)(R8*1), Y5
+	VMOVUPS      32(DX)(R9*1), Y5
 	VSUBPS       Y1, Y5, Y6
-	VMOVUPS      kernelConstants<>+64(SB), Y7
-	VFMADD231PS  kernelConstants<>+0(SB), Y6, Y7
-	VSUBPS       kernelConstants<>+64(SB), Y7, Y8
+	VMOVUPS      128(AX), Y7
+	VFMADD231PS  (AX), Y6, Y7
+	VSUBPS       128(AX), Y7, Y8
 	VMOVAPS      Y6, Y9
-	VFNMADD231PS kernelConstants<>+128(SB), Y8, Y9
-	VFNMADD231PS kernelConstants<>+192(SB), Y8, Y9
-	VMOVUPS      kernelConstants<>+256(SB), Y8
-	VFMADD213PS  kernelConstants<>+320(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+384(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+448(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+512(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
-	VFMADD213PS  kernelConstants<>+576(SB), Y9, Y8
+	VFNMADD231PS 256(AX), Y8, Y9
+	VFNMADD231PS 384(AX), Y8, Y9
+	VMOVUPS      512(AX), Y8
+	VFMADD213PS  640(AX), Y9, Y8
+	VFMADD213PS  768(AX), Y9, Y8
+	VFMADD213PS  896(AX), Y9, Y8
+	VFMADD213PS  1024(AX), Y9, Y8
+	VFMADD213PS  1152(AX), Y9, Y8
+	VFMADD213PS  1152(AX), Y9, Y8
 	VPSLLD       $0x17, Y7, Y7
 	VPADDD       Y7, Y8, Y8
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y6, Y6
+	VCMPPS       $0x1d, 1280(AX), Y6, Y6
 	VANDPS       Y6, Y8, Y6
 	VADDPS       Y6, Y2, Y2
-	VMOVUPS      Y6, 32(BX)(R8*1)
-	VADDPS       32(DX)(R8*1), Y5, Y5
+	VMOVUPS      Y6, 32(SI)(R9*1)
+	VADDPS       32(BX)(R9*1), Y5, Y5
 	VSUBPS       Y3, Y5, Y5
-	VMOVUPS      kernelConstants<>+64(SB), Y6
-	VFMADD231PS  kernelConstants<>+0(SB), Y5, Y6
-	VSUBPS       kernelConstants<>+64(SB), Y6, Y7
+	VMOVUPS      128(AX), Y6
+	VFMADD231PS  (AX), Y5, Y6
+	VSUBPS       128(AX), Y6, Y7
 	VMOVAPS      Y5, Y8
-	VFNMADD231PS kernelConstants<>+128(SB), Y7, Y8
-	VFNMADD231PS kernelConstants<>+192(SB), Y7, Y8
-	VMOVUPS      kernelConstants<>+256(SB), Y7
-	VFMADD213PS  kernelConstants<>+320(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+384(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+448(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+512(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
-	VFMADD213PS  kernelConstants<>+576(SB), Y8, Y7
+	VFNMADD231PS 256(AX), Y7, Y8
+	VFNMADD231PS 384(AX), Y7, Y8
+	VMOVUPS      512(AX), Y7
+	VFMADD213PS  640(AX), Y8, Y7
+	VFMADD213PS  768(AX), Y8, Y7
+	VFMADD213PS  896(AX), Y8, Y7
+	VFMADD213PS  1024(AX), Y8, Y7
+	VFMADD213PS  1152(AX), Y8, Y7
+	VFMADD213PS  1152(AX), Y8, Y7
 	VPSLLD       $0x17, Y6, Y6
 	VPADDD       Y6, Y7, Y7
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y5, Y5
+	VCMPPS       $0x1d, 1280(AX), Y5, Y5
 	VANDPS       Y5, Y7, Y5
 	VADDPS       Y5, Y4, Y4
-	VMOVUPS      Y5, 32(DX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y5, 32(BX)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp1
-	VMOVUPS      kernelConstants<>+1472(SB), Y5
+	VMOVUPS      2944(AX), Y5
 	VPSUBD       Y2, Y5, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
-	VMOVUPS      kernelConstants<>+576(SB), Y6
+	VMOVUPS      1152(AX), Y6
 	VFNMADD231PS Y5, Y2, Y6
 	VFMADD213PS  Y5, Y6, Y5
 	VMOVAPS      Y2, Y2
-	VPSUBD       kernelConstants<>+768(SB), Y2, Y2
+	VPSUBD       1536(AX), Y2, Y2
 	VPSRAD       $0x17, Y2, Y6
 	VCVTDQ2PS    Y6, Y6
-	VANDPS       kernelConstants<>+832(SB), Y2, Y7
-	VPADDD       kernelConstants<>+768(SB), Y7, Y7
-	VSUBPS       kernelConstants<>+576(SB), Y7, Y7
-	VMOVUPS      kernelConstants<>+896(SB), Y8
-	VFMADD213PS  kernelConstants<>+960(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1024(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1088(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1152(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1216(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1280(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1344(SB), Y7, Y8
-	VFMADD213PS  kernelConstants<>+1408(SB), Y7, Y8
-	VMULPS       kernelConstants<>+192(SB), Y6, Y2
+	VANDPS       1664(AX), Y2, Y7
+	VPADDD       1536(AX), Y7, Y7
+	VSUBPS       1152(AX), Y7, Y7
+	VMOVUPS      1792(AX), Y8
+	VFMADD213PS  1920(AX), Y7, Y8
+	VFMADD213PS  2048(AX), Y7, Y8
+	VFMADD213PS  2176(AX), Y7, Y8
+	VFMADD213PS  2304(AX), Y7, Y8
+	VFMADD213PS  2432(AX), Y7, Y8
+	VFMADD213PS  2560(AX), Y7, Y8
+	VFMADD213PS  2688(AX), Y7, Y8
+	VFMADD213PS  2816(AX), Y7, Y8
+	VMULPS       384(AX), Y6, Y2
 	VMULPS       Y7, Y7, Y9
 	VFMADD213PS  Y2, Y9, Y8
 	VADDPS       Y8, Y7, Y7
-	VFMADD231PS  kernelConstants<>+128(SB), Y6, Y7
+	VFMADD231PS  256(AX), Y6, Y7
 	VSUBPS       Y3, Y3, Y2
 	VADDPS       Y2, Y0, Y0
 	VSUBPS       Y3, Y1, Y2
-	VMOVUPS      kernelConstants<>+1472(SB), Y1
+	VMOVUPS      2944(AX), Y1
 	VPSUBD       Y4, Y1, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
-	VMOVUPS      kernelConstants<>+576(SB), Y3
+	VMOVUPS      1152(AX), Y3
 	VFNMADD231PS Y1, Y4, Y3
 	VFMADD213PS  Y1, Y3, Y1
 	VMOVAPS      Y4, Y3
-	VPSUBD       kernelConstants<>+768(SB), Y3, Y3
+	VPSUBD       1536(AX), Y3, Y3
 	VPSRAD       $0x17, Y3, Y4
 	VCVTDQ2PS    Y4, Y4
-	VANDPS       kernelConstants<>+832(SB), Y3, Y6
-	VPADDD       kernelConstants<>+768(SB), Y6, Y6
-	VSUBPS       kernelConstants<>+576(SB), Y6, Y6
-	VMOVUPS      kernelConstants<>+896(SB), Y8
-	VFMADD213PS  kernelConstants<>+960(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1024(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1088(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1152(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1216(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1280(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1344(SB), Y6, Y8
-	VFMADD213PS  kernelConstants<>+1408(SB), Y6, Y8
-	VMULPS       kernelConstants<>+192(SB), Y4, Y3
+	VANDPS       1664(AX), Y3, Y6
+	VPADDD       1536(AX), Y6, Y6
+	VSUBPS       1152(AX), Y6, Y6
+	VMOVUPS      1792(AX), Y8
+	VFMADD213PS  1920(AX), Y6, Y8
+	VFMADD213PS  2048(AX), Y6, Y8
+	VFMADD213PS  2176(AX), Y6, Y8
+	VFMADD213PS  2304(AX), Y6, Y8
+	VFMADD213PS  2432(AX), Y6, Y8
+	VFMADD213PS  2560(AX), Y6, Y8
+	VFMADD213PS  2688(AX), Y6, Y8
+	VFMADD213PS  2816(AX), Y6, Y8
+	VMULPS       384(AX), Y4, Y3
 	VMULPS       Y6, Y6, Y9
 	VFMADD213PS  Y3, Y9, Y8
 	VADDPS       Y8, Y6, Y6
-	VFMADD231PS  kernelConstants<>+128(SB), Y4, Y6
+	VFMADD231PS  256(AX), Y4, Y6
 	VSUBPS       Y6, Y7, Y7
 	VADDPS       Y7, Y2, Y7
-	VMOVUPS      32(SI), Y2
+	VMOVUPS      32(DI), Y2
 	VMULPS       Y2, Y7, Y7
-	VANDPS       kernelConstants<>+1536(SB), Y7, Y3
+	VANDPS       3072(AX), Y7, Y3
 	VCMPPS       $0x07, Y0, Y0, Y0
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Y3, Y3
+	VCMPPS       $0x12, 3200(AX), Y3, Y3
 	VANDPS       Y3, Y0, Y0
 	VANDPS       Y0, Y7, Y7
-	VMOVUPS      Y7, 32(DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Y7, 32(R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual1:
-	VMULPS    32(BX)(R8*1), Y5, Y3
-	VMULPS    32(DX)(R8*1), Y1, Y4
+	VMULPS    32(SI)(R9*1), Y5, Y3
+	VMULPS    32(BX)(R9*1), Y1, Y4
 	VSUBPS    Y4, Y3, Y3
 	VMULPS    Y2, Y3, Y3
 	VANDPS    Y0, Y3, Y3
-	VMOVUPS   Y3, 32(BX)(R8*1)
-	ADDQ      $0x40, R8
-	DECQ      R9
+	VMOVUPS   Y3, 32(SI)(R9*1)
+	ADDQ      $0x40, R9
+	DECQ      R10
 	JNE       residual1
-	VMOVMSKPS Y0, R8
-	XORL      $0x000000ff, R8
-	MOVWLZX   (R10), R9
-	SHLL      $0x08, R8
-	ORL       R9, R8
-	MOVW      R8, (R10)
-	MOVQ      AX, R8
-	SHLQ      $0x06, R8
-	ADDQ      R8, CX
-	ADDQ      R8, DX
-	ADDQ      R8, BX
-	ADDQ      $0x40, SI
+	VMOVMSKPS Y0, R9
+	XORL      $0x000000ff, R9
+	MOVWLZX   (R11), R10
+	SHLL      $0x08, R9
+	ORL       R10, R9
+	MOVW      R9, (R11)
+	MOVQ      CX, R9
+	SHLQ      $0x06, R9
+	ADDQ      R9, DX
+	ADDQ      R9, BX
+	ADDQ      R9, SI
 	ADDQ      $0x40, DI
-	ADDQ      $0x02, R10
-	DECQ      R11
+	ADDQ      $0x40, R8
+	ADDQ      $0x02, R11
+	DECQ      R12
 	JMP       block
 
 done:
@@ -5748,263 +6316,265 @@ done:
 // func givenAVX2(scores []float32, q int, t []float32, a []float32, weight []float32, losses []float32, refused []uint16)
 // Requires: AVX, AVX2, FMA3
 TEXT ·givenAVX2(SB), NOSPLIT, $0-152
-	MOVQ q+24(FP), AX
-	MOVQ scores_base+0(FP), CX
-	MOVQ t_base+32(FP), DX
-	MOVQ a_base+56(FP), BX
-	MOVQ weight_base+80(FP), SI
-	MOVQ losses_base+104(FP), DI
-	MOVQ refused_base+128(FP), R10
-	MOVQ refused_len+136(FP), R11
+	LEAQ kernelConstants<>+63(SB), AX
+	ANDQ $-64, AX
+	MOVQ q+24(FP), CX
+	MOVQ scores_base+0(FP), DX
+	MOVQ t_base+32(FP), BX
+	MOVQ a_base+56(FP), SI
+	MOVQ weight_base+80(FP), DI
+	MOVQ losses_base+104(FP), R8
+	MOVQ refused_base+128(FP), R11
+	MOVQ refused_len+136(FP), R12
 
 block:
-	TESTQ        R11, R11
+	TESTQ        R12, R12
 	JE           done
 	VXORPS       Y0, Y0, Y0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Y1
 	VXORPS       Y2, Y2, Y2
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest0:
-	VMOVUPS (CX)(R8*1), Y3
+	VMOVUPS (DX)(R9*1), Y3
 	VMAXPS  Y1, Y3, Y1
 	VSUBPS  Y3, Y3, Y3
 	VADDPS  Y3, Y0, Y0
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest0
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp0:
-	VMOVUPS      (CX)(R8*1), Y3
+	VMOVUPS      (DX)(R9*1), Y3
 	VSUBPS       Y1, Y3, Y3
-	VMOVUPS      kernelConstants<>+64(SB), Y4
-	VFMADD231PS  kernelConstants<>+0(SB), Y3, Y4
-	VSUBPS       kernelConstants<>+64(SB), Y4, Y5
+	VMOVUPS      128(AX), Y4
+	VFMADD231PS  (AX), Y3, Y4
+	VSUBPS       128(AX), Y4, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS kernelConstants<>+128(SB), Y5, Y6
-	VFNMADD231PS kernelConstants<>+192(SB), Y5, Y6
-	VMOVUPS      kernelConstants<>+256(SB), Y5
-	VFMADD213PS  kernelConstants<>+320(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+384(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+448(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+512(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
+	VFNMADD231PS 256(AX), Y5, Y6
+	VFNMADD231PS 384(AX), Y5, Y6
+	VMOVUPS      512(AX), Y5
+	VFMADD213PS  640(AX), Y6, Y5
+	VFMADD213PS  768(AX), Y6, Y5
+	VFMADD213PS  896(AX), Y6, Y5
+	VFMADD213PS  1024(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       Y4, Y5, Y5
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y3
+	VCMPPS       $0x1d, 1280(AX), Y3, Y3
 	VANDPS       Y3, Y5, Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, (BX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y3, (SI)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp0
-	VMOVUPS      kernelConstants<>+1472(SB), Y3
+	VMOVUPS      2944(AX), Y3
 	VPSUBD       Y2, Y3, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
 	VMOVAPS      Y2, Y2
-	VPSUBD       kernelConstants<>+768(SB), Y2, Y2
+	VPSUBD       1536(AX), Y2, Y2
 	VPSRAD       $0x17, Y2, Y4
 	VCVTDQ2PS    Y4, Y4
-	VANDPS       kernelConstants<>+832(SB), Y2, Y5
-	VPADDD       kernelConstants<>+768(SB), Y5, Y5
-	VSUBPS       kernelConstants<>+576(SB), Y5, Y5
-	VMOVUPS      kernelConstants<>+896(SB), Y6
-	VFMADD213PS  kernelConstants<>+960(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1024(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1088(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1152(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1216(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1280(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1344(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1408(SB), Y5, Y6
-	VMULPS       kernelConstants<>+192(SB), Y4, Y2
+	VANDPS       1664(AX), Y2, Y5
+	VPADDD       1536(AX), Y5, Y5
+	VSUBPS       1152(AX), Y5, Y5
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1920(AX), Y5, Y6
+	VFMADD213PS  2048(AX), Y5, Y6
+	VFMADD213PS  2176(AX), Y5, Y6
+	VFMADD213PS  2304(AX), Y5, Y6
+	VFMADD213PS  2432(AX), Y5, Y6
+	VFMADD213PS  2560(AX), Y5, Y6
+	VFMADD213PS  2688(AX), Y5, Y6
+	VFMADD213PS  2816(AX), Y5, Y6
+	VMULPS       384(AX), Y4, Y2
 	VMULPS       Y5, Y5, Y7
 	VFMADD213PS  Y2, Y7, Y6
 	VADDPS       Y6, Y5, Y5
-	VFMADD231PS  kernelConstants<>+128(SB), Y4, Y5
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VFMADD231PS  256(AX), Y4, Y5
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 loss0:
-	VMOVUPS      (CX)(R8*1), Y2
+	VMOVUPS      (DX)(R9*1), Y2
 	VSUBPS       Y1, Y2, Y2
-	VFNMADD231PS (DX)(R8*1), Y2, Y5
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VFNMADD231PS (BX)(R9*1), Y2, Y5
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          loss0
-	VMOVUPS      (SI), Y1
+	VMOVUPS      (DI), Y1
 	VMULPS       Y1, Y5, Y5
-	VANDPS       kernelConstants<>+1536(SB), Y5, Y2
+	VANDPS       3072(AX), Y5, Y2
 	VCMPPS       $0x07, Y0, Y0, Y0
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Y2, Y2
+	VCMPPS       $0x12, 3200(AX), Y2, Y2
 	VANDPS       Y2, Y0, Y0
 	VANDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, (DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Y5, (R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual0:
-	VMULPS       (BX)(R8*1), Y3, Y2
-	VSUBPS       (DX)(R8*1), Y2, Y2
+	VMULPS       (SI)(R9*1), Y3, Y2
+	VSUBPS       (BX)(R9*1), Y2, Y2
 	VMULPS       Y1, Y2, Y2
 	VANDPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (BX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y2, (SI)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          residual0
-	VMOVMSKPS    Y0, R8
-	XORL         $0x000000ff, R8
-	MOVW         R8, (R10)
+	VMOVMSKPS    Y0, R9
+	XORL         $0x000000ff, R9
+	MOVW         R9, (R11)
 	VXORPS       Y0, Y0, Y0
-	MOVL         $0xff800000, R8
-	VMOVD        R8, X1
+	MOVL         $0xff800000, R9
+	VMOVD        R9, X1
 	VBROADCASTSS X1, Y1
 	VXORPS       Y2, Y2, Y2
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 largest1:
-	VMOVUPS 32(CX)(R8*1), Y3
+	VMOVUPS 32(DX)(R9*1), Y3
 	VMAXPS  Y1, Y3, Y1
 	VSUBPS  Y3, Y3, Y3
 	VADDPS  Y3, Y0, Y0
-	ADDQ    $0x40, R8
-	DECQ    R9
+	ADDQ    $0x40, R9
+	DECQ    R10
 	JNE     largest1
-	XORQ    R8, R8
-	MOVQ    AX, R9
+	XORQ    R9, R9
+	MOVQ    CX, R10
 
 exp1:
-	VMOVUPS      32(CX)(R8*1), Y3
+	VMOVUPS      32(DX)(R9*1), Y3
 	VSUBPS       Y1, Y3, Y3
-	VMOVUPS      kernelConstants<>+64(SB), Y4
-	VFMADD231PS  kernelConstants<>+0(SB), Y3, Y4
-	VSUBPS       kernelConstants<>+64(SB), Y4, Y5
+	VMOVUPS      128(AX), Y4
+	VFMADD231PS  (AX), Y3, Y4
+	VSUBPS       128(AX), Y4, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS kernelConstants<>+128(SB), Y5, Y6
-	VFNMADD231PS kernelConstants<>+192(SB), Y5, Y6
-	VMOVUPS      kernelConstants<>+256(SB), Y5
-	VFMADD213PS  kernelConstants<>+320(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+384(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+448(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+512(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
+	VFNMADD231PS 256(AX), Y5, Y6
+	VFNMADD231PS 384(AX), Y5, Y6
+	VMOVUPS      512(AX), Y5
+	VFMADD213PS  640(AX), Y6, Y5
+	VFMADD213PS  768(AX), Y6, Y5
+	VFMADD213PS  896(AX), Y6, Y5
+	VFMADD213PS  1024(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       Y4, Y5, Y5
-	VCMPPS       $0x1d, kernelConstants<>+640(SB), Y3, Y3
+	VCMPPS       $0x1d, 1280(AX), Y3, Y3
 	VANDPS       Y3, Y5, Y3
 	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 32(BX)(R8*1)
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VMOVUPS      Y3, 32(SI)(R9*1)
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          exp1
-	VMOVUPS      kernelConstants<>+1472(SB), Y3
+	VMOVUPS      2944(AX), Y3
 	VPSUBD       Y2, Y3, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
-	VMOVUPS      kernelConstants<>+576(SB), Y4
+	VMOVUPS      1152(AX), Y4
 	VFNMADD231PS Y3, Y2, Y4
 	VFMADD213PS  Y3, Y4, Y3
 	VMOVAPS      Y2, Y2
-	VPSUBD       kernelConstants<>+768(SB), Y2, Y2
+	VPSUBD       1536(AX), Y2, Y2
 	VPSRAD       $0x17, Y2, Y4
 	VCVTDQ2PS    Y4, Y4
-	VANDPS       kernelConstants<>+832(SB), Y2, Y5
-	VPADDD       kernelConstants<>+768(SB), Y5, Y5
-	VSUBPS       kernelConstants<>+576(SB), Y5, Y5
-	VMOVUPS      kernelConstants<>+896(SB), Y6
-	VFMADD213PS  kernelConstants<>+960(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1024(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1088(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1152(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1216(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1280(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1344(SB), Y5, Y6
-	VFMADD213PS  kernelConstants<>+1408(SB), Y5, Y6
-	VMULPS       kernelConstants<>+192(SB), Y4, Y2
+	VANDPS       1664(AX), Y2, Y5
+	VPADDD       1536(AX), Y5, Y5
+	VSUBPS       1152(AX), Y5, Y5
+	VMOVUPS      1792(AX), Y6
+	VFMADD213PS  1920(AX), Y5, Y6
+	VFMADD213PS  2048(AX), Y5, Y6
+	VFMADD213PS  2176(AX), Y5, Y6
+	VFMADD213PS  2304(AX), Y5, Y6
+	VFMADD213PS  2432(AX), Y5, Y6
+	VFMADD213PS  2560(AX), Y5, Y6
+	VFMADD213PS  2688(AX), Y5, Y6
+	VFMADD213PS  2816(AX), Y5, Y6
+	VMULPS       384(AX), Y4, Y2
 	VMULPS       Y5, Y5, Y7
 	VFMADD213PS  Y2, Y7, Y6
 	VADDPS       Y6, Y5, Y5
-	VFMADD231PS  kernelConstants<>+128(SB), Y4, Y5
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VFMADD231PS  256(AX), Y4, Y5
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 loss1:
-	VMOVUPS      32(CX)(R8*1), Y2
+	VMOVUPS      32(DX)(R9*1), Y2
 	VSUBPS       Y1, Y2, Y2
-	VFNMADD231PS 32(DX)(R8*1), Y2, Y5
-	ADDQ         $0x40, R8
-	DECQ         R9
+	VFNMADD231PS 32(BX)(R9*1), Y2, Y5
+	ADDQ         $0x40, R9
+	DECQ         R10
 	JNE          loss1
-	VMOVUPS      32(SI), Y1
+	VMOVUPS      32(DI), Y1
 	VMULPS       Y1, Y5, Y5
-	VANDPS       kernelConstants<>+1536(SB), Y5, Y2
+	VANDPS       3072(AX), Y5, Y2
 	VCMPPS       $0x07, Y0, Y0, Y0
-	VCMPPS       $0x12, kernelConstants<>+1600(SB), Y2, Y2
+	VCMPPS       $0x12, 3200(AX), Y2, Y2
 	VANDPS       Y2, Y0, Y0
 	VANDPS       Y0, Y5, Y5
-	VMOVUPS      Y5, 32(DI)
-	XORQ         R8, R8
-	MOVQ         AX, R9
+	VMOVUPS      Y5, 32(R8)
+	XORQ         R9, R9
+	MOVQ         CX, R10
 
 residual1:
-	VMULPS    32(BX)(R8*1), Y3, Y2
-	VSUBPS    32(DX)(R8*1), Y2, Y2
+	VMULPS    32(SI)(R9*1), Y3, Y2
+	VSUBPS    32(BX)(R9*1), Y2, Y2
 	VMULPS    Y1, Y2, Y2
 	VANDPS    Y0, Y2, Y2
-	VMOVUPS   Y2, 32(BX)(R8*1)
-	ADDQ      $0x40, R8
-	DECQ      R9
+	VMOVUPS   Y2, 32(SI)(R9*1)
+	ADDQ      $0x40, R9
+	DECQ      R10
 	JNE       residual1
-	VMOVMSKPS Y0, R8
-	XORL      $0x000000ff, R8
-	MOVWLZX   (R10), R9
-	SHLL      $0x08, R8
-	ORL       R9, R8
-	MOVW      R8, (R10)
-	MOVQ      AX, R8
-	SHLQ      $0x06, R8
-	ADDQ      R8, CX
-	ADDQ      R8, DX
-	ADDQ      R8, BX
-	ADDQ      $0x40, SI
+	VMOVMSKPS Y0, R9
+	XORL      $0x000000ff, R9
+	MOVWLZX   (R11), R10
+	SHLL      $0x08, R9
+	ORL       R10, R9
+	MOVW      R9, (R11)
+	MOVQ      CX, R9
+	SHLQ      $0x06, R9
+	ADDQ      R9, DX
+	ADDQ      R9, BX
+	ADDQ      R9, SI
 	ADDQ      $0x40, DI
-	ADDQ      $0x02, R10
-	DECQ      R11
+	ADDQ      $0x40, R8
+	ADDQ      $0x02, R11
+	DECQ      R12
 	JMP       block
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSums16AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·columnSumsAVX512(SB), NOSPLIT, $0-128
+TEXT ·columnSums16AVX512(SB), NOSPLIT, $0-128
 	MOVQ         runs_base+0(FP), AX
 	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
@@ -6017,38 +6587,38 @@ run:
 	TESTQ   CX, CX
 	JE      done
 	MOVLQSX (AX), R8
-	MOVLQSX 4(AX), R9
-	MOVLQSX 8(AX), R11
-	SHLQ    $0x07, R11
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x07, R10
 	VPXORD  Z0, Z0, Z0
 
 value:
-	MOVLQSX       (DX)(R8*4), R10
-	SHLQ          $0x06, R10
-	VBROADCASTSS  (BX)(R8*4), Z2
-	VFMADD231PS   (SI)(R10*1), Z2, Z0
-	INCQ          R8
-	DECQ          R9
+	MOVLQSX       (DX), R9
+	SHLQ          $0x06, R9
+	VBROADCASTSS  (BX), Z2
+	VFMADD231PS   (SI)(R9*1), Z2, Z0
+	ADDQ          $0x04, DX
+	ADDQ          $0x04, BX
+	DECQ          R8
 	JNE           value
 	VMULPS        Z1, Z0, Z0
 	VCVTPS2QQ     Y0, Z2
 	VEXTRACTF32X8 $0x01, Z0, Y3
 	VCVTPS2QQ     Y3, Z3
-	VPADDQ        (DI)(R11*1), Z2, Z2
-	VMOVDQU64     Z2, (DI)(R11*1)
-	VPADDQ        64(DI)(R11*1), Z3, Z3
-	VMOVDQU64     Z3, 64(DI)(R11*1)
-	ADDQ          $0x0c, AX
-	SUBQ          $0x03, CX
+	VPADDQ        (DI)(R10*1), Z2, Z2
+	VMOVDQU64     Z2, (DI)(R10*1)
+	VPADDQ        64(DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, 64(DI)(R10*1)
+	ADDQ          $0x08, AX
+	SUBQ          $0x02, CX
 	JMP           run
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// func columnSums16AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
 // Requires: AVX, FMA3
-TEXT ·columnSumsAVX2(SB), NOSPLIT, $64-128
+TEXT ·columnSums16AVX2(SB), NOSPLIT, $64-128
 	MOVQ         runs_base+0(FP), AX
 	MOVQ         runs_len+8(FP), CX
 	MOVQ         rows_base+24(FP), DX
@@ -6061,59 +6631,227 @@ run:
 	TESTQ   CX, CX
 	JE      done
 	MOVLQSX (AX), R8
-	MOVLQSX 4(AX), R9
-	MOVLQSX 8(AX), R11
-	SHLQ    $0x07, R11
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x07, R10
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 
 value:
-	MOVLQSX      (DX)(R8*4), R10
-	SHLQ         $0x06, R10
-	VBROADCASTSS (BX)(R8*4), Y3
-	VFMADD231PS  (SI)(R10*1), Y3, Y0
-	VFMADD231PS  32(SI)(R10*1), Y3, Y1
-	INCQ         R8
-	DECQ         R9
+	MOVLQSX      (DX), R9
+	SHLQ         $0x06, R9
+	VBROADCASTSS (BX), Y3
+	VFMADD231PS  (SI)(R9*1), Y3, Y0
+	VFMADD231PS  32(SI)(R9*1), Y3, Y1
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R8
 	JNE          value
 	VMULPS       Y2, Y0, Y0
 	VMOVUPS      Y0, (SP)
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(SP)
 	VCVTSS2SIQ   (SP), R8
-	ADDQ         R8, (DI)(R11*1)
+	ADDQ         R8, (DI)(R10*1)
 	VCVTSS2SIQ   4(SP), R8
-	ADDQ         R8, 8(DI)(R11*1)
+	ADDQ         R8, 8(DI)(R10*1)
 	VCVTSS2SIQ   8(SP), R8
-	ADDQ         R8, 16(DI)(R11*1)
+	ADDQ         R8, 16(DI)(R10*1)
 	VCVTSS2SIQ   12(SP), R8
-	ADDQ         R8, 24(DI)(R11*1)
+	ADDQ         R8, 24(DI)(R10*1)
 	VCVTSS2SIQ   16(SP), R8
-	ADDQ         R8, 32(DI)(R11*1)
+	ADDQ         R8, 32(DI)(R10*1)
 	VCVTSS2SIQ   20(SP), R8
-	ADDQ         R8, 40(DI)(R11*1)
+	ADDQ         R8, 40(DI)(R10*1)
 	VCVTSS2SIQ   24(SP), R8
-	ADDQ         R8, 48(DI)(R11*1)
+	ADDQ         R8, 48(DI)(R10*1)
 	VCVTSS2SIQ   28(SP), R8
-	ADDQ         R8, 56(DI)(R11*1)
+	ADDQ         R8, 56(DI)(R10*1)
 	VCVTSS2SIQ   32(SP), R8
-	ADDQ         R8, 64(DI)(R11*1)
+	ADDQ         R8, 64(DI)(R10*1)
 	VCVTSS2SIQ   36(SP), R8
-	ADDQ         R8, 72(DI)(R11*1)
+	ADDQ         R8, 72(DI)(R10*1)
 	VCVTSS2SIQ   40(SP), R8
-	ADDQ         R8, 80(DI)(R11*1)
+	ADDQ         R8, 80(DI)(R10*1)
 	VCVTSS2SIQ   44(SP), R8
-	ADDQ         R8, 88(DI)(R11*1)
+	ADDQ         R8, 88(DI)(R10*1)
 	VCVTSS2SIQ   48(SP), R8
-	ADDQ         R8, 96(DI)(R11*1)
+	ADDQ         R8, 96(DI)(R10*1)
 	VCVTSS2SIQ   52(SP), R8
-	ADDQ         R8, 104(DI)(R11*1)
+	ADDQ         R8, 104(DI)(R10*1)
 	VCVTSS2SIQ   56(SP), R8
-	ADDQ         R8, 112(DI)(R11*1)
+	ADDQ         R8, 112(DI)(R10*1)
 	VCVTSS2SIQ   60(SP), R8
-	ADDQ         R8, 120(DI)(R11*1)
-	ADDQ         $0x0c, AX
-	SUBQ         $0x03, CX
+	ADDQ         R8, 120(DI)(R10*1)
+	ADDQ         $0x08, AX
+	SUBQ         $0x02, CX
+	JMP          run
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSums32AVX512(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·columnSums32AVX512(SB), NOSPLIT, $0-128
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
+	MOVQ         rows_base+24(FP), DX
+	MOVQ         values_base+48(FP), BX
+	MOVQ         a_base+72(FP), SI
+	MOVQ         sums_base+104(FP), DI
+	VBROADCASTSS scale+96(FP), Z2
+
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x08, R10
+	VPXORD  Z0, Z0, Z0
+	VPXORD  Z1, Z1, Z1
+
+value:
+	MOVLQSX       (DX), R9
+	SHLQ          $0x07, R9
+	VBROADCASTSS  (BX), Z3
+	VFMADD231PS   (SI)(R9*1), Z3, Z0
+	VFMADD231PS   64(SI)(R9*1), Z3, Z1
+	ADDQ          $0x04, DX
+	ADDQ          $0x04, BX
+	DECQ          R8
+	JNE           value
+	VMULPS        Z2, Z0, Z0
+	VCVTPS2QQ     Y0, Z3
+	VEXTRACTF32X8 $0x01, Z0, Y4
+	VCVTPS2QQ     Y4, Z4
+	VPADDQ        (DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, (DI)(R10*1)
+	VPADDQ        64(DI)(R10*1), Z4, Z4
+	VMOVDQU64     Z4, 64(DI)(R10*1)
+	VMULPS        Z2, Z1, Z1
+	VCVTPS2QQ     Y1, Z3
+	VEXTRACTF32X8 $0x01, Z1, Y4
+	VCVTPS2QQ     Y4, Z4
+	VPADDQ        128(DI)(R10*1), Z3, Z3
+	VMOVDQU64     Z3, 128(DI)(R10*1)
+	VPADDQ        192(DI)(R10*1), Z4, Z4
+	VMOVDQU64     Z4, 192(DI)(R10*1)
+	ADDQ          $0x08, AX
+	SUBQ          $0x02, CX
+	JMP           run
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSums32AVX2(runs []int32, rows []int32, values []float32, a []float32, scale float32, sums []int64)
+// Requires: AVX, FMA3
+TEXT ·columnSums32AVX2(SB), NOSPLIT, $128-128
+	MOVQ         runs_base+0(FP), AX
+	MOVQ         runs_len+8(FP), CX
+	MOVQ         rows_base+24(FP), DX
+	MOVQ         values_base+48(FP), BX
+	MOVQ         a_base+72(FP), SI
+	MOVQ         sums_base+104(FP), DI
+	VBROADCASTSS scale+96(FP), Y4
+
+run:
+	TESTQ   CX, CX
+	JE      done
+	MOVLQSX (AX), R8
+	MOVLQSX 4(AX), R10
+	SHLQ    $0x08, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+
+value:
+	MOVLQSX      (DX), R9
+	SHLQ         $0x07, R9
+	VBROADCASTSS (BX), Y5
+	VFMADD231PS  (SI)(R9*1), Y5, Y0
+	VFMADD231PS  32(SI)(R9*1), Y5, Y1
+	VFMADD231PS  64(SI)(R9*1), Y5, Y2
+	VFMADD231PS  96(SI)(R9*1), Y5, Y3
+	ADDQ         $0x04, DX
+	ADDQ         $0x04, BX
+	DECQ         R8
+	JNE          value
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (SP)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(SP)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(SP)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(SP)
+	VCVTSS2SIQ   (SP), R8
+	ADDQ         R8, (DI)(R10*1)
+	VCVTSS2SIQ   4(SP), R8
+	ADDQ         R8, 8(DI)(R10*1)
+	VCVTSS2SIQ   8(SP), R8
+	ADDQ         R8, 16(DI)(R10*1)
+	VCVTSS2SIQ   12(SP), R8
+	ADDQ         R8, 24(DI)(R10*1)
+	VCVTSS2SIQ   16(SP), R8
+	ADDQ         R8, 32(DI)(R10*1)
+	VCVTSS2SIQ   20(SP), R8
+	ADDQ         R8, 40(DI)(R10*1)
+	VCVTSS2SIQ   24(SP), R8
+	ADDQ         R8, 48(DI)(R10*1)
+	VCVTSS2SIQ   28(SP), R8
+	ADDQ         R8, 56(DI)(R10*1)
+	VCVTSS2SIQ   32(SP), R8
+	ADDQ         R8, 64(DI)(R10*1)
+	VCVTSS2SIQ   36(SP), R8
+	ADDQ         R8, 72(DI)(R10*1)
+	VCVTSS2SIQ   40(SP), R8
+	ADDQ         R8, 80(DI)(R10*1)
+	VCVTSS2SIQ   44(SP), R8
+	ADDQ         R8, 88(DI)(R10*1)
+	VCVTSS2SIQ   48(SP), R8
+	ADDQ         R8, 96(DI)(R10*1)
+	VCVTSS2SIQ   52(SP), R8
+	ADDQ         R8, 104(DI)(R10*1)
+	VCVTSS2SIQ   56(SP), R8
+	ADDQ         R8, 112(DI)(R10*1)
+	VCVTSS2SIQ   60(SP), R8
+	ADDQ         R8, 120(DI)(R10*1)
+	VCVTSS2SIQ   64(SP), R8
+	ADDQ         R8, 128(DI)(R10*1)
+	VCVTSS2SIQ   68(SP), R8
+	ADDQ         R8, 136(DI)(R10*1)
+	VCVTSS2SIQ   72(SP), R8
+	ADDQ         R8, 144(DI)(R10*1)
+	VCVTSS2SIQ   76(SP), R8
+	ADDQ         R8, 152(DI)(R10*1)
+	VCVTSS2SIQ   80(SP), R8
+	ADDQ         R8, 160(DI)(R10*1)
+	VCVTSS2SIQ   84(SP), R8
+	ADDQ         R8, 168(DI)(R10*1)
+	VCVTSS2SIQ   88(SP), R8
+	ADDQ         R8, 176(DI)(R10*1)
+	VCVTSS2SIQ   92(SP), R8
+	ADDQ         R8, 184(DI)(R10*1)
+	VCVTSS2SIQ   96(SP), R8
+	ADDQ         R8, 192(DI)(R10*1)
+	VCVTSS2SIQ   100(SP), R8
+	ADDQ         R8, 200(DI)(R10*1)
+	VCVTSS2SIQ   104(SP), R8
+	ADDQ         R8, 208(DI)(R10*1)
+	VCVTSS2SIQ   108(SP), R8
+	ADDQ         R8, 216(DI)(R10*1)
+	VCVTSS2SIQ   112(SP), R8
+	ADDQ         R8, 224(DI)(R10*1)
+	VCVTSS2SIQ   116(SP), R8
+	ADDQ         R8, 232(DI)(R10*1)
+	VCVTSS2SIQ   120(SP), R8
+	ADDQ         R8, 240(DI)(R10*1)
+	VCVTSS2SIQ   124(SP), R8
+	ADDQ         R8, 248(DI)(R10*1)
+	ADDQ         $0x08, AX
+	SUBQ         $0x02, CX
 	JMP          run
 
 done:

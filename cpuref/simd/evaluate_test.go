@@ -122,29 +122,33 @@ func TestColumnSums(t *testing.T) {
 			runs, rows := []int32{}, []int32{}
 			for range columns * 3 {
 				size := 1 + rng.IntN(1<<rng.IntN(9))
-				runs = append(runs, int32(len(rows)), int32(size), rng.Int32N(columns))
+				runs = append(runs, int32(size), rng.Int32N(columns))
 				for range size {
 					rows = append(rows, rng.Int32N(n))
 				}
 			}
-			values, a := make([]float32, len(rows)), make([]float32, n*lanes)
+			values := make([]float32, len(rows))
 			for i := range values {
 				values[i] = float32(rng.NormFloat64())
 			}
-			for i := range a {
-				a[i] = 2*rng.Float32() - 1
-			}
-			for _, scale := range []float32{1, 0x1p45, 0x1p-30} {
-				want := make([]int64, columns*lanes)
-				for i := range want {
-					want[i] = rng.Int64N(100)
+			for at, sums := range k.columnSums {
+				width := (at + 1) * lanes
+				a := make([]float32, n*width)
+				for i := range a {
+					a[i] = 2*rng.Float32() - 1
 				}
-				got := guarded(t, slices.Clone(want), atEnd)
-				columnSumsGo(runs, rows, values, a, scale, want)
-				k.columnSums(guarded(t, runs, atEnd), guarded(t, rows, atEnd), guarded(t, values, atEnd),
-					guarded(t, a, atEnd), scale, got)
-				if !slices.Equal(got, want) {
-					t.Fatalf("%d columns at scale %v: %v, want %v", columns, scale, got, want)
+				for _, scale := range []float32{1, 0x1p45, 0x1p-30} {
+					want := make([]int64, int(columns)*width)
+					for i := range want {
+						want[i] = rng.Int64N(100)
+					}
+					got := guarded(t, slices.Clone(want), atEnd)
+					columnSumsGo(width)(runs, rows, values, a, scale, want)
+					sums(guarded(t, runs, atEnd), guarded(t, rows, atEnd), guarded(t, values, atEnd),
+						guarded(t, a, atEnd), scale, got)
+					if !slices.Equal(got, want) {
+						t.Fatalf("%d columns of %d rows at scale %v: %v, want %v", columns, width, scale, got, want)
+					}
 				}
 			}
 		}

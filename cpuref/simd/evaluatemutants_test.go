@@ -84,35 +84,34 @@ var evaluationMutants = []struct {
 		}
 	}},
 	{"the last value of a run left out", func(k *kernels) {
-		sums := k.columnSums
-		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
-			runs = slices.Clone(runs)
-			for i := 1; i < len(runs); i += 3 {
-				runs[i] = max(1, runs[i]-1)
-			}
-			sums(runs, rows, values, a, scale, out)
-		}
+		k.changeRuns(func(runs []int32) []int32 {
+			runs[len(runs)-2] = max(1, runs[len(runs)-2]-1)
+			return runs
+		})
 	}},
 	{"two blocks in one run", func(k *kernels) {
-		sums := k.columnSums
-		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
-			runs = slices.Clone(runs)
-			for i := 0; i < len(runs); i += 3 {
-				for o := 0; o < len(runs); o += 3 {
-					if runs[o] == runs[i]+runs[i+1] && runs[o+2] == runs[i+2] {
-						runs[i+1] += runs[o+1]
-						runs = slices.Delete(runs, o, o+3)
-						break
-					}
+		k.changeRuns(func(runs []int32) []int32 {
+			for i := 0; i+2 < len(runs); i += 2 {
+				if runs[i+1] == runs[i+3] {
+					runs[i] += runs[i+2]
+					runs = slices.Delete(runs, i+2, i+4)
 				}
 			}
-			sums(runs, rows, values, a, scale, out)
-		}
+			return runs
+		})
 	}},
 	{"the last run left out", func(k *kernels) {
-		sums := k.columnSums
-		k.columnSums = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
-			sums(runs[:max(0, len(runs)-3)], rows, values, a, scale, out)
+		k.changeRuns(func(runs []int32) []int32 { return runs[:max(0, len(runs)-2)] })
+	}},
+	{"the second half of the rows of coefficients the first", func(k *kernels) {
+		k.columnSums = slices.Clone(k.columnSums)
+		for i, sums := range k.columnSums {
+			k.columnSums[i] = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
+				sums(runs, rows, values, a, scale, out)
+				for n := (i + 1) * lanes; len(out) > 0; out = out[n:] {
+					copy(out[n/2:n], out)
+				}
+			}
 		}
 	}},
 	{"targets of lane 0 in lane 15", func(k *kernels) {
@@ -150,6 +149,16 @@ var evaluationMutants = []struct {
 	{"the loss of one lane lost", func(k *kernels) {
 		k.given = judged(k.given, nil, func(_, losses []float32, _ []uint16) { losses[lanes-1] = 0 })
 	}},
+}
+
+// changeRuns changes the runs of all kernels columnSums.
+func (k *kernels) changeRuns(change func(runs []int32) []int32) {
+	k.columnSums = slices.Clone(k.columnSums)
+	for i, sums := range k.columnSums {
+		k.columnSums[i] = func(runs, rows []int32, values, a []float32, scale float32, out []int64) {
+			sums(change(slices.Clone(runs)), rows, values, a, scale, out)
+		}
+	}
 }
 
 // judged changes what a kernel is told and what it answers.

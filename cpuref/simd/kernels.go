@@ -56,7 +56,7 @@ var portable = kernels{
 	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
 	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
-		posterior: posteriorGo, given: givenGo, columnSums: columnSumsGo},
+		posterior: posteriorGo, given: givenGo, columnSums: []columnsKernel{columnSumsGo(lanes)}},
 }
 
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples
@@ -199,19 +199,21 @@ type evaluateKernels struct {
 	mostRows         int // of weighted
 	spread           func(t []float32, q int, values []float32, rows []int64)
 	posterior, given residualKernel
-	columnSums       func(runs, rows []int32, values, a []float32, scale float32, sums []int64)
+	columnSums       []columnsKernel // for 16 rows of coefficients, 32
 }
 
 type (
 	weightedKernel func(x []float32, stride, columns, examples int, a []float32, step, rows int,
 		totals []float32, width, ahead, rate int)
+	columnsKernel  func(runs, rows []int32, values, a []float32, scale float32, sums []int64)
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
 // weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
 // and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
 // coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
-// totals[r·width]. ahead and rate are those of denseGo, but rate is at most 128.
+// totals[r·width]. ahead and rate are those of denseGo; if rate is 0, ahead is where columns of the
+// same example lie.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
 	width, ahead, rate int) {
@@ -272,20 +274,23 @@ func residualsGo(given bool) residualKernel {
 
 var posteriorGo, givenGo = residualsGo(false), residualsGo(true)
 
-// columnSumsGo adds to weighted sums of columns of sparse examples (clause 14). A run is three
-// numbers: the stored values from the first on, as many as the second says and at least one,
-// are those of one block in the column that the third names. Value k is of example rows[k], which
-// has 16 coefficients from a[rows[k]·16]. Column j has its 16 sums from sums[j·16].
-func columnSumsGo(runs, rows []int32, values, a []float32, scale float32, sums []int64) {
-	for ; len(runs) > 0; runs = runs[3:] {
-		var acc [lanes]float32
-		for k := runs[0]; k < runs[0]+runs[1]; k++ {
-			for r, weight := range a[int(rows[k])*lanes : (int(rows[k])+1)*lanes] {
-				acc[r] = numerics.FMA(weight, values[k], acc[r])
+// columnSumsGo adds to weighted sums of columns of sparse examples (clause 14). A run is two
+// numbers: as many of the stored values as the first says, at least one, are those of one block in
+// the column that the second names; run follows run. Value k is of example rows[k], which has n
+// coefficients from a[rows[k]·n]. Column j has its n sums from sums[j·n].
+func columnSumsGo(n int) columnsKernel {
+	return func(runs, rows []int32, values, a []float32, scale float32, sums []int64) {
+		for ; len(runs) > 0; runs = runs[2:] {
+			var acc [2 * lanes]float32
+			for k, i := range rows[:runs[0]] {
+				for r, weight := range a[int(i)*n : (int(i)+1)*n] {
+					acc[r] = numerics.FMA(weight, values[k], acc[r])
+				}
 			}
-		}
-		for r, v := range acc {
-			sums[int(runs[2])*lanes+r] += numerics.Quantize(v, scale)
+			rows, values = rows[runs[0]:], values[runs[0]:]
+			for r, v := range acc[:n] {
+				sums[int(runs[1])*n+r] += numerics.Quantize(v, scale)
+			}
 		}
 	}
 }

@@ -28,7 +28,8 @@ var avx2 = kernels{
 	toFloat: toFloatAVX2, combine: combineAVX2, norms: normsAVX2,
 	projectKernels: projectKernels{product: productAVX2, rbf: rbfAVX2, poly: polyAVX2},
 	evaluateKernels: evaluateKernels{weighted: weightedAVX2, mostRows: 6, spread: spreadAVX2,
-		posterior: posteriorAVX2, given: givenAVX2, columnSums: columnSumsAVX2},
+		posterior: posteriorAVX2, given: givenAVX2,
+		columnSums: []columnsKernel{columnSums16AVX2, columnSums32AVX2}},
 }
 
 var avx512 = kernels{
@@ -45,5 +46,6 @@ var avx512 = kernels{
 	toFloat: toFloatAVX512, combine: combineAVX512, norms: normsAVX512,
 	projectKernels: projectKernels{product: productAVX512, rbf: rbfAVX512, poly: polyAVX512},
 	evaluateKernels: evaluateKernels{weighted: weightedAVX512, mostRows: 14, spread: spreadAVX512,
-		posterior: posteriorAVX512, given: givenAVX512, columnSums: columnSumsAVX512},
+		posterior: posteriorAVX512, given: givenAVX512,
+		columnSums: []columnsKernel{columnSums16AVX512, columnSums32AVX512}},
 }

@@ -39,7 +39,8 @@ func assembly() []*kernels {
 	k.sparse, k.sparseWidths = []sparseKernel{sparseNEON(4, gather4NEON), sparseNEON(16,
 		gather16NEON)}, []int{4, 16}
 	k.fewer = false
-	k.product, k.weighted, k.mostRows, k.columnSums = productNEON, weightedNEON, 16, columnSumsNEON
+	k.product, k.weighted, k.mostRows = productNEON, weightedNEON, 16
+	k.columnSums = []columnsKernel{columnSumsNEON}
 	return []*kernels{&k}
 }
 
@@ -148,13 +149,14 @@ func sparseNEON(n int, gather func(places *int32, values *float32, n int, from,
 	}
 }
 
-// columnSumsNEON is columnSumsGo.
+// columnSumsNEON is columnSumsGo for 16 rows.
 func columnSumsNEON(runs, rows []int32, values, a []float32, scale float32, sums []int64) {
-	for ; len(runs) > 0; runs = runs[3:] {
+	for ; len(runs) > 0; runs = runs[2:] {
 		var acc [lanes]float32
-		first := runs[0]
-		gather16NEON(&rows[first], &values[first], int(runs[1]), &a[0], &acc[0])
-		sum := sums[int(runs[2])*lanes:][:lanes]
+		n := runs[0]
+		gather16NEON(&rows[0], &values[0], int(n), &a[0], &acc[0])
+		rows, values = rows[n:], values[n:]
+		sum := sums[int(runs[1])*lanes:][:lanes]
 		for r, v := range acc {
 			sum[r] += numerics.Quantize(v, scale)
 		}

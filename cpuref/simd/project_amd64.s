@@ -643,229 +643,423 @@ DATA kernelConstants<>+48(SB)/4, $(1.442695)
 DATA kernelConstants<>+52(SB)/4, $(1.442695)
 DATA kernelConstants<>+56(SB)/4, $(1.442695)
 DATA kernelConstants<>+60(SB)/4, $(1.442695)
-DATA kernelConstants<>+64(SB)/4, $(12582912.0)
-DATA kernelConstants<>+68(SB)/4, $(12582912.0)
-DATA kernelConstants<>+72(SB)/4, $(12582912.0)
-DATA kernelConstants<>+76(SB)/4, $(12582912.0)
-DATA kernelConstants<>+80(SB)/4, $(12582912.0)
-DATA kernelConstants<>+84(SB)/4, $(12582912.0)
-DATA kernelConstants<>+88(SB)/4, $(12582912.0)
-DATA kernelConstants<>+92(SB)/4, $(12582912.0)
-DATA kernelConstants<>+96(SB)/4, $(12582912.0)
-DATA kernelConstants<>+100(SB)/4, $(12582912.0)
-DATA kernelConstants<>+104(SB)/4, $(12582912.0)
-DATA kernelConstants<>+108(SB)/4, $(12582912.0)
-DATA kernelConstants<>+112(SB)/4, $(12582912.0)
-DATA kernelConstants<>+116(SB)/4, $(12582912.0)
-DATA kernelConstants<>+120(SB)/4, $(12582912.0)
-DATA kernelConstants<>+124(SB)/4, $(12582912.0)
-DATA kernelConstants<>+128(SB)/4, $(0.69314575)
-DATA kernelConstants<>+132(SB)/4, $(0.69314575)
-DATA kernelConstants<>+136(SB)/4, $(0.69314575)
-DATA kernelConstants<>+140(SB)/4, $(0.69314575)
-DATA kernelConstants<>+144(SB)/4, $(0.69314575)
-DATA kernelConstants<>+148(SB)/4, $(0.69314575)
-DATA kernelConstants<>+152(SB)/4, $(0.69314575)
-DATA kernelConstants<>+156(SB)/4, $(0.69314575)
-DATA kernelConstants<>+160(SB)/4, $(0.69314575)
-DATA kernelConstants<>+164(SB)/4, $(0.69314575)
-DATA kernelConstants<>+168(SB)/4, $(0.69314575)
-DATA kernelConstants<>+172(SB)/4, $(0.69314575)
-DATA kernelConstants<>+176(SB)/4, $(0.69314575)
-DATA kernelConstants<>+180(SB)/4, $(0.69314575)
-DATA kernelConstants<>+184(SB)/4, $(0.69314575)
-DATA kernelConstants<>+188(SB)/4, $(0.69314575)
-DATA kernelConstants<>+192(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+196(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+200(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+204(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+208(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+212(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+216(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+220(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+224(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+228(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+232(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+236(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+240(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+244(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+248(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+252(SB)/4, $(0.0000014286068)
-DATA kernelConstants<>+256(SB)/4, $(0.001381454)
-DATA kernelConstants<>+260(SB)/4, $(0.001381454)
-DATA kernelConstants<>+264(SB)/4, $(0.001381454)
-DATA kernelConstants<>+268(SB)/4, $(0.001381454)
-DATA kernelConstants<>+272(SB)/4, $(0.001381454)
-DATA kernelConstants<>+276(SB)/4, $(0.001381454)
-DATA kernelConstants<>+280(SB)/4, $(0.001381454)
-DATA kernelConstants<>+284(SB)/4, $(0.001381454)
-DATA kernelConstants<>+288(SB)/4, $(0.001381454)
-DATA kernelConstants<>+292(SB)/4, $(0.001381454)
-DATA kernelConstants<>+296(SB)/4, $(0.001381454)
-DATA kernelConstants<>+300(SB)/4, $(0.001381454)
-DATA kernelConstants<>+304(SB)/4, $(0.001381454)
-DATA kernelConstants<>+308(SB)/4, $(0.001381454)
-DATA kernelConstants<>+312(SB)/4, $(0.001381454)
-DATA kernelConstants<>+316(SB)/4, $(0.001381454)
-DATA kernelConstants<>+320(SB)/4, $(0.008368745)
-DATA kernelConstants<>+324(SB)/4, $(0.008368745)
-DATA kernelConstants<>+328(SB)/4, $(0.008368745)
-DATA kernelConstants<>+332(SB)/4, $(0.008368745)
-DATA kernelConstants<>+336(SB)/4, $(0.008368745)
-DATA kernelConstants<>+340(SB)/4, $(0.008368745)
-DATA kernelConstants<>+344(SB)/4, $(0.008368745)
-DATA kernelConstants<>+348(SB)/4, $(0.008368745)
-DATA kernelConstants<>+352(SB)/4, $(0.008368745)
-DATA kernelConstants<>+356(SB)/4, $(0.008368745)
-DATA kernelConstants<>+360(SB)/4, $(0.008368745)
-DATA kernelConstants<>+364(SB)/4, $(0.008368745)
-DATA kernelConstants<>+368(SB)/4, $(0.008368745)
-DATA kernelConstants<>+372(SB)/4, $(0.008368745)
-DATA kernelConstants<>+376(SB)/4, $(0.008368745)
-DATA kernelConstants<>+380(SB)/4, $(0.008368745)
-DATA kernelConstants<>+384(SB)/4, $(0.04166839)
-DATA kernelConstants<>+388(SB)/4, $(0.04166839)
-DATA kernelConstants<>+392(SB)/4, $(0.04166839)
-DATA kernelConstants<>+396(SB)/4, $(0.04166839)
-DATA kernelConstants<>+400(SB)/4, $(0.04166839)
-DATA kernelConstants<>+404(SB)/4, $(0.04166839)
-DATA kernelConstants<>+408(SB)/4, $(0.04166839)
-DATA kernelConstants<>+412(SB)/4, $(0.04166839)
-DATA kernelConstants<>+416(SB)/4, $(0.04166839)
-DATA kernelConstants<>+420(SB)/4, $(0.04166839)
-DATA kernelConstants<>+424(SB)/4, $(0.04166839)
-DATA kernelConstants<>+428(SB)/4, $(0.04166839)
-DATA kernelConstants<>+432(SB)/4, $(0.04166839)
-DATA kernelConstants<>+436(SB)/4, $(0.04166839)
-DATA kernelConstants<>+440(SB)/4, $(0.04166839)
-DATA kernelConstants<>+444(SB)/4, $(0.04166839)
-DATA kernelConstants<>+448(SB)/4, $(0.16666521)
-DATA kernelConstants<>+452(SB)/4, $(0.16666521)
-DATA kernelConstants<>+456(SB)/4, $(0.16666521)
-DATA kernelConstants<>+460(SB)/4, $(0.16666521)
-DATA kernelConstants<>+464(SB)/4, $(0.16666521)
-DATA kernelConstants<>+468(SB)/4, $(0.16666521)
-DATA kernelConstants<>+472(SB)/4, $(0.16666521)
-DATA kernelConstants<>+476(SB)/4, $(0.16666521)
-DATA kernelConstants<>+480(SB)/4, $(0.16666521)
-DATA kernelConstants<>+484(SB)/4, $(0.16666521)
-DATA kernelConstants<>+488(SB)/4, $(0.16666521)
-DATA kernelConstants<>+492(SB)/4, $(0.16666521)
-DATA kernelConstants<>+496(SB)/4, $(0.16666521)
-DATA kernelConstants<>+500(SB)/4, $(0.16666521)
-DATA kernelConstants<>+504(SB)/4, $(0.16666521)
-DATA kernelConstants<>+508(SB)/4, $(0.16666521)
-DATA kernelConstants<>+512(SB)/4, $(0.49999994)
-DATA kernelConstants<>+516(SB)/4, $(0.49999994)
-DATA kernelConstants<>+520(SB)/4, $(0.49999994)
-DATA kernelConstants<>+524(SB)/4, $(0.49999994)
-DATA kernelConstants<>+528(SB)/4, $(0.49999994)
-DATA kernelConstants<>+532(SB)/4, $(0.49999994)
-DATA kernelConstants<>+536(SB)/4, $(0.49999994)
-DATA kernelConstants<>+540(SB)/4, $(0.49999994)
-DATA kernelConstants<>+544(SB)/4, $(0.49999994)
-DATA kernelConstants<>+548(SB)/4, $(0.49999994)
-DATA kernelConstants<>+552(SB)/4, $(0.49999994)
-DATA kernelConstants<>+556(SB)/4, $(0.49999994)
-DATA kernelConstants<>+560(SB)/4, $(0.49999994)
-DATA kernelConstants<>+564(SB)/4, $(0.49999994)
-DATA kernelConstants<>+568(SB)/4, $(0.49999994)
-DATA kernelConstants<>+572(SB)/4, $(0.49999994)
-DATA kernelConstants<>+576(SB)/4, $(1.0)
-DATA kernelConstants<>+580(SB)/4, $(1.0)
-DATA kernelConstants<>+584(SB)/4, $(1.0)
-DATA kernelConstants<>+588(SB)/4, $(1.0)
-DATA kernelConstants<>+592(SB)/4, $(1.0)
-DATA kernelConstants<>+596(SB)/4, $(1.0)
-DATA kernelConstants<>+600(SB)/4, $(1.0)
-DATA kernelConstants<>+604(SB)/4, $(1.0)
-DATA kernelConstants<>+608(SB)/4, $(1.0)
-DATA kernelConstants<>+612(SB)/4, $(1.0)
-DATA kernelConstants<>+616(SB)/4, $(1.0)
-DATA kernelConstants<>+620(SB)/4, $(1.0)
-DATA kernelConstants<>+624(SB)/4, $(1.0)
-DATA kernelConstants<>+628(SB)/4, $(1.0)
-DATA kernelConstants<>+632(SB)/4, $(1.0)
-DATA kernelConstants<>+636(SB)/4, $(1.0)
-DATA kernelConstants<>+640(SB)/4, $(-87.33654)
-DATA kernelConstants<>+644(SB)/4, $(-87.33654)
-DATA kernelConstants<>+648(SB)/4, $(-87.33654)
-DATA kernelConstants<>+652(SB)/4, $(-87.33654)
-DATA kernelConstants<>+656(SB)/4, $(-87.33654)
-DATA kernelConstants<>+660(SB)/4, $(-87.33654)
-DATA kernelConstants<>+664(SB)/4, $(-87.33654)
-DATA kernelConstants<>+668(SB)/4, $(-87.33654)
-DATA kernelConstants<>+672(SB)/4, $(-87.33654)
-DATA kernelConstants<>+676(SB)/4, $(-87.33654)
-DATA kernelConstants<>+680(SB)/4, $(-87.33654)
-DATA kernelConstants<>+684(SB)/4, $(-87.33654)
-DATA kernelConstants<>+688(SB)/4, $(-87.33654)
-DATA kernelConstants<>+692(SB)/4, $(-87.33654)
-DATA kernelConstants<>+696(SB)/4, $(-87.33654)
-DATA kernelConstants<>+700(SB)/4, $(-87.33654)
-DATA kernelConstants<>+704(SB)/4, $(-2.0)
-DATA kernelConstants<>+708(SB)/4, $(-2.0)
-DATA kernelConstants<>+712(SB)/4, $(-2.0)
-DATA kernelConstants<>+716(SB)/4, $(-2.0)
-DATA kernelConstants<>+720(SB)/4, $(-2.0)
-DATA kernelConstants<>+724(SB)/4, $(-2.0)
-DATA kernelConstants<>+728(SB)/4, $(-2.0)
-DATA kernelConstants<>+732(SB)/4, $(-2.0)
-DATA kernelConstants<>+736(SB)/4, $(-2.0)
-DATA kernelConstants<>+740(SB)/4, $(-2.0)
-DATA kernelConstants<>+744(SB)/4, $(-2.0)
-DATA kernelConstants<>+748(SB)/4, $(-2.0)
-DATA kernelConstants<>+752(SB)/4, $(-2.0)
-DATA kernelConstants<>+756(SB)/4, $(-2.0)
-DATA kernelConstants<>+760(SB)/4, $(-2.0)
-DATA kernelConstants<>+764(SB)/4, $(-2.0)
-GLOBL kernelConstants<>(SB), RODATA|NOPTR, $768
+DATA kernelConstants<>+64(SB)/4, $(1.442695)
+DATA kernelConstants<>+68(SB)/4, $(1.442695)
+DATA kernelConstants<>+72(SB)/4, $(1.442695)
+DATA kernelConstants<>+76(SB)/4, $(1.442695)
+DATA kernelConstants<>+80(SB)/4, $(1.442695)
+DATA kernelConstants<>+84(SB)/4, $(1.442695)
+DATA kernelConstants<>+88(SB)/4, $(1.442695)
+DATA kernelConstants<>+92(SB)/4, $(1.442695)
+DATA kernelConstants<>+96(SB)/4, $(1.442695)
+DATA kernelConstants<>+100(SB)/4, $(1.442695)
+DATA kernelConstants<>+104(SB)/4, $(1.442695)
+DATA kernelConstants<>+108(SB)/4, $(1.442695)
+DATA kernelConstants<>+112(SB)/4, $(1.442695)
+DATA kernelConstants<>+116(SB)/4, $(1.442695)
+DATA kernelConstants<>+120(SB)/4, $(1.442695)
+DATA kernelConstants<>+124(SB)/4, $(1.442695)
+DATA kernelConstants<>+128(SB)/4, $(12582912.0)
+DATA kernelConstants<>+132(SB)/4, $(12582912.0)
+DATA kernelConstants<>+136(SB)/4, $(12582912.0)
+DATA kernelConstants<>+140(SB)/4, $(12582912.0)
+DATA kernelConstants<>+144(SB)/4, $(12582912.0)
+DATA kernelConstants<>+148(SB)/4, $(12582912.0)
+DATA kernelConstants<>+152(SB)/4, $(12582912.0)
+DATA kernelConstants<>+156(SB)/4, $(12582912.0)
+DATA kernelConstants<>+160(SB)/4, $(12582912.0)
+DATA kernelConstants<>+164(SB)/4, $(12582912.0)
+DATA kernelConstants<>+168(SB)/4, $(12582912.0)
+DATA kernelConstants<>+172(SB)/4, $(12582912.0)
+DATA kernelConstants<>+176(SB)/4, $(12582912.0)
+DATA kernelConstants<>+180(SB)/4, $(12582912.0)
+DATA kernelConstants<>+184(SB)/4, $(12582912.0)
+DATA kernelConstants<>+188(SB)/4, $(12582912.0)
+DATA kernelConstants<>+192(SB)/4, $(12582912.0)
+DATA kernelConstants<>+196(SB)/4, $(12582912.0)
+DATA kernelConstants<>+200(SB)/4, $(12582912.0)
+DATA kernelConstants<>+204(SB)/4, $(12582912.0)
+DATA kernelConstants<>+208(SB)/4, $(12582912.0)
+DATA kernelConstants<>+212(SB)/4, $(12582912.0)
+DATA kernelConstants<>+216(SB)/4, $(12582912.0)
+DATA kernelConstants<>+220(SB)/4, $(12582912.0)
+DATA kernelConstants<>+224(SB)/4, $(12582912.0)
+DATA kernelConstants<>+228(SB)/4, $(12582912.0)
+DATA kernelConstants<>+232(SB)/4, $(12582912.0)
+DATA kernelConstants<>+236(SB)/4, $(12582912.0)
+DATA kernelConstants<>+240(SB)/4, $(12582912.0)
+DATA kernelConstants<>+244(SB)/4, $(12582912.0)
+DATA kernelConstants<>+248(SB)/4, $(12582912.0)
+DATA kernelConstants<>+252(SB)/4, $(12582912.0)
+DATA kernelConstants<>+256(SB)/4, $(0.69314575)
+DATA kernelConstants<>+260(SB)/4, $(0.69314575)
+DATA kernelConstants<>+264(SB)/4, $(0.69314575)
+DATA kernelConstants<>+268(SB)/4, $(0.69314575)
+DATA kernelConstants<>+272(SB)/4, $(0.69314575)
+DATA kernelConstants<>+276(SB)/4, $(0.69314575)
+DATA kernelConstants<>+280(SB)/4, $(0.69314575)
+DATA kernelConstants<>+284(SB)/4, $(0.69314575)
+DATA kernelConstants<>+288(SB)/4, $(0.69314575)
+DATA kernelConstants<>+292(SB)/4, $(0.69314575)
+DATA kernelConstants<>+296(SB)/4, $(0.69314575)
+DATA kernelConstants<>+300(SB)/4, $(0.69314575)
+DATA kernelConstants<>+304(SB)/4, $(0.69314575)
+DATA kernelConstants<>+308(SB)/4, $(0.69314575)
+DATA kernelConstants<>+312(SB)/4, $(0.69314575)
+DATA kernelConstants<>+316(SB)/4, $(0.69314575)
+DATA kernelConstants<>+320(SB)/4, $(0.69314575)
+DATA kernelConstants<>+324(SB)/4, $(0.69314575)
+DATA kernelConstants<>+328(SB)/4, $(0.69314575)
+DATA kernelConstants<>+332(SB)/4, $(0.69314575)
+DATA kernelConstants<>+336(SB)/4, $(0.69314575)
+DATA kernelConstants<>+340(SB)/4, $(0.69314575)
+DATA kernelConstants<>+344(SB)/4, $(0.69314575)
+DATA kernelConstants<>+348(SB)/4, $(0.69314575)
+DATA kernelConstants<>+352(SB)/4, $(0.69314575)
+DATA kernelConstants<>+356(SB)/4, $(0.69314575)
+DATA kernelConstants<>+360(SB)/4, $(0.69314575)
+DATA kernelConstants<>+364(SB)/4, $(0.69314575)
+DATA kernelConstants<>+368(SB)/4, $(0.69314575)
+DATA kernelConstants<>+372(SB)/4, $(0.69314575)
+DATA kernelConstants<>+376(SB)/4, $(0.69314575)
+DATA kernelConstants<>+380(SB)/4, $(0.69314575)
+DATA kernelConstants<>+384(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+388(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+392(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+396(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+400(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+404(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+408(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+412(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+416(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+420(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+424(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+428(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+432(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+436(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+440(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+444(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+448(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+452(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+456(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+460(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+464(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+468(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+472(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+476(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+480(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+484(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+488(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+492(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+496(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+500(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+504(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+508(SB)/4, $(0.0000014286068)
+DATA kernelConstants<>+512(SB)/4, $(0.001381454)
+DATA kernelConstants<>+516(SB)/4, $(0.001381454)
+DATA kernelConstants<>+520(SB)/4, $(0.001381454)
+DATA kernelConstants<>+524(SB)/4, $(0.001381454)
+DATA kernelConstants<>+528(SB)/4, $(0.001381454)
+DATA kernelConstants<>+532(SB)/4, $(0.001381454)
+DATA kernelConstants<>+536(SB)/4, $(0.001381454)
+DATA kernelConstants<>+540(SB)/4, $(0.001381454)
+DATA kernelConstants<>+544(SB)/4, $(0.001381454)
+DATA kernelConstants<>+548(SB)/4, $(0.001381454)
+DATA kernelConstants<>+552(SB)/4, $(0.001381454)
+DATA kernelConstants<>+556(SB)/4, $(0.001381454)
+DATA kernelConstants<>+560(SB)/4, $(0.001381454)
+DATA kernelConstants<>+564(SB)/4, $(0.001381454)
+DATA kernelConstants<>+568(SB)/4, $(0.001381454)
+DATA kernelConstants<>+572(SB)/4, $(0.001381454)
+DATA kernelConstants<>+576(SB)/4, $(0.001381454)
+DATA kernelConstants<>+580(SB)/4, $(0.001381454)
+DATA kernelConstants<>+584(SB)/4, $(0.001381454)
+DATA kernelConstants<>+588(SB)/4, $(0.001381454)
+DATA kernelConstants<>+592(SB)/4, $(0.001381454)
+DATA kernelConstants<>+596(SB)/4, $(0.001381454)
+DATA kernelConstants<>+600(SB)/4, $(0.001381454)
+DATA kernelConstants<>+604(SB)/4, $(0.001381454)
+DATA kernelConstants<>+608(SB)/4, $(0.001381454)
+DATA kernelConstants<>+612(SB)/4, $(0.001381454)
+DATA kernelConstants<>+616(SB)/4, $(0.001381454)
+DATA kernelConstants<>+620(SB)/4, $(0.001381454)
+DATA kernelConstants<>+624(SB)/4, $(0.001381454)
+DATA kernelConstants<>+628(SB)/4, $(0.001381454)
+DATA kernelConstants<>+632(SB)/4, $(0.001381454)
+DATA kernelConstants<>+636(SB)/4, $(0.001381454)
+DATA kernelConstants<>+640(SB)/4, $(0.008368745)
+DATA kernelConstants<>+644(SB)/4, $(0.008368745)
+DATA kernelConstants<>+648(SB)/4, $(0.008368745)
+DATA kernelConstants<>+652(SB)/4, $(0.008368745)
+DATA kernelConstants<>+656(SB)/4, $(0.008368745)
+DATA kernelConstants<>+660(SB)/4, $(0.008368745)
+DATA kernelConstants<>+664(SB)/4, $(0.008368745)
+DATA kernelConstants<>+668(SB)/4, $(0.008368745)
+DATA kernelConstants<>+672(SB)/4, $(0.008368745)
+DATA kernelConstants<>+676(SB)/4, $(0.008368745)
+DATA kernelConstants<>+680(SB)/4, $(0.008368745)
+DATA kernelConstants<>+684(SB)/4, $(0.008368745)
+DATA kernelConstants<>+688(SB)/4, $(0.008368745)
+DATA kernelConstants<>+692(SB)/4, $(0.008368745)
+DATA kernelConstants<>+696(SB)/4, $(0.008368745)
+DATA kernelConstants<>+700(SB)/4, $(0.008368745)
+DATA kernelConstants<>+704(SB)/4, $(0.008368745)
+DATA kernelConstants<>+708(SB)/4, $(0.008368745)
+DATA kernelConstants<>+712(SB)/4, $(0.008368745)
+DATA kernelConstants<>+716(SB)/4, $(0.008368745)
+DATA kernelConstants<>+720(SB)/4, $(0.008368745)
+DATA kernelConstants<>+724(SB)/4, $(0.008368745)
+DATA kernelConstants<>+728(SB)/4, $(0.008368745)
+DATA kernelConstants<>+732(SB)/4, $(0.008368745)
+DATA kernelConstants<>+736(SB)/4, $(0.008368745)
+DATA kernelConstants<>+740(SB)/4, $(0.008368745)
+DATA kernelConstants<>+744(SB)/4, $(0.008368745)
+DATA kernelConstants<>+748(SB)/4, $(0.008368745)
+DATA kernelConstants<>+752(SB)/4, $(0.008368745)
+DATA kernelConstants<>+756(SB)/4, $(0.008368745)
+DATA kernelConstants<>+760(SB)/4, $(0.008368745)
+DATA kernelConstants<>+764(SB)/4, $(0.008368745)
+DATA kernelConstants<>+768(SB)/4, $(0.04166839)
+DATA kernelConstants<>+772(SB)/4, $(0.04166839)
+DATA kernelConstants<>+776(SB)/4, $(0.04166839)
+DATA kernelConstants<>+780(SB)/4, $(0.04166839)
+DATA kernelConstants<>+784(SB)/4, $(0.04166839)
+DATA kernelConstants<>+788(SB)/4, $(0.04166839)
+DATA kernelConstants<>+792(SB)/4, $(0.04166839)
+DATA kernelConstants<>+796(SB)/4, $(0.04166839)
+DATA kernelConstants<>+800(SB)/4, $(0.04166839)
+DATA kernelConstants<>+804(SB)/4, $(0.04166839)
+DATA kernelConstants<>+808(SB)/4, $(0.04166839)
+DATA kernelConstants<>+812(SB)/4, $(0.04166839)
+DATA kernelConstants<>+816(SB)/4, $(0.04166839)
+DATA kernelConstants<>+820(SB)/4, $(0.04166839)
+DATA kernelConstants<>+824(SB)/4, $(0.04166839)
+DATA kernelConstants<>+828(SB)/4, $(0.04166839)
+DATA kernelConstants<>+832(SB)/4, $(0.04166839)
+DATA kernelConstants<>+836(SB)/4, $(0.04166839)
+DATA kernelConstants<>+840(SB)/4, $(0.04166839)
+DATA kernelConstants<>+844(SB)/4, $(0.04166839)
+DATA kernelConstants<>+848(SB)/4, $(0.04166839)
+DATA kernelConstants<>+852(SB)/4, $(0.04166839)
+DATA kernelConstants<>+856(SB)/4, $(0.04166839)
+DATA kernelConstants<>+860(SB)/4, $(0.04166839)
+DATA kernelConstants<>+864(SB)/4, $(0.04166839)
+DATA kernelConstants<>+868(SB)/4, $(0.04166839)
+DATA kernelConstants<>+872(SB)/4, $(0.04166839)
+DATA kernelConstants<>+876(SB)/4, $(0.04166839)
+DATA kernelConstants<>+880(SB)/4, $(0.04166839)
+DATA kernelConstants<>+884(SB)/4, $(0.04166839)
+DATA kernelConstants<>+888(SB)/4, $(0.04166839)
+DATA kernelConstants<>+892(SB)/4, $(0.04166839)
+DATA kernelConstants<>+896(SB)/4, $(0.16666521)
+DATA kernelConstants<>+900(SB)/4, $(0.16666521)
+DATA kernelConstants<>+904(SB)/4, $(0.16666521)
+DATA kernelConstants<>+908(SB)/4, $(0.16666521)
+DATA kernelConstants<>+912(SB)/4, $(0.16666521)
+DATA kernelConstants<>+916(SB)/4, $(0.16666521)
+DATA kernelConstants<>+920(SB)/4, $(0.16666521)
+DATA kernelConstants<>+924(SB)/4, $(0.16666521)
+DATA kernelConstants<>+928(SB)/4, $(0.16666521)
+DATA kernelConstants<>+932(SB)/4, $(0.16666521)
+DATA kernelConstants<>+936(SB)/4, $(0.16666521)
+DATA kernelConstants<>+940(SB)/4, $(0.16666521)
+DATA kernelConstants<>+944(SB)/4, $(0.16666521)
+DATA kernelConstants<>+948(SB)/4, $(0.16666521)
+DATA kernelConstants<>+952(SB)/4, $(0.16666521)
+DATA kernelConstants<>+956(SB)/4, $(0.16666521)
+DATA kernelConstants<>+960(SB)/4, $(0.16666521)
+DATA kernelConstants<>+964(SB)/4, $(0.16666521)
+DATA kernelConstants<>+968(SB)/4, $(0.16666521)
+DATA kernelConstants<>+972(SB)/4, $(0.16666521)
+DATA kernelConstants<>+976(SB)/4, $(0.16666521)
+DATA kernelConstants<>+980(SB)/4, $(0.16666521)
+DATA kernelConstants<>+984(SB)/4, $(0.16666521)
+DATA kernelConstants<>+988(SB)/4, $(0.16666521)
+DATA kernelConstants<>+992(SB)/4, $(0.16666521)
+DATA kernelConstants<>+996(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1000(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1004(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1008(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1012(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1016(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1020(SB)/4, $(0.16666521)
+DATA kernelConstants<>+1024(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1028(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1032(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1036(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1040(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1044(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1048(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1052(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1056(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1060(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1064(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1068(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1072(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1076(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1080(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1084(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1088(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1092(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1096(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1100(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1104(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1108(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1112(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1116(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1120(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1124(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1128(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1132(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1136(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1140(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1144(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1148(SB)/4, $(0.49999994)
+DATA kernelConstants<>+1152(SB)/4, $(1.0)
+DATA kernelConstants<>+1156(SB)/4, $(1.0)
+DATA kernelConstants<>+1160(SB)/4, $(1.0)
+DATA kernelConstants<>+1164(SB)/4, $(1.0)
+DATA kernelConstants<>+1168(SB)/4, $(1.0)
+DATA kernelConstants<>+1172(SB)/4, $(1.0)
+DATA kernelConstants<>+1176(SB)/4, $(1.0)
+DATA kernelConstants<>+1180(SB)/4, $(1.0)
+DATA kernelConstants<>+1184(SB)/4, $(1.0)
+DATA kernelConstants<>+1188(SB)/4, $(1.0)
+DATA kernelConstants<>+1192(SB)/4, $(1.0)
+DATA kernelConstants<>+1196(SB)/4, $(1.0)
+DATA kernelConstants<>+1200(SB)/4, $(1.0)
+DATA kernelConstants<>+1204(SB)/4, $(1.0)
+DATA kernelConstants<>+1208(SB)/4, $(1.0)
+DATA kernelConstants<>+1212(SB)/4, $(1.0)
+DATA kernelConstants<>+1216(SB)/4, $(1.0)
+DATA kernelConstants<>+1220(SB)/4, $(1.0)
+DATA kernelConstants<>+1224(SB)/4, $(1.0)
+DATA kernelConstants<>+1228(SB)/4, $(1.0)
+DATA kernelConstants<>+1232(SB)/4, $(1.0)
+DATA kernelConstants<>+1236(SB)/4, $(1.0)
+DATA kernelConstants<>+1240(SB)/4, $(1.0)
+DATA kernelConstants<>+1244(SB)/4, $(1.0)
+DATA kernelConstants<>+1248(SB)/4, $(1.0)
+DATA kernelConstants<>+1252(SB)/4, $(1.0)
+DATA kernelConstants<>+1256(SB)/4, $(1.0)
+DATA kernelConstants<>+1260(SB)/4, $(1.0)
+DATA kernelConstants<>+1264(SB)/4, $(1.0)
+DATA kernelConstants<>+1268(SB)/4, $(1.0)
+DATA kernelConstants<>+1272(SB)/4, $(1.0)
+DATA kernelConstants<>+1276(SB)/4, $(1.0)
+DATA kernelConstants<>+1280(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1284(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1288(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1292(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1296(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1300(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1304(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1308(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1312(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1316(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1320(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1324(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1328(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1332(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1336(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1340(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1344(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1348(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1352(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1356(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1360(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1364(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1368(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1372(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1376(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1380(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1384(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1388(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1392(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1396(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1400(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1404(SB)/4, $(-87.33654)
+DATA kernelConstants<>+1408(SB)/4, $(-2.0)
+DATA kernelConstants<>+1412(SB)/4, $(-2.0)
+DATA kernelConstants<>+1416(SB)/4, $(-2.0)
+DATA kernelConstants<>+1420(SB)/4, $(-2.0)
+DATA kernelConstants<>+1424(SB)/4, $(-2.0)
+DATA kernelConstants<>+1428(SB)/4, $(-2.0)
+DATA kernelConstants<>+1432(SB)/4, $(-2.0)
+DATA kernelConstants<>+1436(SB)/4, $(-2.0)
+DATA kernelConstants<>+1440(SB)/4, $(-2.0)
+DATA kernelConstants<>+1444(SB)/4, $(-2.0)
+DATA kernelConstants<>+1448(SB)/4, $(-2.0)
+DATA kernelConstants<>+1452(SB)/4, $(-2.0)
+DATA kernelConstants<>+1456(SB)/4, $(-2.0)
+DATA kernelConstants<>+1460(SB)/4, $(-2.0)
+DATA kernelConstants<>+1464(SB)/4, $(-2.0)
+DATA kernelConstants<>+1468(SB)/4, $(-2.0)
+DATA kernelConstants<>+1472(SB)/4, $(-2.0)
+DATA kernelConstants<>+1476(SB)/4, $(-2.0)
+DATA kernelConstants<>+1480(SB)/4, $(-2.0)
+DATA kernelConstants<>+1484(SB)/4, $(-2.0)
+DATA kernelConstants<>+1488(SB)/4, $(-2.0)
+DATA kernelConstants<>+1492(SB)/4, $(-2.0)
+DATA kernelConstants<>+1496(SB)/4, $(-2.0)
+DATA kernelConstants<>+1500(SB)/4, $(-2.0)
+DATA kernelConstants<>+1504(SB)/4, $(-2.0)
+DATA kernelConstants<>+1508(SB)/4, $(-2.0)
+DATA kernelConstants<>+1512(SB)/4, $(-2.0)
+DATA kernelConstants<>+1516(SB)/4, $(-2.0)
+DATA kernelConstants<>+1520(SB)/4, $(-2.0)
+DATA kernelConstants<>+1524(SB)/4, $(-2.0)
+DATA kernelConstants<>+1528(SB)/4, $(-2.0)
+DATA kernelConstants<>+1532(SB)/4, $(-2.0)
+GLOBL kernelConstants<>(SB), RODATA|NOPTR, $1536
 
 // func rbfAVX512(values []float32, xx float32, gamma float32, yy []float32)
 // Requires: AVX, AVX512F
 TEXT ·rbfAVX512(SB), NOSPLIT, $0-56
-	MOVQ         values_base+0(FP), AX
-	MOVQ         values_len+8(FP), CX
-	MOVQ         yy_base+32(FP), DX
+	LEAQ         kernelConstants<>+63(SB), AX
+	ANDQ         $-64, AX
+	MOVQ         values_base+0(FP), CX
+	MOVQ         values_len+8(FP), DX
+	MOVQ         yy_base+32(FP), BX
 	VBROADCASTSS xx+24(FP), Z0
 	VBROADCASTSS gamma+28(FP), Z1
 	VPXORD       Z2, Z2, Z2
 	VSUBPS       Z1, Z2, Z1
 
 loop:
-	TESTQ       CX, CX
+	TESTQ       DX, DX
 	JE          done
-	VADDPS      (DX), Z0, Z3
-	VMOVUPS     (AX), Z4
-	VFMADD231PS kernelConstants<>+704(SB), Z4, Z3
+	VADDPS      (BX), Z0, Z3
+	VMOVUPS     (CX), Z4
+	VFMADD231PS 1408(AX), Z4, Z3
 
 	// The second of two is taken where one is NaN.
 	VMAXPS       Z3, Z2, Z3
 	VMULPS       Z1, Z3, Z3
-	VMOVUPS      kernelConstants<>+64(SB), Z4
-	VFMADD231PS  kernelConstants<>+0(SB), Z3, Z4
-	VSUBPS       kernelConstants<>+64(SB), Z4, Z5
+	VMOVUPS      128(AX), Z4
+	VFMADD231PS  (AX), Z3, Z4
+	VSUBPS       128(AX), Z4, Z5
 	VMOVAPS      Z3, Z6
-	VFNMADD231PS kernelConstants<>+128(SB), Z5, Z6
-	VFNMADD231PS kernelConstants<>+192(SB), Z5, Z6
-	VMOVUPS      kernelConstants<>+256(SB), Z5
-	VFMADD213PS  kernelConstants<>+320(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+384(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+448(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+512(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
-	VFMADD213PS  kernelConstants<>+576(SB), Z6, Z5
+	VFNMADD231PS 256(AX), Z5, Z6
+	VFNMADD231PS 384(AX), Z5, Z6
+	VMOVUPS      512(AX), Z5
+	VFMADD213PS  640(AX), Z6, Z5
+	VFMADD213PS  768(AX), Z6, Z5
+	VFMADD213PS  896(AX), Z6, Z5
+	VFMADD213PS  1024(AX), Z6, Z5
+	VFMADD213PS  1152(AX), Z6, Z5
+	VFMADD213PS  1152(AX), Z6, Z5
 	VPSLLD       $0x17, Z4, Z4
 	VPADDD       Z4, Z5, Z5
 
 	// Below the least argument 0, or NaN, which the comparison calls false.
-	VCMPPS  $0x1d, kernelConstants<>+640(SB), Z3, K1
+	VCMPPS  $0x1d, 1280(AX), Z3, K1
 	VMAXPS  Z3, Z2, Z3
 	VMOVAPS Z5, K1, Z3
-	VMOVUPS Z3, (AX)
-	ADDQ    $0x40, AX
-	ADDQ    $0x40, DX
-	SUBQ    $0x10, CX
+	VMOVUPS Z3, (CX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, BX
+	SUBQ    $0x10, DX
 	JMP     loop
 
 done:
@@ -875,48 +1069,50 @@ done:
 // func rbfAVX2(values []float32, xx float32, gamma float32, yy []float32)
 // Requires: AVX, AVX2, FMA3
 TEXT ·rbfAVX2(SB), NOSPLIT, $0-56
-	MOVQ         values_base+0(FP), AX
-	MOVQ         values_len+8(FP), CX
-	MOVQ         yy_base+32(FP), DX
+	LEAQ         kernelConstants<>+63(SB), AX
+	ANDQ         $-64, AX
+	MOVQ         values_base+0(FP), CX
+	MOVQ         values_len+8(FP), DX
+	MOVQ         yy_base+32(FP), BX
 	VBROADCASTSS xx+24(FP), Y0
 	VBROADCASTSS gamma+28(FP), Y1
 	VXORPS       Y2, Y2, Y2
 	VSUBPS       Y1, Y2, Y1
 
 loop:
-	TESTQ       CX, CX
+	TESTQ       DX, DX
 	JE          done
-	VADDPS      (DX), Y0, Y3
-	VMOVUPS     (AX), Y4
-	VFMADD231PS kernelConstants<>+704(SB), Y4, Y3
+	VADDPS      (BX), Y0, Y3
+	VMOVUPS     (CX), Y4
+	VFMADD231PS 1408(AX), Y4, Y3
 
 	// The second of two is taken where one is NaN.
 	VMAXPS       Y3, Y2, Y3
 	VMULPS       Y1, Y3, Y3
-	VMOVUPS      kernelConstants<>+64(SB), Y4
-	VFMADD231PS  kernelConstants<>+0(SB), Y3, Y4
-	VSUBPS       kernelConstants<>+64(SB), Y4, Y5
+	VMOVUPS      128(AX), Y4
+	VFMADD231PS  (AX), Y3, Y4
+	VSUBPS       128(AX), Y4, Y5
 	VMOVAPS      Y3, Y6
-	VFNMADD231PS kernelConstants<>+128(SB), Y5, Y6
-	VFNMADD231PS kernelConstants<>+192(SB), Y5, Y6
-	VMOVUPS      kernelConstants<>+256(SB), Y5
-	VFMADD213PS  kernelConstants<>+320(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+384(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+448(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+512(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
-	VFMADD213PS  kernelConstants<>+576(SB), Y6, Y5
+	VFNMADD231PS 256(AX), Y5, Y6
+	VFNMADD231PS 384(AX), Y5, Y6
+	VMOVUPS      512(AX), Y5
+	VFMADD213PS  640(AX), Y6, Y5
+	VFMADD213PS  768(AX), Y6, Y5
+	VFMADD213PS  896(AX), Y6, Y5
+	VFMADD213PS  1024(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
+	VFMADD213PS  1152(AX), Y6, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPADDD       Y4, Y5, Y5
 
 	// Below the least argument 0, or NaN, which the comparison calls false.
-	VCMPPS    $0x1d, kernelConstants<>+640(SB), Y3, Y4
+	VCMPPS    $0x1d, 1280(AX), Y3, Y4
 	VMAXPS    Y3, Y2, Y3
 	VBLENDVPS Y4, Y5, Y3, Y3
-	VMOVUPS   Y3, (AX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x20, DX
-	SUBQ      $0x08, CX
+	VMOVUPS   Y3, (CX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x20, BX
+	SUBQ      $0x08, DX
 	JMP       loop
 
 done:

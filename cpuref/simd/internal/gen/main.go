@@ -52,7 +52,9 @@ func main() {
 		rowsOfTargets(avx512)
 		weighted(avx2, 6, 2)
 		rowsOfTargets(avx2)
-		each(columnSums)
+		for _, n := range []int{lanes, 2 * lanes} {
+			each(func(l level) { columnSums(l, n) })
+		}
 	case *project:
 		product(avx512, 12)
 		product(avx2, 6)

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants are those of clause 11, and -2, each as often as the widest vector has lanes.
+// constants are those of clause 11, and -2.
 var constants = []named{
 	{"log2e", F32(0x1.715476p0)}, {"round", F32(0x1.8p23)}, {"upper", F32(0x1.62e4p-1)}, {"lower", F32(0x1.7f7d1cp-20)},
 	{"p6", F32(0x1.6a23dp-10)}, {"p5", F32(0x1.123a2p-7)}, {"p4", F32(0x1.5558f2p-5)}, {"p3", F32(0x1.555492p-3)},
@@ -19,23 +19,37 @@ type named struct {
 	value Constant
 }
 
-var table Mem
+// Linkers align a table to 32 bytes, and a constant in two cache lines is read slowly. So each is
+// there as often as two of the widest vectors have lanes.
+const constantSize = 2 * 64
+
+var (
+	table       Mem
+	constantsAt GPVirtual // the first address of a cache line in the table
+)
 
 // kernelConstants generates the table of constants, with more if there are some.
 func kernelConstants(more ...named) {
 	constants = append(constants, more...)
 	table = GLOBL("kernelConstants", RODATA|NOPTR)
 	for i, c := range constants {
-		for lane := range 16 {
-			DATA(64*i+4*lane, c.value)
+		for at := 0; at < constantSize; at += 4 {
+			DATA(constantSize*i+at, c.value)
 		}
 	}
+}
+
+// findConstants generates what a function with constants begins with.
+func findConstants() {
+	constantsAt = GP64()
+	LEAQ(table.Offset(63), constantsAt)
+	ANDQ(I32(-64), constantsAt)
 }
 
 func constant(name string) Mem {
 	for i, c := range constants {
 		if c.name == name {
-			return table.Offset(64 * i)
+			return Mem{Base: constantsAt, Disp: constantSize * i}
 		}
 	}
 	panic(name)
@@ -44,6 +58,7 @@ func constant(name string) Mem {
 // rbf generates a kernel of clause 13 and, inlined, of clause 11 for arguments ≤ 0.
 func rbf(l level) {
 	function("rbf"+l.name, "func(values []float32, xx, gamma float32, yy []float32)")
+	findConstants()
 	values, n, yy := base("values"), length("values"), base("yy")
 	xx, gamma := broadcast("xx", l.vector()), broadcast("gamma", l.vector())
 	zero := l.zeros(1)[0]

@@ -21,6 +21,7 @@ var softmaxConstants = []named{
 // The loops over classes are short, so the processor overlaps them.
 func residuals(l level, name string, given bool) {
 	function(name+l.name, "func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)")
+	findConstants()
 	r := residual{
 		level: l, q: value("q"), scores: base("scores"), t: base("t"), a: base("a"), weight: base("weight"),
 		losses: base("losses"), at: GP64(), left: GP64(),

@@ -18,7 +18,7 @@ func rowsOfTargets(l level) {
 
 // weighted generates a kernel with a loop for each number of rows up to most: four vectors of
 // columns at a time for up to narrow rows, else two, and what is left one vector at a time. Each
-// value loaded, of x or a, is used for several sums. Fetched is half of what is read, at most.
+// value loaded, of x or a, is used for several sums.
 func weighted(l level, most, narrow int) {
 	function("weighted"+l.name, "func(x []float32, stride, columns, examples int, a []float32, step, rows int, "+
 		"totals []float32, width, ahead, rate int)")
@@ -69,12 +69,6 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 		free = free[n:]
 		return taken
 	}
-	if vectors > 1 {
-		Load(Param("rate"), w.rate)
-		if n := 256 / (vectors * size); n > 1 {
-			SHRQ(Imm(uint64(bits.Len(uint(n))-1)), w.rate)
-		}
-	}
 	acc := make([][]VecVirtual, rows)
 	for r := range acc {
 		acc[r] = take(vectors)
@@ -84,6 +78,16 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	if some == nil {
 		CMPQ(w.columns, Imm(uint64(vectors*size/4)))
 		JLT(LabelRef(name + "End"))
+	}
+	if vectors > 1 {
+		Load(Param("rate"), w.rate)
+		SHRQ(Imm(uint64(bits.Len(uint(256/(vectors*size)))-1)), w.rate)
+		TESTQ(w.rate, w.rate)
+		JNE(LabelRef(name + "Examples"))
+		MOVQ(w.stride, w.rate)
+		Load(Param("ahead"), w.ahead)
+		ADDQ(w.x, w.ahead)
+		Label(name + "Examples")
 	}
 	w.each(acc, func(v VecVirtual, at Mem) { w.load(at, some, v) })
 	MOVQ(w.x, w.fromX)
@@ -98,9 +102,9 @@ func (w *weightedLoop) group(name string, rows, vectors int, some Op) {
 	Label(name + "Example")
 	for v := range x {
 		w.load(Mem{Base: w.fromX, Disp: v * size}, some, x[v])
-	}
-	for v := range vectors / 2 {
-		PREFETCHT1(Mem{Base: w.ahead, Disp: v * size})
+		if v*size%64 == 0 && vectors > 1 {
+			PREFETCHT1(Mem{Base: w.ahead, Disp: v * size})
+		}
 	}
 	for r, row := range acc {
 		at := Mem{Base: w.fromA, Disp: 4 * lanes * r}
@@ -204,62 +208,62 @@ func tailLanes(n GPVirtual) VecVirtual {
 	return some
 }
 
-// columnSums generates a kernel whose lanes are 16 rows of coefficients. AVX2, which has no vector
+// columnSums generates a kernel whose lanes are n rows of coefficients. AVX2, which has no vector
 // conversion to int64, converts one number after the other.
-func columnSums(l level) {
-	function("columnSums"+l.name, "func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
-	runs, n, rows, values := base("runs"), length("runs"), base("rows"), base("values")
+func columnSums(l level, n int) {
+	function(fmt.Sprintf("columnSums%d%s", n, l.name),
+		"func(runs, rows []int32, values, a []float32, scale float32, sums []int64)")
+	runs, left, rows, values := base("runs"), length("runs"), base("rows"), base("values")
 	a, sums := base("a"), base("sums")
-	k, left, i, column := GP64(), GP64(), GP64(), GP64()
-	long := l.size == 64
-	acc, scale := l.vectors(4*lanes/l.size), broadcast("scale", l.vector())
+	more, i, column := GP64(), GP64(), GP64()
+	long, size := l.size == 64, uint64(bits.Len(uint(4*n))-1) // of a line of coefficients
+	acc, scale := l.vectors(4*n/l.size), broadcast("scale", l.vector())
 	var scaled Mem
 	if !long {
-		scaled = AllocLocal(4 * lanes)
+		scaled = AllocLocal(4 * n)
 	}
-	loop("run", n, 3, func() {
-		MOVLQSX(Mem{Base: runs}, k)
-		MOVLQSX(Mem{Base: runs, Disp: 4}, left)
-		MOVLQSX(Mem{Base: runs, Disp: 8}, column)
-		SHLQ(Imm(7), column)
+	loop("run", left, 2, func() {
+		MOVLQSX(Mem{Base: runs}, more)
+		MOVLQSX(Mem{Base: runs, Disp: 4}, column)
+		SHLQ(Imm(size+1), column)
 		for _, v := range acc {
 			clearVector(v)
 		}
 		Label("value")
-		MOVLQSX(Mem{Base: rows, Index: k, Scale: 4}, i)
-		SHLQ(Imm(6), i)
+		MOVLQSX(Mem{Base: rows}, i)
+		SHLQ(Imm(size), i)
 		v := l.vector()
-		VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
+		VBROADCASTSS(Mem{Base: values}, v)
 		for part, sum := range acc {
 			VFMADD231PS(Mem{Base: a, Index: i, Scale: 1, Disp: l.size * part}, v, sum)
 		}
-		INCQ(k)
-		DECQ(left)
+		add(4, rows, values)
+		DECQ(more)
 		JNE(LabelRef("value"))
 
 		for part, v := range acc {
 			VMULPS(scale, v, v)
 			if !long {
 				VMOVUPS(v, scaled.Offset(32*part))
+				continue
 			}
-		}
-		if long {
 			low, high, half := ZMM(), ZMM(), YMM()
-			VCVTPS2QQ(acc[0].AsY(), low)
-			VEXTRACTF32X8(Imm(1), acc[0], half)
+			VCVTPS2QQ(v.AsY(), low)
+			VEXTRACTF32X8(Imm(1), v, half)
 			VCVTPS2QQ(half, high)
-			for part, v := range []VecVirtual{low, high} {
-				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 64 * part}
+			for i, v := range []VecVirtual{low, high} {
+				sum := Mem{Base: sums, Index: column, Scale: 1, Disp: 128*part + 64*i}
 				VPADDQ(sum, v, v)
 				VMOVDQU64(v, sum)
 			}
-		} else {
-			for lane := range lanes {
+		}
+		if !long {
+			for lane := range n {
 				integer := GP64()
 				VCVTSS2SIQ(scaled.Offset(4*lane), integer)
 				ADDQ(integer, Mem{Base: sums, Index: column, Scale: 1, Disp: 8 * lane})
 			}
 		}
-		add(12, runs)
+		add(8, runs)
 	})
 }

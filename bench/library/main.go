@@ -69,7 +69,6 @@ func predict(ctx context.Context, path, data string, seconds float64, body strin
 	return nil
 }
 
-// writeRequests writes the requests that ask about x.
 func writeRequests(body string, x dataset.Examples) error {
 	rows := make([][]float32, x.N)
 	for i := range rows {

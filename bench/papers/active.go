@@ -160,7 +160,6 @@ type duel struct {
 	steps       string
 }
 
-// always is the duel of each seed.
 func (d duel) always(uint64) duel { return d }
 
 func runFigure75(ctx context.Context, r *run) error {
@@ -435,7 +434,6 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 	})
 }
 
-// benchSet reads or draws a set.
 func (r *run) benchSet(ctx context.Context, name string, seed uint64) (*dataset.Dataset, error) {
 	switch name {
 	case banana.name:

@@ -88,7 +88,6 @@ const (
 	gaussianStream = 0x636f7061 // "copa"
 )
 
-// gaussians draws n examples of three classes.
 func gaussians(rng *rand.Rand, n int) *dataset.Dataset {
 	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 2},
 		Classes: classNames(len(gaussianCentres))}

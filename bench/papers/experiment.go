@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// experiment is an experiment.
 type experiment struct {
 	Name  string   // as a user types it
 	Usage string   // what it shows, in a line
@@ -26,7 +25,6 @@ var experiments = []*experiment{
 	figure512, figure63, figure64, figure75, activeBench, activeBenchPacked,
 }
 
-// options of Run. Engine is required.
 type options struct {
 	Engine  engine.Engine
 	DataDir string   // folder with a folder for each data set
@@ -65,7 +63,6 @@ const (
 	OperatorNorm = "operator_norm" // the largest singular value of the same matrix, 0 to √Q
 )
 
-// run is an experiment under way.
 type run struct {
 	options
 	name string

@@ -50,7 +50,6 @@ const (
 	Updates = "updates" // of the perceptron
 )
 
-// oracles are those of the thesis, in its order.
 var oracles = []string{localisation.Largest, localisation.Smallest,
 	localisation.Random}
 

@@ -18,7 +18,10 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/bench/device"
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
@@ -92,7 +95,6 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return err
 }
 
-// command writes the rows of the experiment.
 func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []string,
 	stdout, stderr io.Writer) (err error) {
 	var o options
@@ -103,7 +105,8 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	sets := flags.String("sets", "", "comma `LIST` of data sets: "+strings.Join(e.Sets, ","))
 	out := flags.String("out", "-", "`FILE` to write, JSON lines; - for standard output")
 	quiet := flags.Bool("quiet", false, "say nothing while it works")
-	name := flags.String("device", "cpu", device.Usage)
+	name := flags.String("device", "cpu", "compute on `NAME`: cpu, cpu:plain or "+
+		"opencl (the first OpenCL device); the bits are the same")
 	flags.Usage = func() {
 		fmt.Fprintf(stderr, "%s.\n\n%s\n\nEach row is a JSON object: the mean of the runs, its standard "+
 			"error, each run, and the paper's "+
@@ -122,7 +125,7 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	if !*quiet {
 		o.Note = func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }
 	}
-	if o.Engine, err = device.Open(*name); err != nil {
+	if o.Engine, err = openEngine(*name); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Engine.Close()) }()
@@ -136,7 +139,6 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 	return write(stdout)
 }
 
-// plotRows draws the rows of a file.
 func plotRows(flags *flag.FlagSet, args []string) error {
 	path := flags.String("rows", "", "`FILE` of rows (required)")
 	out := flags.String("picture", "", "`FILE` to write, .svg or .png (required)")
@@ -158,4 +160,21 @@ func plotRows(flags *flag.FlagSet, args []string) error {
 		return fmt.Errorf("%s: %w", *path, err)
 	}
 	return chart.Save(*out, p)
+}
+
+// openEngine returns the engine of a name.
+func openEngine(name string) (engine.Engine, error) {
+	switch name {
+	case "cpu":
+		return simd.New(), nil
+	case "cpu:plain":
+		return cpuref.New(), nil
+	case "opencl":
+		all, err := gpu.Devices()
+		if err != nil {
+			return nil, fmt.Errorf("opencl: %w (the device cpu needs no OpenCL)", err)
+		}
+		return gpu.Open(all[0], gpu.Options{})
+	}
+	return nil, fmt.Errorf("device: unknown name: got %q, want cpu, cpu:plain or opencl", name)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
-// readRows reads the rows of one experiment.
 func readRows(path string) ([]Row, error) {
 	text, err := smallfile.Read(path)
 	if err != nil {
@@ -98,7 +97,6 @@ func picture(rows []Row) (*plot.Plot, error) {
 	return p, nil
 }
 
-// several says whether rows differ in what of says.
 func several(rows []Row, of func(Row) string) bool {
 	return slices.ContainsFunc(rows, func(r Row) bool { return of(r) != of(rows[0]) })
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// set is a data set.
 type set struct {
 	name        string
 	train, test string // files below options.DataDir; test "" where the examples behind first test
@@ -91,7 +90,6 @@ func (s set) read(ctx context.Context, r *run) (train, test *dataset.Dataset, er
 	return s.mapped(ctx, r, train, test)
 }
 
-// readFile returns the examples of a file.
 func (s set) readFile(ctx context.Context, r *run, name string) (*dataset.Dataset, error) {
 	path, o := filepath.Join(r.DataDir, name), s.options
 	if strings.Contains(name, "images-idx3") {
@@ -117,7 +115,6 @@ func (s set) readFile(ctx context.Context, r *run, name string) (*dataset.Datase
 	return file.ReadFrom(ctx, lines, path, o)
 }
 
-// readFiles returns what the files have.
 func (s set) readFiles(ctx context.Context, r *run) (train, test *dataset.Dataset, err error) {
 	if train, err = s.readFile(ctx, r, s.train); err != nil {
 		return nil, nil, err

@@ -22,7 +22,6 @@ place of RCV1 stand nine classes of Reuters-21578.`,
 	},
 }
 
-// tableRows measures the columns of table 1 on a set.
 func (r *run) tableRows(ctx context.Context, s set) error {
 	train, test, err := s.read(ctx, r)
 	if err != nil {

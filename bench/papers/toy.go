@@ -83,7 +83,6 @@ func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x flo
 	return nil
 }
 
-// toys draws the problem of each run.
 func (r *run) toys() []*toy {
 	all := make([]*toy, r.Runs)
 	for k := range all {

@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// way is a way to learn.
 type way struct {
 	name   string
 	params func() learners.Params
@@ -53,7 +52,6 @@ func umaBy(set func(*uma.Params)) func() learners.Params {
 	}
 }
 
-// trial is what is learned from, and judged by.
 type trial struct {
 	train, test *dataset.Dataset // the labels of train may be wrong
 	noise       *confusion.Matrix

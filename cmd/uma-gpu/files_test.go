@@ -108,7 +108,7 @@ func TestFilesAreProtected(t *testing.T) {
 				if !ok1 || !ok2 || !a.Written() {
 					continue
 				}
-				if _, many := a.(app.OutputsFlag); a.Names()[0] == b.Names()[0] && !many ||
+				if _, many := a.(app.FilesFlag); a.Names()[0] == b.Names()[0] && !many ||
 					app.MayReplace(a.Names()[0], b.Names()[0]) {
 					continue
 				}

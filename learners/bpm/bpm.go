@@ -64,11 +64,13 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
 				"how far predictions of the examples may be from where they belong, in units of their doubt"),
 		},
-		Start: p.start,
+		Start: base.StartScored("bpm", func(s *base.Scored) (learners.Learner, error) {
+			l := &learner{Params: *p, Scored: s, noise: noise(s.Problem)}
+			return l, l.begin()
+		}),
 	}
 }
 
-// learner is the learner in the middle of a run.
 type learner struct {
 	Params
 	*base.Scored
@@ -82,13 +84,6 @@ type machine struct {
 	class    int
 	centre   *versionspace.Propagation
 	evidence []versionspace.Evidence
-}
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &learner{Params: *p, Scored: s, noise: noise(problem)}
-		return l, l.begin()
-	})
 }
 
 // begin makes the machines: of two classes that of the second, which the first mirrors.
@@ -120,13 +115,10 @@ func (l *learner) begin() error {
 
 // used returns the columns in which an example is not 0, in increasing order; one if there is none.
 func used(x dataset.Examples) (columns []int) {
-	is := make([]bool, x.D)
+	is, row := make([]bool, x.D), make([]float32, x.D)
 	for i := range x.N {
-		at, values := x.Entries(i)
-		for k, v := range values {
-			if v != 0 {
-				is[column(at, k)] = true
-			}
+		for j, v := range x.DenseRow(row, i) {
+			is[j] = is[j] || v != 0
 		}
 	}
 	for j, yes := range is {
@@ -142,27 +134,14 @@ func used(x dataset.Examples) (columns []int) {
 
 // rows returns the columns of all examples, one example after the other.
 func rows(x dataset.Examples, columns []int) []float64 {
-	d := len(columns)
-	place, all := make([]int, x.D), make([]float64, x.N*d)
-	for k, j := range columns {
-		place[j] = k
-	}
+	all, row := make([]float64, 0, x.N*len(columns)), make([]float32, x.D)
 	for i := range x.N {
-		at, values := x.Entries(i)
-		for k, v := range values {
-			if v != 0 {
-				all[i*d+place[column(at, k)]] = float64(v)
-			}
+		values := x.DenseRow(row, i)
+		for _, j := range columns {
+			all = append(all, float64(values[j])+0) // never -0
 		}
 	}
 	return all
-}
-
-func column(columns []int32, k int) int {
-	if columns == nil {
-		return k
-	}
-	return int(columns[k])
 }
 
 // Step implements learners.Learner: a pass of each machine that still moves; of all if what one

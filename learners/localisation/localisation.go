@@ -20,6 +20,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -66,11 +67,14 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Int("updates", &p.Updates, 1, math.MaxInt,
 				"most updates of the perceptron for one more plane; training ends where these are too few"),
 		},
-		Start: p.start,
+		Start: base.StartScored("localisation", func(s *base.Scored) (learners.Learner, error) {
+			x, y := s.Problem.X, s.Problem.Y
+			return &learner{Params: *p, Scored: s, random: *rand.NewPCG(s.Problem.Seed, stream),
+				planes: planes{x: x, y: y, known: map[plane]bool{}}}, nil
+		}),
 	}
 }
 
-// learner is the learner in the middle of a run.
 type learner struct {
 	Params
 	*base.Scored
@@ -80,13 +84,6 @@ type learner struct {
 
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x706c616e6573 // "planes"
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		return &learner{Params: *p, Scored: s, random: *rand.NewPCG(problem.Seed, stream),
-			planes: planes{x: problem.X, y: problem.Y, known: map[plane]bool{}}}, nil
-	})
-}
 
 // Step implements learners.Learner: one more plane.
 func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
@@ -169,7 +166,13 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
-func (l *learner) CompressionSet() []int { return l.planes.examples() }
+func (l *learner) CompressionSet() (all []int) {
+	for _, p := range l.planes.all {
+		all = append(all, int(p.Example))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // counted is a plane as a state has it.
 type counted struct {

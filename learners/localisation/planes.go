@@ -34,7 +34,6 @@ func (s *planes) cuts(p plane) bool {
 	return !zero
 }
 
-// add adds a plane.
 func (s *planes) add(p plane) error {
 	need := memory.Product(len(s.all)+1, 8)
 	if err := memory.Check(need, "the products of cutting planes with each other"); err != nil {
@@ -92,7 +91,6 @@ func (s *planes) sign(a, b plane) (sum int) {
 	return sum
 }
 
-// product returns that of the planes a and b.
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
 // satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all
@@ -141,13 +139,4 @@ func (s *planes) weights(q, d int) []float32 {
 		w[k] = float32(v)
 	}
 	return w
-}
-
-// examples returns those of the planes, each once, in increasing order.
-func (s *planes) examples() (all []int) {
-	for _, p := range s.all {
-		all = append(all, int(p.Example))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

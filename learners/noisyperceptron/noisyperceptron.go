@@ -75,8 +75,8 @@ type updateRule interface {
 // learner is one of the learners in the middle of a run.
 type learner struct {
 	updateRule
-	eval    engine.Evaluator
-	problem *learners.Problem
+	*base.Scored
+	eval engine.Evaluator // which is its Scorer too
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
 	inside  []float32
 	outside []float32 // likewise, if it is
@@ -101,9 +101,19 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 		return nil, err
 	}
 	n, d, q := eval.Shape()
-	l := &learner{updateRule: m, eval: eval, problem: problem, q: q, d: d, a: make([]float32, n*q),
+	l := &learner{updateRule: m, eval: eval, q: q,
+		Scored: &base.Scored{Problem: problem, Scorer: eval}, d: d, a: make([]float32, n*q),
 		sums: make([]int64, q*d), lengths: make([]float64, n)}
-	l.unmix(inverse.Float32())
+	// An example of label k counts as C⁻¹[r][k] examples of class r and as 1 - C⁻¹[r][k] of the
+	// others. They are divided by a number for which none is above 1 in size.
+	most := 1.0
+	for _, b := range inverse.Float32() {
+		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
+	}
+	for _, b := range inverse.Float32() {
+		l.inside = append(l.inside, float32(float64(b)/most))
+		l.outside = append(l.outside, float32((float64(b)-1)/most))
+	}
 	for i := range l.lengths {
 		_, values := problem.X.Entries(i)
 		l.lengths[i] = float64(float32(length(values)))
@@ -111,25 +121,8 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	return l, nil
 }
 
-// unmix makes the coefficients. An example of label k counts as C⁻¹[r][k] examples of class r and
-// as 1 - C⁻¹[r][k] of the others. They are divided by a number for which none is above 1 in size.
-func (l *learner) unmix(inverse []float32) {
-	most := 1.0
-	for _, b := range inverse {
-		most = max(most, math.Abs(float64(b))+math.Abs(1-float64(b)))
-	}
-	for _, b := range inverse {
-		l.inside = append(l.inside, float32(float64(b)/most))
-		l.outside = append(l.outside, float32((float64(b)-1)/most))
-	}
-}
-
 // length returns ‖v‖.
 func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
-
-func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
-	return base.CountPredicted(l.eval, w, changed, l.problem.Y)
-}
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
 // they make. It is the last one if there are none.
@@ -176,7 +169,7 @@ func (l *learner) mistakes(w engine.Weights) error {
 		margins[r] = l.margin(w.Row(r))
 	}
 	err := base.EachScores(l.eval, func(i int, scores []float32) error {
-		k := int(l.problem.Y[i])
+		k := int(l.Problem.Y[i])
 		for r, v := range scores {
 			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]
 			if score <= -margin {
@@ -204,8 +197,6 @@ func (*learner) Restore(saved []byte) error {
 	}
 	return nil
 }
-
-func (l *learner) Close() error { return l.eval.Close() }
 
 // Blum are the parameters of the modified perceptron.
 type Blum struct {

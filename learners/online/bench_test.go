@@ -36,7 +36,7 @@ func BenchmarkPass(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			params := anyMember(c, false, false)
 			params.ClassWeights = learners.Balanced
-			l, err := start(p, params)
+			l, err := params.Definition().Start(b.Context(), p)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -102,7 +102,7 @@ func TestMistakeBounds(t *testing.T) {
 		} {
 			w := &watcher{policy: c.policy}
 			p := apart(seed, q, theta)
-			l, err := start(p, anyMember(w, false, false))
+			l, err := anyMember(w, false, false).Definition().Start(t.Context(), p)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -139,10 +139,12 @@ type risk struct {
 	most    float64   // of the losses
 }
 
+// begin begins a pass over q classes; C⁻¹ is nil if labels are right.
 func (k *risk) begin(inverse []float64, q int) {
 	*k = risk{inverse: inverse, counts: make([]float64, q), sums: make([]float64, q*q)}
 }
 
+// see takes the label and the scores of an example, when it is its turn.
 func (k *risk) see(y int, s []float32) {
 	k.counts[y]++
 	margin := 1 / float64(len(s)-1)
@@ -158,7 +160,7 @@ func (k *risk) see(y int, s []float32) {
 // certainty is 1 - δ of the bound on the risk.
 const certainty = 0.95
 
-// fields implements teller: the operator norm of the risk, and below what that of the mean of all
+// fields are the operator norm of the risk, and below what that of the mean of all
 // W on the way stays, with the probability certainty, if examples are drawn by chance and the pass
 // is the first. Beyond the norm that is M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), M the largest loss seen and
 // b_i what example i adds to the rows of the risk, 1/T_y to its own if labels are right (Theorem

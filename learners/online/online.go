@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
@@ -33,13 +32,6 @@ type policy interface {
 	// steps writes τ, a number for each class, for an example with scores s; τ is 0 before. It
 	// says whether there is anything to add.
 	steps(tau, s []float32, e *example) bool
-}
-
-// passReporter is a policy that has something to tell of each pass.
-type passReporter interface {
-	begin(inverse []float64, q int) // a pass over q classes; C⁻¹ is nil if labels are right
-	see(y int, s []float32)         // the label and the scores of an example, when it is its turn
-	fields() []learners.Field
 }
 
 // example is what a policy may ask of an example beside its scores.
@@ -55,10 +47,10 @@ type learner struct {
 	Params
 	*base.Scored // without a Scorer for a stream
 	policy       policy
-	tells        passReporter // nil if the policy is none
-	inverse      []float64    // C⁻¹, Q×Q; nil without C
-	weights      []float64    // of examples by label
-	norms2       []float32    // ‖x‖² of each example; nil before the first pass
+	risk         *risk     // of COPA, which tells it of each pass; nil of others
+	inverse      []float64 // C⁻¹, Q×Q; nil without C
+	weights      []float64 // of examples by label
+	norms2       []float32 // ‖x‖² of each example; nil before the first pass
 
 	order  []int32 // of the examples in a pass
 	before int     // examples of a stream before those of the problem
@@ -69,18 +61,13 @@ type learner struct {
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x6f6e6c696e65 // "online"
 
-// start loads the problem's examples and begins a run.
-func start(problem *learners.Problem, p *Params) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		return newRun(s, p)
-	})
-}
-
 // newRun begins a run on examples that are loaded, or of a stream.
 func newRun(scored *base.Scored, p *Params) (*learner, error) {
 	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}
-	l.tells, _ = l.policy.(passReporter)
+	if c, ok := l.policy.(*copa); ok {
+		l.risk = &c.risk
+	}
 	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
 	return l, l.correct()
 }
@@ -206,14 +193,6 @@ func (l *learner) Restore(saved []byte) error {
 func rowOf(x dataset.Examples, i int) lanes.Row {
 	columns, values := x.Entries(i)
 	return lanes.Row{Columns: columns, Values: values}
-}
-
-// measure finds ‖x‖² of all examples before the first pass.
-func (l *learner) measure() (err error) {
-	if l.norms2 == nil {
-		l.norms2, err = norms2(l.Problem.X)
-	}
-	return err
 }
 
 // norms2 returns ‖x‖² of all examples (clause 1).

@@ -1,7 +1,6 @@
 package online
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -127,7 +126,6 @@ func Definitions() (all []*learners.Definition) {
 	return all
 }
 
-// params returns the default parameters.
 func (a *algorithm) params() *Params {
 	p := a.defaults
 	p.Correction, p.algorithm = Uncorrected, a
@@ -156,9 +154,9 @@ func (p *Params) Definition() *learners.Definition {
 
 		Parameters: p.parameters(),
 		Check:      p.check,
-		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-			return start(problem, p)
-		},
+		Start: base.StartScored(a.name, func(s *base.Scored) (learners.Learner, error) {
+			return newRun(s, p)
+		}),
 		Stream: func(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
 			return newStream(problem, w, p)
 		},

@@ -20,7 +20,6 @@ type pass struct {
 	updates int
 }
 
-// begin begins a pass from the weights w.
 func (l *learner) begin(w engine.Weights) (*pass, error) {
 	if err := l.Ready(context.Background()); err != nil {
 		return nil, err
@@ -30,8 +29,8 @@ func (l *learner) begin(w engine.Weights) (*pass, error) {
 	l.arrange(random)
 	p := &pass{learner: l, counts: make([]int64, w.Q*w.Q)}
 	p.example.random = random
-	if l.tells != nil {
-		l.tells.begin(l.inverse, w.Q)
+	if l.risk != nil {
+		l.risk.begin(l.inverse, w.Q)
 	}
 	return p, nil
 }
@@ -47,8 +46,8 @@ func (p *pass) see(i int, scores, tau []float32) (moved bool, err error) {
 	e.y, e.norm2 = int(p.Problem.Y[i]), p.norms2[i]
 	e.weight = p.weights[e.y]
 	p.counts[predicted(scores)*len(scores)+e.y]++
-	if p.tells != nil {
-		p.tells.see(e.y, scores)
+	if p.risk != nil {
+		p.risk.see(e.y, scores)
 	}
 	if !p.policy.steps(tau, scores, e) || !base.Finite(tau) {
 		clear(tau)
@@ -75,17 +74,19 @@ func (p *pass) end(w engine.Weights) (learners.Step, error) {
 	}
 	fields := []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates",
 		Value: p.updates}}
-	if p.tells != nil {
-		fields = append(fields, p.tells.fields()...)
+	if p.risk != nil {
+		fields = append(fields, p.risk.fields()...)
 	}
 	return learners.Step{Changed: learners.AllClasses(w.Q), Fields: fields}, nil
 }
 
 // Step implements learners.Learner: a pass over all examples. It is the last one if it finds
 // nothing to add to W.
-func (l *learner) Step(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	if err := l.measure(); err != nil {
-		return learners.Step{}, err
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+	if l.norms2 == nil {
+		if l.norms2, err = norms2(l.Problem.X); err != nil {
+			return s, err
+		}
 	}
 	p, err := l.begin(w)
 	if err != nil {

@@ -23,7 +23,7 @@ func anyMember(c policy, noShuffle, noAverage bool) *Params {
 // A cancelled step leaves the run where it was.
 func TestCancelledStep(t *testing.T) {
 	p := apart(3, 4, 0.1)
-	l, err := start(p, anyMember(errorSet{StepUniform}, false, true))
+	l, err := anyMember(errorSet{StepUniform}, false, true).Definition().Start(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

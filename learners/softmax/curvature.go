@@ -97,14 +97,6 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 
 func (c *curvature) close() error { return c.eval.Close() }
 
-// example returns which of the problem's examples is number k of the sample.
-func (c *curvature) example(k int) int {
-	if c.rows == nil {
-		return k
-	}
-	return c.rows[k]
-}
-
 // measure finds the information at weights w that labels give by f.
 func (c *curvature) measure(w []float32, f informant) error {
 	q, d, unit := c.problem.Q, c.x.D, 1.0
@@ -132,7 +124,11 @@ func (c *curvature) measure(w []float32, f informant) error {
 		for i := from; i < to; i++ {
 			p := scores[i*q : (i+1)*q]
 			if m, _ := numerics.Softmax(p, p); m-m == 0 {
-				h[i] = float32(f.of(c.example(i), p))
+				of := i
+				if c.rows != nil {
+					of = c.rows[i]
+				}
+				h[i] = float32(f.of(of, p))
 			}
 		}
 	})

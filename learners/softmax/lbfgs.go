@@ -37,7 +37,6 @@ type point struct {
 	grad []float64
 }
 
-// length returns the length of the gradient.
 func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
 
 // minimiser is L-BFGS (Liu & Nocedal, 1989; Nocedal & Wright, Numerical Optimization,

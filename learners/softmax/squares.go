@@ -92,14 +92,7 @@ func (l *run) ridgeTaken(ctx context.Context, s *search) ([]float32, error) {
 	if behind(tolerated) {
 		return nil, nil
 	}
-	return l.ridgeOfAll(ctx, lambda, w)
-}
-
-// ridgeOfAll returns the weights of ridge regression of all examples, by conjugate gradients from
-// w; nil for 0.
-func (l *run) ridgeOfAll(ctx context.Context, lambda float64, w []float64) ([]float32, error) {
-	w, err := l.ridge(ctx, lambda, -1, w)
-	if err != nil {
+	if w, err = l.ridge(ctx, lambda, -1, w); err != nil { // of all examples
 		return nil, err
 	}
 	l.ridged, l.state.Stage = lambda, done

@@ -101,7 +101,10 @@ func (p *Params) Definition() *learners.Definition {
 					"planes, the share of the objective that may be in excess, below 1"),
 		},
 		Check: p.check,
-		Start: p.start,
+		Start: base.StartScored("svm", func(s *base.Scored) (learners.Learner, error) {
+			l := &learner{Params: *p, Scored: s}
+			return l, l.begin()
+		}),
 	}
 }
 
@@ -125,7 +128,6 @@ func (p *Params) check() error {
 // mostCost keeps dual variables, and sums of them, far from the ends of float64.
 const mostCost = 1e100
 
-// learner is the learner in the middle of a run.
 type learner struct {
 	Params
 	*base.Scored
@@ -161,13 +163,6 @@ const (
 	descentMemory = "the dual variables and weights of a support vector machine"
 	planesMemory  = "the cutting planes and weights of a support vector machine"
 )
-
-func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-	return base.StartScored(p, problem, func(s *base.Scored) (learners.Learner, error) {
-		l := &learner{Params: *p, Scored: s}
-		return l, l.begin()
-	})
-}
 
 // begin makes the machines: one of all classes at once, one of two classes, or one of each class.
 func (l *learner) begin() error {
@@ -221,7 +216,7 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 	if l.Solver == Planes {
 		s, err = l.cut(left, w)
 	} else {
-		s, err = l.descend(left, w)
+		s = l.descend(left, w)
 	}
 	if err == nil {
 		err = base.CheckFinite("svm", w.W, ", or take a lower cost")
@@ -233,10 +228,9 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 // after it, and most passes look at few.
 const looks = 4
 
-// descend makes passes of the machines that are left.
-func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, err error) {
+func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step) {
 	if len(left) == 0 {
-		return learners.Step{Done: true}, nil
+		return learners.Step{Done: true}
 	}
 	enough := looks * int64(l.Problem.X.N)
 	parallel.Tasks(len(left), func(k int) {
@@ -261,7 +255,7 @@ func (l *learner) descend(left []machine, w engine.Weights) (s learners.Step, er
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most},
 		{Name: "unfinished", Value: unfinished}}
-	return s, nil
+	return s
 }
 
 // cut finds one more plane for each machine that is left, by the scores that the loop counts

@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// learner is UMA in the middle of a run.
 type learner struct {
 	Params
 	cells   engine.Cells
@@ -114,10 +113,7 @@ type saved struct {
 }
 
 func (l *learner) Save() ([]byte, error) {
-	random, err := l.pcg.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
+	random, _ := l.pcg.MarshalBinary() // which never fails
 	return json.Marshal(saved{l.begun, random})
 }
 

@@ -24,18 +24,21 @@ type Scored struct {
 	closed bool
 }
 
-// StartScored loads the examples of problem for the learner of p, whose run begin makes.
-func StartScored(p learners.Params, problem *learners.Problem,
-	begin func(*Scored) (learners.Learner, error)) (learners.Learner, error) {
-	scorer, err := problem.Load()
-	if err != nil {
-		return nil, err
+// StartScored returns the start of the learner of that name: it loads the examples of a problem,
+// and begin makes the run on them.
+func StartScored(name string, begin func(*Scored) (learners.Learner, error),
+) func(context.Context, *learners.Problem) (learners.Learner, error) {
+	return func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+		scorer, err := problem.Load()
+		if err != nil {
+			return nil, err
+		}
+		l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: name})
+		if err != nil {
+			return nil, errors.Join(err, scorer.Close())
+		}
+		return l, nil
 	}
-	l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: p.Definition().Name})
-	if err != nil {
-		return nil, errors.Join(err, scorer.Close())
-	}
-	return l, nil
 }
 
 // Count implements Learner: it has the classes that changed scored anew.

@@ -21,7 +21,7 @@ func assembly() []*kernels {
 		{8, dots8AVX2, add8AVX2, sparse8AVX2, addSparse8AVX2},
 		{4, dots4AVX2, add4AVX2, sparse4AVX2, addSparse4AVX2},
 	}
-	all := []*kernels{level("AVX2", few, lateSparseAVX2, sums{late32AVX2, 32}, sums{late4AVX2, 4})}
+	all := []*kernels{level("AVX2", few, lateSparseAVX2, late32AVX2, 32)}
 	if !x.HasAVX512F || !x.HasAVX512DQ || !x.HasAVX512VL {
 		return all
 	}
@@ -29,7 +29,7 @@ func assembly() []*kernels {
 		{17, nil, nil, sparse32AVX512, addSparse32AVX512},
 		{16, dots16AVX512, add16AVX512, sparse16AVX512, addSparse16AVX512},
 	}, few[1:]...)
-	k := level("AVX-512", many, lateSparseAVX512, sums{late64AVX512, 64}, sums{late8AVX512, 8})
+	k := level("AVX-512", many, lateSparseAVX512, late64AVX512, 64)
 	k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
 		acc *[chains * most]float32, tau *[most]float32) {
 		addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
@@ -51,16 +51,11 @@ type group struct {
 		tau *float32)
 }
 
-// sums is a function that adds n terms to a number of sums at once.
-type sums struct {
-	late    func(sums *float64, terms *term, n int, x *float64)
-	columns int
-}
-
-// level returns kernels of groups, by decreasing lanes, and of functions for many sums and for few.
+// level returns kernels of groups, by decreasing lanes, and of late, which adds n terms to as many
+// sums as columns at once.
 func level(name string, groups []group,
 	lateSparse func(columns *int32, values *float32, stored int, sums, by *float64, lanes int),
-	late ...sums) *kernels {
+	late func(sums *float64, terms *term, n int, x *float64), columns int) *kernels {
 	of := func(lanes int) group {
 		return groups[slices.IndexFunc(groups, func(g group) bool { return g.lanes == lanes })]
 	}
@@ -98,10 +93,8 @@ func level(name string, groups []group,
 			})
 		},
 		late: func(sums []float64, terms []term, x []float64) {
-			for _, some := range late {
-				for ; len(sums) >= some.columns; sums, x = sums[some.columns:], x[some.columns:] {
-					some.late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), unsafe.SliceData(x))
-				}
+			for ; len(sums) >= columns; sums, x = sums[columns:], x[columns:] {
+				late(unsafe.SliceData(sums), unsafe.SliceData(terms), len(terms), unsafe.SliceData(x))
 			}
 			lateGo(sums, terms, x)
 		},
@@ -193,13 +186,7 @@ func addDots16AVX512(x, y, w *float32, at *[chains]int, present, columns int,
 func late32AVX2(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
-func late4AVX2(sums *float64, terms *term, n int, x *float64)
-
-//go:noescape
 func late64AVX512(sums *float64, terms *term, n int, x *float64)
-
-//go:noescape
-func late8AVX512(sums *float64, terms *term, n int, x *float64)
 
 //go:noescape
 func lateSparseAVX2(columns *int32, values *float32, stored int, sums, by *float64, lanes int)

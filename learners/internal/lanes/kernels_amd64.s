@@ -920,28 +920,6 @@ term:
 	VZEROUPPER
 	RET
 
-// func late4AVX2(sums *float64, terms *term, n int, x *float64)
-TEXT ·late4AVX2(SB), NOSPLIT, $0-32
-	MOVQ sums+0(FP), DI
-	MOVQ terms+8(FP), SI
-	MOVQ n+16(FP), CX
-	MOVQ x+24(FP), DX
-	VMOVUPD 0(DI), Y0
-
-term:
-	VBROADCASTSD (SI), Y8
-	MOVQ 8(SI), R8
-	LEAQ (DX)(R8*8), R8
-	VMULPD 0(R8), Y8, Y9
-	VADDPD Y9, Y0, Y0
-	ADDQ $16, SI
-	DECQ CX
-	JNZ  term
-
-	VMOVUPD Y0, 0(DI)
-	VZEROUPPER
-	RET
-
 // func late64AVX512(sums *float64, terms *term, n int, x *float64)
 TEXT ·late64AVX512(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI
@@ -989,28 +967,6 @@ term:
 	VMOVUPD Z5, 320(DI)
 	VMOVUPD Z6, 384(DI)
 	VMOVUPD Z7, 448(DI)
-	VZEROUPPER
-	RET
-
-// func late8AVX512(sums *float64, terms *term, n int, x *float64)
-TEXT ·late8AVX512(SB), NOSPLIT, $0-32
-	MOVQ sums+0(FP), DI
-	MOVQ terms+8(FP), SI
-	MOVQ n+16(FP), CX
-	MOVQ x+24(FP), DX
-	VMOVUPD 0(DI), Z0
-
-term:
-	VBROADCASTSD (SI), Z8
-	MOVQ 8(SI), R8
-	LEAQ (DX)(R8*8), R8
-	VMULPD 0(R8), Z8, Z9
-	VADDPD Z9, Z0, Z0
-	ADDQ $16, SI
-	DECQ CX
-	JNZ  term
-
-	VMOVUPD Z0, 0(DI)
 	VZEROUPPER
 	RET
 

@@ -279,7 +279,6 @@ func (l *Late) Copy(from *Late) {
 	copy(l.sums, from.sums)
 }
 
-// drop drops what waits.
 func (l *Late) drop() {
 	l.rows = l.rows[:0]
 	for r := range l.waiting {
@@ -337,7 +336,6 @@ func (l *Late) Add(t float64, tau []float32, x Row) {
 	}
 }
 
-// addColumns is Add by columns.
 func (l *Late) addColumns(t float64, tau []float32, x Row) {
 	if x.Columns == nil {
 		l.all = columnsOf(l.all, l.d)

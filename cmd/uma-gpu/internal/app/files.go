@@ -146,17 +146,16 @@ func ReadWhole(ctx context.Context, path string, o file.Options, n Notes,
 // missingText tells which columns lack values.
 func missingText(missing []dataset.MissingCount) string {
 	const most = 5
-	var parts []string
-	for _, m := range missing[:min(most, len(missing))] {
-		parts = append(parts, fmt.Sprintf("%d in %s", m.Values, m.Column))
-	}
-	if len(missing) > most {
-		parts = append(parts, fmt.Sprintf("… (%d columns in all)", len(missing)))
-	}
-	if parts == nil {
+	text := First(missing, most, func(m dataset.MissingCount) string {
+		return fmt.Sprintf("%d in %s", m.Values, m.Column)
+	})
+	switch {
+	case text == "":
 		return ""
+	case len(missing) > most:
+		text += fmt.Sprintf(" (%d columns in all)", len(missing))
 	}
-	return "; missing values: " + strings.Join(parts, ", ")
+	return "; missing values: " + text
 }
 
 // ClassesOf tells the number of classes.
@@ -169,18 +168,17 @@ func ClassesOf(d *dataset.Dataset) string {
 
 // Places lists where bad examples stand, the first few of many.
 func Places(at []int) string {
-	const most = 20
-	var list []string
-	for _, p := range at[:min(most+1, len(at))] {
-		list = append(list, strconv.Itoa(p))
-	}
-	return First(list, most)
+	return First(at, 20, strconv.Itoa)
 }
 
-// First joins at most the first most words of a list.
-func First(words []string, most int) string {
-	if len(words) > most {
-		words = append(slices.Clone(words[:most]), "…")
+// First joins the texts of at most the first most of a list.
+func First[T any](list []T, most int, text func(T) string) string {
+	var words []string
+	for _, one := range list[:min(most, len(list))] {
+		words = append(words, text(one))
+	}
+	if len(list) > most {
+		words = append(words, "…")
 	}
 	return strings.Join(words, ", ")
 }

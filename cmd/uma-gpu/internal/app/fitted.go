@@ -17,8 +17,7 @@ type Model struct {
 }
 
 func (m *Model) Flag() cli.Flag {
-	return Required(InputFlag{Text(&m.Path, "model", "",
-		"model that train wrote: `FILE`.npz (required)")})
+	return Required(Input(&m.Path, "model", "model that train wrote: `FILE`.npz (required)"))
 }
 
 func (m *Model) MatchFlag() cli.Flag {

@@ -209,11 +209,13 @@ func takeRequired(flags []cli.Flag) (names []string) {
 // A flag whose value is the name of a file says by its type what the command does with the file.
 // checkFiles then protects it; no command has to.
 type (
-	InputFlag  struct{ *cli.StringFlag }      // a file to read; - is standard input
-	InputsFlag struct{ *cli.StringSliceFlag } // files to read
+	InputFlag struct{ *cli.StringFlag } // a file to read; - is standard input
 	// a file to write; - is standard output where it is the default
-	OutputFlag  struct{ *cli.StringFlag }
-	OutputsFlag struct{ *cli.StringSliceFlag } // files to write
+	OutputFlag struct{ *cli.StringFlag }
+	FilesFlag  struct { // files to read or to write
+		*cli.StringSliceFlag
+		Out bool
+	}
 )
 
 func Input(into *string, name, usage string) cli.Flag {
@@ -224,6 +226,14 @@ func Output(into *string, name, usage string) cli.Flag {
 	return OutputFlag{Text(into, name, "", usage)}
 }
 
+func Inputs(into *cli.StringSlice, name, usage string) cli.Flag {
+	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, false}
+}
+
+func Outputs(into *cli.StringSlice, name, usage string) cli.Flag {
+	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, true}
+}
+
 // FileFlag is one of these types.
 type FileFlag interface {
 	cli.Flag
@@ -232,12 +242,10 @@ type FileFlag interface {
 }
 
 func (InputFlag) Written() bool   { return false }
-func (InputsFlag) Written() bool  { return false }
 func (OutputFlag) Written() bool  { return true }
-func (OutputsFlag) Written() bool { return true }
+func (f FilesFlag) Written() bool { return f.Out }
 
-func (f InputsFlag) paths(c *cli.Context) []string  { return c.StringSlice(f.Name) }
-func (f OutputsFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
+func (f FilesFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
 func (f InputFlag) paths(c *cli.Context) []string {
 	files, _ := DataFiles(c.String(f.Name)) // an error is told where they are read
 	return files

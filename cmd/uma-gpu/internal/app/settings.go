@@ -19,7 +19,7 @@ func (o *Common) Settings(except ...string) (map[string]string, error) {
 		if slices.Contains(except, name) || !o.line.IsSet(name) {
 			continue
 		}
-		value := fmt.Sprint(o.line.Value(name))
+		value := o.Text(name)
 		if _, isFile := f.(FileFlag); isFile && value != "" && value != "-" {
 			path, err := filepath.Abs(value)
 			if err != nil {
@@ -41,15 +41,15 @@ func (o *Common) Line(names ...string) string {
 			continue
 		}
 		b.WriteString(" --" + name)
-		if value := fmt.Sprint(o.line.Value(name)); value != "true" {
+		if value := o.Text(name); value != "true" {
 			b.WriteString(" " + Quoted(value))
 		}
 	}
 	return b.String()
 }
 
-// Text returns the value of a flag of text, "" if it was not given.
-func (o *Common) Text(name string) string { return o.line.String(name) }
+// Text returns the value of a flag as a text.
+func (o *Common) Text(name string) string { return fmt.Sprint(o.line.Value(name)) }
 
 // Command returns the command line, as a shell takes it.
 func (o *Common) Command() string {

@@ -30,7 +30,6 @@ type benchData struct {
 	Storage  string `json:"storage"`
 }
 
-// text prints the report for people.
 func (r Report) text(w io.Writer) error {
 	if err := app.Table(w, func(row app.Row) {
 		row("device\t%s %s", r.Device.ID, r.Device.Name)
@@ -68,10 +67,8 @@ func (r Report) text(w io.Writer) error {
 	return t.Flush()
 }
 
-// milliseconds prints seconds with three decimals.
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.3f", 1e3*seconds) }
 
-// optional prints a value that may not be known.
 func optional(v *float64, format string) string {
 	if v == nil {
 		return "-"

@@ -71,7 +71,6 @@ func Run(ctx context.Context, o *Options) error {
 	return o.Print(r, r.text)
 }
 
-// verdicts are what the text says.
 var verdicts = map[string]string{
 	judge.Helps:        "helps: it tells more of labels held out",
 	judge.NoDifference: "makes no clear difference to labels held out",
@@ -80,7 +79,6 @@ var verdicts = map[string]string{
 		"(--confusion-axes true-rows)",
 }
 
-// text prints the report for people.
 func (r Report) text(w io.Writer) error {
 	verdict := verdicts[r.Verdict]
 	if r.Contradicted && r.Verdict != judge.Turned {

@@ -138,7 +138,6 @@ func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, err
 	return right, nil
 }
 
-// find has the candidates compete.
 func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
 ) (found *clean.Result, where engine.Device, err error) {
 	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))

@@ -62,7 +62,6 @@ func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result
 	return files.Commit()
 }
 
-// writeTable writes the table with mended labels.
 func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.Result,
 	put func(string, func(io.Writer) error) error) error {
 	mended := slices.Clone(d.Y)

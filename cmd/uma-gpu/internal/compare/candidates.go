@@ -20,7 +20,6 @@ import (
 // mostCandidates is how many trainings are compared at most.
 const mostCandidates = 1000
 
-// candidate is one way to train.
 type candidate struct {
 	*training.Options
 	flags string // of train, as they stand in the table
@@ -66,7 +65,6 @@ func (o *Options) candidates(ctx context.Context) (list []candidate, err error) 
 	return list, nil
 }
 
-// candidate checks the flags of a candidate.
 func (o *Options) candidate(ctx context.Context, flags string) (candidate, error) {
 	c := candidate{new(training.Options), flags}
 	own := app.Without(c.LearningFlags(), "seed") // one for all

@@ -116,8 +116,16 @@ type failure struct {
 
 // Run compares the candidates.
 func Run(ctx context.Context, o *Options) (err error) {
-	list, axis, err := o.check(ctx)
+	o.Read = o.Data.Options()
+	list, err := o.candidates(ctx)
 	if err != nil {
+		return err
+	}
+	axis, err := o.pictureAxis(list)
+	if err != nil {
+		return err
+	}
+	if err := o.CheckAnnotators(); err != nil {
 		return err
 	}
 	d, err := o.Data.Read(ctx, o.Read)
@@ -187,18 +195,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	})
 }
 
-// check checks the options, and returns the candidates and the axis of the picture.
-func (o *Options) check(ctx context.Context) (list []candidate, axis string, err error) {
-	o.Read = o.Data.Options()
-	if list, err = o.candidates(ctx); err != nil {
-		return nil, "", err
-	}
-	if axis, err = o.pictureAxis(list); err != nil {
-		return nil, "", err
-	}
-	return list, axis, o.CheckAnnotators()
-}
-
 // judge returns the matrix to judge by, nil for none. With --annotators it is that of their
 // consensus, which d's labels become, and ways learn from the annotators' labels where they can.
 func (o *Options) judge(ctx context.Context, d *dataset.Dataset, list []candidate,
@@ -217,7 +213,6 @@ func (o *Options) judge(ctx context.Context, d *dataset.Dataset, list []candidat
 	return o.JudgeByConsensus(ctx, d)
 }
 
-// fill adds the rows of the table.
 func (r *Report) fill(row app.Row) {
 	row("%s\tbehind\t\tnoisy log-loss\tflags", r.measure())
 	for k, one := range r.Tried {

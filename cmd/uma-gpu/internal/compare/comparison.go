@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// comparison is what all that are compared share.
 type comparison struct {
 	*Options
 	data   *dataset.Dataset

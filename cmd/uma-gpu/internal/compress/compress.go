@@ -121,7 +121,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	})
 }
 
-// compare has both models predict.
 func (r *Report) compare(
 	ctx context.Context, e engine.Engine, before, after *model.Model, d *dataset.Dataset,
 ) error {

@@ -110,7 +110,6 @@ type Selection struct {
 	Problem error      // why there is nothing to try, if that is worth a word
 }
 
-// lister lists the OpenCL devices.
 type lister func() ([]gpu.Info, error)
 
 // listDevices returns a lister that warns once of drivers that are left out.
@@ -211,7 +210,6 @@ func IsOtherAccelerator(i gpu.Info) bool {
 	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
 }
 
-// filter returns the devices to keep, in their order.
 func filter(all []gpu.Info, keep func(gpu.Info) bool) (kept []gpu.Info) {
 	for _, i := range all {
 		if keep(i) {
@@ -335,7 +333,7 @@ func (d *Device) WantsNarrow(rows dataset.Rows) bool {
 }
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
-func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
+func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 	parts := d.Parts
 	if parts == nil {
 		if Launch.Ranks == 1 {
@@ -343,35 +341,6 @@ func (d *Device) Open(n app.Notes, w Work) (engine.Engine, error) {
 		}
 		parts = []*Device{d}
 	}
-	return together(parts, func(part *Device) (engine.Engine, error) { return part.openOne(n, w) },
-		func(engines []engine.Engine) (e engine.Engine, err error) {
-			shares := d.shares
-			if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {
-				shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse)
-				if err != nil {
-					return nil, err
-				}
-			}
-			if Launch.Ranks > 1 {
-				n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
-				if err := JoinWorld(); err != nil {
-					return nil, err
-				}
-				if err := agree(fmt.Sprint(d.Data, w)); err != nil {
-					return nil, err
-				}
-				return shard.Ranks(context.Background(), counted, engines, shares)
-			}
-			if e, err = shard.New(engines, shares); err == nil {
-				n.Say("shares of the examples: %s", SharesText(engines, shares))
-			}
-			return e, err
-		})
-}
-
-// together opens devices and joins them to one engine. After an error none is left open.
-func together(parts []*Device, open func(*Device) (engine.Engine, error),
-	join func([]engine.Engine) (engine.Engine, error)) (joined engine.Engine, err error) {
 	var engines []engine.Engine
 	defer func() {
 		if err != nil {
@@ -381,13 +350,33 @@ func together(parts []*Device, open func(*Device) (engine.Engine, error),
 		}
 	}()
 	for _, part := range parts {
-		e, err := open(part)
+		e, err := part.openOne(n, w)
 		if err != nil {
 			return nil, err
 		}
 		engines = append(engines, e)
 	}
-	return join(engines)
+	shares := d.shares
+	if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {
+		shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if Launch.Ranks > 1 {
+		n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
+		if err := JoinWorld(); err != nil {
+			return nil, err
+		}
+		if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+			return nil, err
+		}
+		return shard.Ranks(context.Background(), counted, engines, shares)
+	}
+	if joined, err = shard.New(engines, shares); err == nil {
+		n.Say("shares of the examples: %s", SharesText(engines, shares))
+	}
+	return joined, err
 }
 
 // openOne is Open for a device that is not a list, and of a process by itself.

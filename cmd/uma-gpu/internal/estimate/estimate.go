@@ -128,7 +128,6 @@ var sources = []source{
 	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
 }
 
-// texts returns names as strings.
 func texts[T ~string](names []T) (s []string) {
 	for _, n := range names {
 		s = append(s, string(n))

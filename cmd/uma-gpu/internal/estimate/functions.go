@@ -37,7 +37,6 @@ type Function struct {
 	Confusion [][]float64 `json:"confusion"`
 }
 
-// text prints the functions for people.
 func (v *Votes) text(w io.Writer) error {
 	prior := "uniform, as nobody knows it"
 	if v.Known {

@@ -29,7 +29,6 @@ type Report struct {
 	*Votes                       // of labelling functions
 }
 
-// contestant is a method that competed.
 type contestant struct {
 	Method string  `json:"method"`
 	Loss   float64 `json:"loss"`
@@ -37,7 +36,6 @@ type contestant struct {
 	Error  float64 `json:"standard_error"`
 }
 
-// newReport begins the report of an estimate.
 func newReport(m *estimate.Estimate) *Report {
 	q := m.Q()
 	r := &Report{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
@@ -48,7 +46,6 @@ func newReport(m *estimate.Estimate) *Report {
 	return r
 }
 
-// text prints the report for people.
 func (r *Report) text(w io.Writer) error {
 	what := ""
 	if r.Error != nil {

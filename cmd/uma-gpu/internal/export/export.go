@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -81,11 +82,11 @@ func Run(_ context.Context, o *Options) error {
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:
-		var numbered []string
-		for i, label := range labels {
-			numbered = append(numbered, fmt.Sprintf("%d is %q", label, app.Shorten(m.Meta.Classes[i])))
-		}
-		o.Notes.Say("labels: %s: LIBLINEAR's are integers", app.First(numbered, app.MostClasses))
+		classes := m.Meta.Classes
+		o.Notes.Say("labels: %s: LIBLINEAR's are integers", app.First(classes, app.MostClasses,
+			func(class string) string {
+				return fmt.Sprintf("%d is %q", labels[slices.Index(classes, class)], app.Shorten(class))
+			}))
 	case format == "onnx" && m.Meta.Temperature == 0:
 		o.Notes.Say("the model has no temperature, so the second output is scores; uma-gpu calibrate " +
 			"fits one")

@@ -13,8 +13,8 @@ import (
 
 // chosen says that a flag is about the model that finds wrong labels.
 func (o *Options) chosen() bool {
-	return o.Annotators != "" || slices.ContainsFunc(append(o.Learner.Names(), "learner", "kernel",
-		"max-steps", "weights", "folds", "inverse"), o.Given)
+	return o.Annotators != "" || o.Learner.Chosen() || slices.ContainsFunc([]string{"learner",
+		"kernel", "max-steps", "weights", "folds", "inverse"}, o.Given)
 }
 
 // find judges the labels of f, and says by what.

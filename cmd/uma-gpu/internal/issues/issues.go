@@ -82,9 +82,8 @@ Example: uma-gpu issues --data noisy.csv --ask 50 --show text --to label-studio 
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
-			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "probabilities",
-				Destination: &o.Probabilities, Usage: "of classes, from models that have not seen the row: " +
-					"`FILE`, .npy or CSV; may be repeated"}},
+			app.Inputs(&o.Probabilities, "probabilities", "of classes, from models that have not seen "+
+				"the row: `FILE`, .npy or CSV; may be repeated"),
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
@@ -122,7 +121,6 @@ type Judges struct {
 	EstimatedBy string `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 }
 
-// classIssues counts the issues of a noisy label.
 type classIssues struct {
 	Class         string  `json:"class"`
 	Examples      int     `json:"examples"`
@@ -130,7 +128,6 @@ type classIssues struct {
 	ExpectedWrong float64 `json:"expected_wrong"`
 }
 
-// pairIssues counts the issues of a pair of classes.
 type pairIssues struct {
 	Given     string `json:"given_label"`
 	Predicted string `json:"predicted_label"`
@@ -219,7 +216,6 @@ func Run(ctx context.Context, o *Options) error {
 	return o.PrintTable(r, r.fill)
 }
 
-// newReport sums up ranked rows.
 func newReport(classes []string, rows []training.IssueRow) Report {
 	r := Report{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
 	at, pairs := map[string]int{}, map[[2]string]int{}
@@ -291,6 +287,5 @@ func (r Report) fill(row app.Row) {
 	}
 }
 
-// errNothingLeft marks data without a label that is likely right.
 var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
 	"check the confusion matrix, or use --clean-by relabel")

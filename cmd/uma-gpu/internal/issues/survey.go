@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
@@ -131,54 +130,36 @@ func rareClasses(classes []classIssues) []string {
 	return rare
 }
 
-// fill adds the rows of the survey for people.
 func (s *survey) fill(row app.Row) {
-	const most = 10
 	row("\nsurvey\t")
 	if s.Neighbours == 0 {
 		row("neighbours\ttoo few rows to tell, fewer than %d", neighbours.FewestForSurvey)
 	} else {
-		sets, far, groups := []string{}, []string{}, []string{}
-		for _, set := range s.Near {
-			sets = append(sets, fmt.Sprint(set))
-		}
-		for _, o := range s.Outliers {
-			far = append(far, strconv.Itoa(o.Example))
-		}
-		for _, g := range s.Groups {
-			groups = append(groups, fmt.Sprintf("%d of %d around %d", g.Issues, g.Examples, g.Example))
-		}
-		row("near duplicates\t%s", listed(sets, most))
+		row("near duplicates\t%s", listed(s.Near, func(set []int) string { return fmt.Sprint(set) }))
 		row("with other labels\t%d", s.Conflicts)
-		row("outliers\t%s", listed(far, most))
+		row("outliers\t%s", listed(s.Outliers, func(o outlier) string { return fmt.Sprint(o.Example) }))
 		order := "as by chance"
 		if s.OrderP <= 0.01 {
 			order = "rows near in features are near in the file, or far: shuffle them"
 		}
 		row("order\t%s, p %.3g", order, s.OrderP)
-		row("groups that do badly\t%s", listed(groups, most))
+		row("groups that do badly\t%s", listed(s.Groups, func(g badGroup) string {
+			return fmt.Sprintf("%d of %d around %d", g.Issues, g.Examples, g.Example)
+		}))
 	}
-	var classes []string
-	for _, c := range s.Classes {
-		classes = append(classes, fmt.Sprintf("%s (%d of %d)", app.Brief(c.Class), c.Issues, c.Examples))
-	}
-	row("classes that do badly\t%s", listed(classes, most))
-	rare := make([]string, len(s.Rare))
-	for k, name := range s.Rare {
-		rare[k] = app.Brief(name)
-	}
-	row("rare classes\t%s", listed(rare, most))
-	var missing []string
-	for _, m := range s.Missing {
-		missing = append(missing, fmt.Sprintf("%d in %s", m.Values, app.Brief(m.Column)))
-	}
-	row("missing values\t%s", listed(missing, most))
+	row("classes that do badly\t%s", listed(s.Classes, func(c badGroup) string {
+		return fmt.Sprintf("%s (%d of %d)", app.Brief(c.Class), c.Issues, c.Examples)
+	}))
+	row("rare classes\t%s", listed(s.Rare, app.Brief))
+	row("missing values\t%s", listed(s.Missing, func(m dataset.MissingCount) string {
+		return fmt.Sprintf("%d in %s", m.Values, app.Brief(m.Column))
+	}))
 }
 
 // listed tells how many there are, and the first of them.
-func listed(words []string, most int) string {
-	if len(words) == 0 {
+func listed[T any](list []T, text func(T) string) string {
+	if len(list) == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("%d: %s", len(words), app.First(words, most))
+	return fmt.Sprintf("%d: %s", len(list), app.First(list, 10, text))
 }

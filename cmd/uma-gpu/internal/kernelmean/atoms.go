@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"time"
 
@@ -28,8 +29,7 @@ type AtomsOptions struct {
 	Data      app.Data
 	Kernel    app.Kernel
 	Device    device.Device
-	Number    string        // of atoms, "" if Choice.Within says it
-	Choice    means.Options // but for the number of atoms and the kernel function
+	Choice    means.Options // but for the kernel function
 	Out       string
 	Normalize string
 	DryRun    bool
@@ -50,7 +50,7 @@ tiles, and keeps none.
 Example: uma-gpu kernelmean atoms --data train.csv --atoms 1000 --out atoms.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
 			o.Kernel.KindFlag("rbf"),
-			app.Text(&o.Number, "atoms", "", "choose `K` examples"),
+			app.Count(&o.Choice.Atoms, "atoms", 0, 1, math.MaxInt, "choose `K` examples"),
 			app.Number(&o.Choice.Within, "atom-error", 0,
 				"or as few as bring their mean within `LENGTH` of that of all"),
 			app.Choice(&o.Choice.Choice, "atom-choice", means.Herding,
@@ -89,13 +89,8 @@ type AtomsReport struct {
 // check completes the choice of atoms, with the kernel function of k.
 func (o *AtomsOptions) check(k *fitting.Options) (err error) {
 	given := o.Given("atom-error")
-	if (o.Number == "") != given || given && !(o.Choice.Within > 0) {
+	if o.Given("atoms") == given || given && !(o.Choice.Within > 0) {
 		return app.Usage("wanted --atoms or --atom-error, above 0")
-	}
-	if o.Number != "" {
-		if o.Choice.Atoms, err = app.ParseCount(o.Number); err != nil || o.Choice.Atoms < 1 {
-			return app.Usage("--atoms are %q, wanted a number of at least 1", o.Number)
-		}
 	}
 	if err := o.Kernel.Function(k, false); err != nil {
 		return err
@@ -159,20 +154,16 @@ func Atoms(ctx context.Context, o *AtomsOptions) (err error) {
 	if m.Bound != nil {
 		r.Bound = m.Bound[0]
 	}
-	err = atomicfile.Write(r.Out, func(w io.Writer) error { return writeAtoms(w, m) })
-	if err != nil {
+	if err := atomicfile.Write(r.Out, func(w io.Writer) error {
+		lines := [][]string{{"example", "weight"}}
+		for l, row := range m.Rows {
+			lines = append(lines, []string{strconv.Itoa(row + 1), app.FloatText(m.Axes.W[l])})
+		}
+		return csv.NewWriter(w).WriteAll(lines)
+	}); err != nil {
 		return err
 	}
 	return o.PrintTable(r, r.rows)
-}
-
-// writeAtoms writes a line for each atom.
-func writeAtoms(w io.Writer, m *means.Means) error {
-	lines := [][]string{{"example", "weight"}}
-	for l, row := range m.Rows {
-		lines = append(lines, []string{strconv.Itoa(row + 1), app.FloatText(m.Axes.W[l])})
-	}
-	return csv.NewWriter(w).WriteAll(lines)
 }
 
 func (r AtomsReport) rows(row app.Row) {

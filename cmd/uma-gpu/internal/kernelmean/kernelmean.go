@@ -86,8 +86,7 @@ of all are kept; uma-gpu compress makes them fewer.
 
 Example: uma-gpu kernelmean combine --model a.npz --model b.npz --out all.npz`,
 		Flags: []cli.Flag{
-			app.InputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "model", Destination: &o.Models,
-				Usage: "model of a part, `FILE`.npz (required, once for each)"}},
+			app.Inputs(&o.Models, "model", "model of a part, `FILE`.npz (required, once for each)"),
 			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
 			o.QuietFlag(),
 		},

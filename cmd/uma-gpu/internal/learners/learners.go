@@ -81,29 +81,15 @@ func Run(_ context.Context, o *app.Common) error {
 	})
 }
 
-// describe describes a learner.
 func describe(d *learners.Definition) description {
 	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
 		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}
 	for _, p := range d.Parameters {
 		flag := training.FlagName(p.Name)
 		r.Parameters = append(r.Parameters, parameter{
-			strings.TrimSpace("--" + flag + " " + placeholder(p)), p.String(), usage(p)})
+			strings.TrimSpace("--" + flag + " " + training.ValueName(p)), p.String(), usage(p)})
 	}
 	return r
-}
-
-// placeholder returns what help has in place of a parameter's value.
-func placeholder(p learners.Parameter) string {
-	switch p.Kind {
-	case learners.Switch:
-		return ""
-	case learners.Whole:
-		return "N"
-	case learners.Number:
-		return "NUMBER"
-	}
-	return "RULE"
 }
 
 // usage returns what a parameter is, and its values.

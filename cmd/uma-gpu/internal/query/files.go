@@ -23,7 +23,6 @@ import (
 // cannotTell is the label of an example that the expert cannot tell the class of.
 const cannotTell = "?"
 
-// answered is an answer of the expert.
 type answered struct {
 	id    string
 	label int32
@@ -90,7 +89,6 @@ func readAnswers(path string, classes []string, refuse func(id string) string) (
 	return list, nil
 }
 
-// record is a line of answers.
 type record struct {
 	fields []string
 	line   int
@@ -155,7 +153,6 @@ func (q *questions) writeQuestions(out io.Writer) error {
 	return app.WriteQuestions(out, q.To, q.shown, tasks)
 }
 
-// asked returns the open questions.
 func (q *questions) asked() []question {
 	open := []question{}
 	for _, last := range q.session.Rounds[max(0, len(q.session.Rounds)-1):] {
@@ -173,7 +170,6 @@ func (q *questions) asked() []question {
 	return open
 }
 
-// writeAnswers writes all answers of a session.
 func (q *questions) writeAnswers(out io.Writer) error {
 	rows := [][]string{{"id", "label", "round"}}
 	for number, r := range q.session.Rounds {

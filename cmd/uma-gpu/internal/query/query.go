@@ -108,7 +108,6 @@ const (
 	hitAndRun = "hit-and-run"
 )
 
-// strategies are the values of --strategy.
 func strategies() (names []string) {
 	for _, s := range active.Strategies {
 		names = append(names, string(s))
@@ -116,7 +115,6 @@ func strategies() (names []string) {
 	return names
 }
 
-// questions is a query under way.
 type questions struct {
 	*Options
 	session *session // one round long where there is no folder
@@ -298,11 +296,9 @@ func (q *questions) advice() string {
 	if steady == nil {
 		return ""
 	}
-	var kappas []string
-	for _, r := range steady {
-		kappas = append(kappas, fmt.Sprintf("%.3f", r.Kappa))
-	}
-	return "predictions hardly change any more (kappa " + strings.Join(kappas, ", ") +
-		"): more labels of this kind " +
+	kappas := app.First(steady, len(steady), func(a agreement) string {
+		return fmt.Sprintf("%.3f", a.Kappa)
+	})
+	return "predictions hardly change any more (kappa " + kappas + "): more labels of this kind " +
 		"will change little; stop, or look for surprises with --strategy random in a session of its own"
 }

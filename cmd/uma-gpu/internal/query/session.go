@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
-// sessionVersion is the version of the session file.
 const sessionVersion = 1
 
 // session is all that is known of a series of questions to an expert, which one file holds: what

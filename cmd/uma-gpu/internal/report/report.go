@@ -122,7 +122,6 @@ func OfTraining(ctx context.Context, o *Options, trained *host.Trained, noise *c
 	return r.write(ctx)
 }
 
-// check checks the options.
 func (o *Options) check() (err error) {
 	if err := CheckPage("out", o.Out); err != nil {
 		return err
@@ -151,14 +150,12 @@ func CheckPage(flag, page string) error {
 // JSONName returns the name of the file with the numbers of a page.
 func JSONName(page string) string { return strings.TrimSuffix(page, filepath.Ext(page)) + ".json" }
 
-// reporter gathers what a report shows.
 type reporter struct {
 	report.Report
 	*Options
 	model *model.Model
 }
 
-// newReporter begins the report on a model.
 func newReporter(o *Options, m *model.Model) *reporter {
 	r := &reporter{Options: o, model: m}
 	r.Report.Command = o.Command()
@@ -173,7 +170,6 @@ func newReporter(o *Options, m *model.Model) *reporter {
 	return r
 }
 
-// write writes the report, or prints it.
 func (r *reporter) write(ctx context.Context) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err

@@ -136,7 +136,6 @@ type ModelReport struct {
 	Annotators []app.Annotator `json:"annotators,omitempty"`     // the best first
 }
 
-// showModel prints the matrices of a model.
 func (o *Options) showModel(path string) error {
 	m, err := model.Load(path)
 	if err != nil {

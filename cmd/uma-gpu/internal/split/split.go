@@ -41,8 +41,7 @@ Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out 
 			app.Text(&o.Counts, "counts", "",
 				"comma `LIST` of the parts' sizes, in examples; one may be rest"),
 			app.SeedFlag(&o.Seed, "the division"),
-			app.OutputsFlag{StringSliceFlag: &cli.StringSliceFlag{Name: "out", Destination: &o.Out,
-				Usage: "`FILE` for a part (required, once for each)"}},
+			app.Outputs(&o.Out, "out", "`FILE` for a part (required, once for each)"),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -126,7 +125,7 @@ func (o *Options) report(d *dataset.Dataset, split [][]int32, outs []string) {
 		}
 		if missing != nil {
 			o.Notes.Warn("%s has no example of %d of the %d classes: %s", outs[k], len(missing),
-				len(d.Classes), app.First(missing, 12))
+				len(d.Classes), app.First(missing, 12, func(name string) string { return name }))
 		}
 		left -= len(part)
 	}

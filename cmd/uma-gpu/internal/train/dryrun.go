@@ -44,7 +44,6 @@ func (m hostMemory) String() string {
 // Garbage is about what a training run leaves to the collector besides.
 const Garbage = 16 << 20
 
-// plan prints what training would take, without doing it.
 func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
 	switch {
 	case o.OwnMap():
@@ -55,7 +54,6 @@ func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
 	return o.planLinear(ctx, d.Stored(), d.Y, len(d.Classes))
 }
 
-// planLinear prints the plan of a device.
 func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, classes int) error {
 	e := o.Train.Engine
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
@@ -86,7 +84,6 @@ func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, c
 	return o.Print(r, r.text)
 }
 
-// text prints the plan for people.
 func (r Plan) text(w io.Writer) error {
 	p := r.Plan
 	how, limit := "streamed to the device in every pass", "no limit"

@@ -70,7 +70,6 @@ type Report struct {
 	Traffic *ranks.Traffic `json:"traffic,omitempty"`
 }
 
-// report returns the report of a training.
 func (o *Options) report(trained *host.Trained) *Report {
 	n := 0
 	for _, count := range trained.Run.Counts {

@@ -276,7 +276,6 @@ func (o *Options) check() error {
 	return o.checkReports()
 }
 
-// checkReports checks --history and --report.
 func (o *Options) checkReports() error {
 	if o.History != "" {
 		if err := training.CheckHistory(o.History); err != nil {
@@ -312,7 +311,6 @@ func (o *Options) checkReports() error {
 	return atomicfile.CheckWritable(numbers)
 }
 
-// read reads the examples, their labels and the confusion matrix.
 func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
 	d, err := o.ReadExamples(ctx, &o.Match, o.Page == "")
 	if err != nil {

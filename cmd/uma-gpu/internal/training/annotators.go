@@ -25,15 +25,6 @@ func (o *Options) trusted() ([]string, error) {
 	return strings.Split(o.Trust, ","), nil
 }
 
-// checkAnnotators checks the flags of annotators, and that the learner can use their labels.
-func (o *Options) checkAnnotators() error {
-	if about := o.Train.Learner.Definition(); o.Annotators != "" && !about.Annotations {
-		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
-			about.Name)
-	}
-	return o.CheckAnnotators()
-}
-
 // CheckAnnotators checks the flags of annotators, whose labels take the place of the data's.
 func (o *Options) CheckAnnotators() error {
 	if _, err := o.trusted(); err != nil {

@@ -17,14 +17,8 @@ import (
 type Learner struct {
 	Name string
 
-	parameters []parameterFlag
-	common     *app.Common
-}
-
-// parameterFlag is the flag of a parameter that learners have, and returns its value.
-type parameterFlag struct {
-	name string
-	text func() string
+	names  []string // of the flags of parameters
+	common *app.Common
 }
 
 // Flags returns the flags but for those of other meaning in a command, which leave a parameter at
@@ -37,52 +31,35 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	for k, d := range catalog.All() {
 		for _, p := range d.Parameters {
 			name := FlagName(p.Name)
-			if slices.Contains(without, name) || slices.Contains(l.Names(), name) {
+			if slices.Contains(without, name) || slices.Contains(l.names, name) {
 				continue
 			}
-			own := parameterFlag{name: name}
-			if p.Kind == learners.Switch {
-				on := new(bool)
-				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: k > 0, Destination: on,
-					Usage: p.Sentence})
-				own.text = func() string { return strconv.FormatBool(*on) }
-			} else {
-				text := new(string)
-				flags = append(flags, &cli.StringFlag{Name: name, Hidden: k > 0, Destination: text,
-					DefaultText: defaultOf(d, p.Name), Usage: valueUsage(p)})
-				own.text = func() string { return *text }
+			if l.names = append(l.names, name); p.Kind == learners.Switch {
+				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: k > 0, Usage: p.Sentence})
+				continue
 			}
-			l.parameters = append(l.parameters, own)
+			flags = append(flags, &cli.StringFlag{Name: name, Hidden: k > 0, DefaultText: p.String(),
+				Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted})
 		}
 	}
 	return flags
 }
 
-// defaultOf returns the value of a parameter that is not given.
-func defaultOf(d *learners.Definition, parameter string) string {
-	p, _ := learners.Lookup(d.New(), parameter)
-	return p.String()
-}
-
-// valueUsage says in short what a parameter is, and which values it has.
-func valueUsage(p learners.Parameter) string {
-	value := "`RULE`"
+// ValueName is what help has in place of a parameter's value.
+func ValueName(p learners.Parameter) string {
 	switch p.Kind {
+	case learners.Switch:
+		return ""
 	case learners.Whole:
-		value = "`N`"
+		return "N"
 	case learners.Number:
-		value = "`NUMBER`"
+		return "NUMBER"
 	}
-	return value + ": " + p.Sentence + ": " + p.Wanted
+	return "RULE"
 }
 
-// Names returns the names of the flags of parameters.
-func (l *Learner) Names() (names []string) {
-	for _, f := range l.parameters {
-		names = append(names, f.name)
-	}
-	return names
-}
+// Chosen reports whether a flag of a parameter is given.
+func (l *Learner) Chosen() bool { return slices.ContainsFunc(l.names, l.common.Given) }
 
 // FlagName returns the name of the flag that sets a parameter.
 func FlagName(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
@@ -121,9 +98,8 @@ func names(flags ...string) (all []string) {
 
 // With returns the names of the learners that have all these flags, as far as they are of learners.
 func (l *Learner) With(flags []string) []string {
-	own := l.Names()
 	return names(slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
-		return !slices.Contains(own, flag)
+		return !slices.Contains(l.names, flag)
 	})...)
 }
 
@@ -142,26 +118,26 @@ func (l *Learner) Choose(base learners.Params) (learners.Params, error) {
 			return nil, err
 		}
 	}
-	for _, f := range l.parameters {
-		if !l.common.Given(f.name) {
+	for _, name := range l.names {
+		if !l.common.Given(name) {
 			continue
 		}
-		parameter, ok := Parameter(p, f.name)
+		parameter, ok := Parameter(p, name)
 		if !ok {
-			return nil, app.Usage("--%s is a flag of learner %s, not of %s", f.name,
-				app.OrList(names(f.name)), p.Definition().Name)
+			return nil, app.Usage("--%s is a flag of learner %s, not of %s", name,
+				app.OrList(names(name)), p.Definition().Name)
 		}
-		then := parameter.String()
-		if err := setParameter(parameter, f.text()); err != nil {
-			wrong := &app.UsageError{Got: f.text(), Problem: "--" + f.name + " is " +
-				strconv.Quote(f.text()) + ", wanted " + parameter.Wanted}
+		then, text := parameter.String(), l.common.Text(name)
+		if err := setParameter(parameter, text); err != nil {
+			wrong := &app.UsageError{Got: text, Problem: "--" + name + " is " + strconv.Quote(text) +
+				", wanted " + parameter.Wanted}
 			for _, c := range parameter.Choices {
 				wrong.Allowed = append(wrong.Allowed, c.Value)
 			}
 			return nil, wrong
 		}
 		if base != nil {
-			if err := AsBegun(f.name, parameter.String(), then); err != nil {
+			if err := AsBegun(name, parameter.String(), then); err != nil {
 				return nil, err
 			}
 		}

@@ -119,7 +119,11 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := o.CheckLearning(base); err != nil {
 		return err
 	}
-	if err := o.checkAnnotators(); err != nil {
+	if about := o.Train.Learner.Definition(); o.Annotators != "" && !about.Annotations {
+		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
+			about.Name)
+	}
+	if err := o.CheckAnnotators(); err != nil {
 		return err
 	}
 	if err := o.checkEvidence(); err != nil {
@@ -211,18 +215,13 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 		o.Notes.Say("confusion matrix: that of the training to go on with")
 		return &confusion.Matrix{Classes: classes, P: r.Confusion, Inversion: r.Meta.Inverse}, nil
 	}
-	if o.learnsNoise() {
+	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
+	if o.Annotators != "" || ok && learn.String() == "true" {
 		o.Notes.Say("confusion matrix: none given; it is learned")
 	} else {
 		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil, nil
-}
-
-// learnsNoise reports whether the learner finds out how labels are wrong.
-func (o *Options) learnsNoise() bool {
-	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
-	return o.Annotators != "" || ok && learn.String() == "true"
 }
 
 // OwnMap reports whether the kernel function is for a map of the learner's own.

@@ -224,7 +224,6 @@ func sameModel(found, wanted *model.Model) error {
 	return nil
 }
 
-// text prints the verification for people.
 func (v *Verification) text(w io.Writer, size int) error {
 	data, retrained := "others than those of the training", "not asked for, see --retrain"
 	if v.TrainingData {

@@ -201,7 +201,6 @@ func (w *worker) run(id int, cancel context.CancelFunc) {
 	w.running, w.cancel = id, cancel
 }
 
-// say writes a line.
 func (w *worker) say(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {

@@ -43,10 +43,7 @@ func (c Checkpoint) due() func(steps int) bool {
 	if c.Steps > 0 {
 		return func(steps int) bool { return steps%c.Steps == 0 }
 	}
-	every := c.Every
-	if every == 0 {
-		every = DefaultEvery
-	}
+	every := cmp.Or(c.Every, DefaultEvery)
 	last := time.Now()
 	return func(int) bool {
 		if time.Since(last) < every {
@@ -103,20 +100,10 @@ func (o *Options) complete() (err error) {
 				return err
 			}
 		}
-		if o.Weights == "" {
-			o.Weights = learners.Rule(r.Meta.Weights)
-		}
-		if o.MaxSteps == 0 {
-			if o.MaxSteps = r.Meta.MaxSteps; o.MaxSteps == 0 {
-				o.MaxSteps = NoSteps
-			}
-		}
-		if o.TemperatureFolds == 0 {
-			o.TemperatureFolds = r.Meta.TemperatureFolds
-		}
-		if o.Seed == 0 {
-			o.Seed = r.Meta.Seed
-		}
+		o.Weights = cmp.Or(o.Weights, learners.Rule(r.Meta.Weights))
+		o.MaxSteps = cmp.Or(o.MaxSteps, r.Meta.MaxSteps, NoSteps)
+		o.TemperatureFolds = cmp.Or(o.TemperatureFolds, r.Meta.TemperatureFolds)
+		o.Seed = cmp.Or(o.Seed, r.Meta.Seed)
 	}
 	if o.Learner == nil {
 		o.Learner = catalog.All()[0].New()
@@ -224,11 +211,8 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 		return Options{}, nil, fmt.Errorf("settings of a model: %w", err)
 	}
 	o := Options{Learner: params, Preparation: meta.Preparation.Steps.String(),
-		MaxSteps: meta.MaxSteps,
+		MaxSteps: cmp.Or(meta.MaxSteps, NoSteps),
 		Weights:  learners.Rule(meta.Weights), Seed: meta.Seed, Tool: meta.ToolVersion}
-	if o.MaxSteps == 0 {
-		o.MaxSteps = NoSteps
-	}
 	if k := meta.Kernel; k != nil {
 		o.Kernel = &fitting.Options{Function: k.Function, Cosine: k.Cosine}
 		if params.Definition().FitMap == nil {

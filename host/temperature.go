@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/internal/fold"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -18,15 +17,6 @@ const (
 	temperatureScores = 1 << 16 // examples × classes
 	temperatureLeast  = 1000    // examples, whatever the number of classes
 )
-
-// checkFolds checks Options.TemperatureFolds.
-func checkFolds(k int) error {
-	if k != 0 && (k < 2 || k > judge.MostFolds) {
-		return fmt.Errorf("found %d folds for the temperature, wanted 2 to %d, or 0 for none", k,
-			judge.MostFolds)
-	}
-	return nil
-}
 
 // temperature returns the temperature of the scores of the run's result; 0, and a note, if
 // there is none. If ctx is cancelled, there are no folds.

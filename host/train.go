@@ -163,19 +163,19 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, errors.New("train: got Preparation or Kernel, want those of the model in From or " +
 			"Resume")
 	}
-	if err := o.complete(); err != nil {
+	if err := learners.Check(o.Learner); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	if err := errors.Join(learners.Check(o.Learner), checkFolds(o.TemperatureFolds)); err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	switch shared := data.Stored().Shared(); {
+	switch shared, folds := data.Stored().Shared(), o.TemperatureFolds; {
+	case folds != 0 && (folds < 2 || folds > judge.MostFolds):
+		return nil, fmt.Errorf("train: found %d folds for the temperature, wanted 2 to %d, or 0 for none",
+			folds, judge.MostFolds)
 	case o.Time < 0:
 		return nil, fmt.Errorf("train: time: got %v, want 0 for no limit, or more", o.Time)
 	case o.Time > 0 && shared:
 		return nil, errors.New("train: time: got a limit and examples that ranks share, want no limit " +
 			"(each rank has a clock of its own)")
-	case o.Time > 0 && o.TemperatureFolds > 0:
+	case o.Time > 0 && folds > 0:
 		return nil, errors.New("train: time: got a limit and folds of the temperature, want one of " +
 			"them (each fold is a whole training)")
 	}
@@ -429,10 +429,7 @@ func learnedOf(n *confusion.Learned) *model.Learned {
 
 // sixDigits rounds to six significant digits.
 func sixDigits(v float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
-	if err != nil { // never: what FormatFloat writes ParseFloat reads
-		return v
-	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // which never fails
 	return rounded
 }
 

@@ -103,9 +103,7 @@ func (o Options) check() error {
 func (o Options) filled() Options {
 	o.Strategy = cmp.Or(o.Strategy, Margin)
 	o.K, o.Members, o.Tried = cmp.Or(o.K, 10), cmp.Or(o.Members, 7), cmp.Or(o.Tried, 100)
-	if o.Centroid.Angle == 0 {
-		o.Centroid.Angle = 0.01
-	}
+	o.Centroid.Angle = cmp.Or(o.Centroid.Angle, 0.01)
 	o.Centroid.MaxSteps = cmp.Or(o.Centroid.MaxSteps, 4096)
 	return o
 }

@@ -94,12 +94,8 @@ type contest struct {
 }
 
 func newContest(data *dataset.Dataset, o Options) (*contest, error) {
-	if o.Folds == 0 {
-		o.Folds = DefaultFolds
-	}
-	if o.Most == 0 {
-		o.Most = mostContest
-	}
+	o.Folds = cmp.Or(o.Folds, DefaultFolds)
+	o.Most = cmp.Or(o.Most, mostContest)
 	c := &contest{Options: o, data: data, q: len(data.Classes)}
 	switch {
 	case len(data.Y) != data.N:

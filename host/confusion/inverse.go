@@ -235,7 +235,7 @@ func parseInversion(text string) (rule string, strength float64, err error) {
 // standIn returns what stands for the inverse of c, Q×Q, by a rule but Exact; false if there is
 // none. Each product is rounded before it is added, so that all machines agree.
 func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool) {
-	a := make([]float64, q*q)
+	a, turned := make([]float64, q*q), make([]float64, q*q)
 	if rule == Mix {
 		for i, f := range c {
 			a[i] = float64((1 - strength) * f)
@@ -245,13 +245,10 @@ func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool
 		}
 		return numerics.Inverse(a, q)
 	}
-	for k := range q {
-		for i := range q {
-			for j := range q {
-				a[i*q+j] += float64(c[k*q+i] * c[k*q+j])
-			}
-		}
+	for i, f := range c {
+		turned[i%q*q+i/q] = f
 	}
+	a = numerics.Product(turned, c, q)
 	if rule == Pseudo {
 		strength = pseudoStrength
 	}
@@ -262,13 +259,5 @@ func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool
 	if !ok {
 		return nil, false
 	}
-	inverse := make([]float64, q*q)
-	for i := range q {
-		for k := range q {
-			for j := range q {
-				inverse[i*q+j] += float64(b[i*q+k] * c[j*q+k])
-			}
-		}
-	}
-	return inverse, true
+	return numerics.Product(b, turned, q), true
 }

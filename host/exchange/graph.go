@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -20,9 +21,7 @@ type graph struct {
 func (g *graph) node(output, operator string, inputs []string, attributes ...attribute) string {
 	g.nodes++
 	name := operator + "_" + strconv.Itoa(g.nodes)
-	if output == "" {
-		output = name
-	}
+	output = cmp.Or(output, name)
 	var m message
 	for _, input := range inputs {
 		m.text(1, input)

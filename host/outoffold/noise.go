@@ -1,6 +1,7 @@
 package outoffold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,12 +103,8 @@ type Noise struct {
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
-	if o.Method == "" {
-		o.Method = AutoNoise
-	}
-	if o.Folds == 0 {
-		o.Folds = DefaultNoiseFolds
-	}
+	o.Method = cmp.Or(o.Method, AutoNoise)
+	o.Folds = cmp.Or(o.Folds, DefaultNoiseFolds)
 	if o.Learner == nil {
 		o.Learner = softmax.Defaults()
 	}

@@ -5,6 +5,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // openapi.json
 	"io"
@@ -32,21 +33,11 @@ type Options struct {
 }
 
 func (o *Options) fill() {
-	if o.MaxBody == 0 {
-		o.MaxBody = 16 << 20
-	}
-	if o.MaxRows == 0 {
-		o.MaxRows = 20000
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.Concurrency == 0 {
-		o.Concurrency = 64
-	}
-	if o.Drain == 0 {
-		o.Drain = time.Second
-	}
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.MaxRows = cmp.Or(o.MaxRows, 20000)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.Concurrency = cmp.Or(o.Concurrency, 64)
+	o.Drain = cmp.Or(o.Drain, time.Second)
 }
 
 // maxValues bounds the numbers of a request in memory, which sparse rows could claim with few

@@ -3,6 +3,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -236,9 +237,7 @@ func notWritten(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if path == "" {
-		path = `""`
-	}
+	path = cmp.Or(path, `""`)
 	return fmt.Errorf("%s: cannot be written (nothing was changed): %w", path, err)
 }
 

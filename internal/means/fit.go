@@ -9,6 +9,7 @@
 package means
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,12 +73,8 @@ func (o *Options) check(n int) error {
 	wrong := func(format string, a ...any) error {
 		return fmt.Errorf("kernel mean: %w: "+format, append([]any{ErrOptions}, a...)...)
 	}
-	if o.Choice == "" {
-		o.Choice = Uniform
-	}
-	if o.Weights == "" {
-		o.Weights = Optimal
-	}
+	o.Choice = cmp.Or(o.Choice, Uniform)
+	o.Weights = cmp.Or(o.Weights, Optimal)
 	switch o.Choice {
 	case Uniform, Clusters, Herding:
 	default:

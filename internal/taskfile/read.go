@@ -4,6 +4,7 @@ package taskfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -235,9 +236,7 @@ func (r *reader) ofTask(a annotation) (all []said, err error) {
 // ofRecord returns what a response says.
 func (r *reader) ofRecord(question string, of response) []said {
 	by, _ := scalar(of.By)
-	if by == "" {
-		by = "nobody"
-	}
+	by = cmp.Or(by, "nobody")
 	if text, ok := scalar(of.Value); ok {
 		return []said{{question, by, []string{text}}}
 	}

@@ -104,9 +104,7 @@ func (t Task) argilla(priority int) any {
 		Responses   struct{}              `json:"responses"`
 	}{ID: t.ID, Fields: map[string]string{"text": text}, Metadata: about,
 		Suggestions: map[string]suggestion{}}
-	if record.ID == "" {
-		record.ID = strconv.Itoa(t.Row)
-	}
+	record.ID = cmp.Or(record.ID, strconv.Itoa(t.Row))
 	if t.Suggested != "" {
 		record.Suggestions[Question] = suggestion{t.Suggested, t.Score, t.Agent}
 	}

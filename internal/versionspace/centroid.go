@@ -1,6 +1,7 @@
 package versionspace
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,15 +117,11 @@ func (s *Space) sample(o Options, chain func(start []float64, random *rand.Rand)
 }
 
 func (o Options) filled() (Options, error) {
-	if o.Chains == 0 {
-		o.Chains = 8
-	}
+	o.Chains = cmp.Or(o.Chains, 8)
 	if o.Angle == 0 {
 		o.Angle = math.Pi / 180
 	}
-	if o.MaxSteps == 0 {
-		o.MaxSteps = 1 << 20
-	}
+	o.MaxSteps = cmp.Or(o.MaxSteps, 1<<20)
 	if o.Chains < 2 || !(o.Angle > 0) || o.MaxSteps < 1 {
 		return o, fmt.Errorf("centroid of a version space: found %d chains, an angle of %g and at most "+
 			"%d steps, wanted 2 chains or more, an angle above 0 and a step or more", o.Chains, o.Angle,

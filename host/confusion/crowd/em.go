@@ -3,6 +3,7 @@
 package crowd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -67,15 +68,9 @@ type Result struct {
 // every machine, whatever the number of processors. It tells its progress through ctx, whose error
 // it returns when that is cancelled.
 func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, error) {
-	if o.Method == "" {
-		o.Method = DawidSkene
-	}
-	if o.Rounds == 0 {
-		o.Rounds = 100
-	}
-	if o.Smoothing == 0 {
-		o.Smoothing = 0.01
-	}
+	o.Method = cmp.Or(o.Method, DawidSkene)
+	o.Rounds = cmp.Or(o.Rounds, 100)
+	o.Smoothing = cmp.Or(o.Smoothing, 0.01)
 	q := len(a.Classes)
 	switch {
 	case !slices.Contains(Methods, o.Method):

@@ -125,9 +125,7 @@ func fitStandardize(p *dataset.Preparation, e dataset.Stored) error {
 	variance, err := columnSums(e, mean)
 	for j, m := range mean {
 		sd := math.Sqrt(variance[j] / n)
-		if sd == 0 {
-			sd = 1
-		}
+		sd = cmp.Or(sd, 1)
 		p.A[j] = float32(1 / sd)
 		p.B[j] = float32(-m / sd)
 	}
@@ -156,9 +154,7 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 		return err
 	}
 	for j, m := range most {
-		if m == 0 {
-			m = 1
-		}
+		m = cmp.Or(m, 1)
 		p.A[j] = float32(1 / float64(m))
 	}
 	return nil

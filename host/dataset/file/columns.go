@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,9 +100,7 @@ func (c *columns) chooseLabel(o Options) string {
 		return ""
 	}
 	column := strings.TrimSpace(o.LabelColumn)
-	if column == "" {
-		column = "last"
-	}
+	column = cmp.Or(column, "last")
 	j, fault := c.find(column, "the label column")
 	if !inline && byName && (fault != "" || slices.Contains(o.FeatureNames, c.names[j])) {
 		return "" // the features are there or not, whatever else is

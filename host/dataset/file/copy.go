@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
 // ErrNoTable marks files that are no table of text, or cannot be read again: CopyTable copies none.
@@ -31,11 +30,7 @@ type Copy struct {
 // lines and titles are left out. The copy is UTF-8; its fields are separated
 // as those of the table, unless the name (.csv, .tsv) asks for another character.
 func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
-	labels := 0
-	if d.Y != nil {
-		labels = 1
-	}
-	if d.Format != "csv" || (d.LabelColumn > 0) != (labels > 0) ||
+	if d.Format != "csv" || (d.LabelColumn > 0) != (d.Y != nil) ||
 		len(c.Files) > 1 && d.SkippedAt != nil {
 		return fmt.Errorf("%s: %w", d.Path, ErrNoTable)
 	}
@@ -62,13 +57,7 @@ func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o W
 		}
 		return nil
 	}
-	put := o.Put
-	if put == nil {
-		put = atomicfile.Write
-	}
-	return put(path, func(file io.Writer) error {
-		return writeTo(ctx, writing{ctx, file}, path, f, d, o)
-	})
+	return o.put(ctx, path, f, d)
 }
 
 // copying is a call of CopyTable.

@@ -57,6 +57,11 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
 			"they are; write the original data, or a binary file (.umab)", path, d.Prepared.Steps, f.name)
 	}
+	return o.put(ctx, path, f, d)
+}
+
+// put writes d to path in format f.
+func (o WriteOptions) put(ctx context.Context, path string, f format, d *dataset.Dataset) error {
 	put := o.Put
 	if put == nil {
 		put = atomicfile.Write

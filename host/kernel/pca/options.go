@@ -31,6 +31,7 @@
 package pca
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -102,9 +103,7 @@ func (o *Options) check(n, d int) error {
 		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans,
 			Farthest)
 	}
-	if o.Tolerance == 0 {
-		o.Tolerance = defaultTolerance
-	}
+	o.Tolerance = cmp.Or(o.Tolerance, defaultTolerance)
 	if !(o.Tolerance > 0 && o.Tolerance < 1) {
 		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
 	}

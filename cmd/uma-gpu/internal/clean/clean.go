@@ -80,7 +80,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	right, err := app.ReadRight(ctx, o.Checked, d, o.Notes, "the number of each row and its right label")
+	right, err := app.ReadRight(ctx, o.Checked, d, o.Notes,
+		"the number of each row and its right label")
 	if err != nil {
 		return err
 	}

@@ -277,3 +277,16 @@ func TestSampleOfSortedClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole: a whole matrix of more features than examples is worth its time only if it is small.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		d, n int
+		want bool
+	}{{512, 100, true}, {513, 512, false}, {513, 513, true}, {2048, 4000, true},
+		{2049, 4000, false}} {
+		if got := whole(c.d, c.n); got != c.want {
+			t.Errorf("%d features, %d examples: got %v, want %v", c.d, c.n, got, c.want)
+		}
+	}
+}

@@ -315,27 +315,19 @@ func applyRows(p *dataset.Preparation, out dataset.Examples, codes *store.Codes,
 	bad := make([]int, parts) // per part: index in X + 1 of its first value that is not finite
 	parallel.Cut(out.N, parts, func(part, from, to int) {
 		read := store.Once(raw, from*p.D, lost)
-		scale := make([]float32, 8) // of the rows that are prepared together
-		for i := from; i < to && bad[part] == 0; i += len(scale) {
-			scale := scale[:min(len(scale), to-i)]
-			src := func(k int) []float32 { return raw[(i+k)*p.D:][:p.D] }
-			for k := range scale {
-				mapColumns(p, out.Row(i+k), src(k))
-				scale[k] = 1
-			}
-			some := out.X[i*out.D : (i+len(scale))*out.D]
+		for i := from; i < to && bad[part] == 0; i++ {
+			row, src, scale := out.Row(i), raw[i*p.D:][:p.D], float32(1)
+			mapColumns(p, row, src)
 			if p.Steps.L2 {
-				units(some, out.D, scale)
+				scale = unit(row)
 			}
-			if j := firstNotFinite(some); j >= 0 {
+			if j := firstNotFinite(row); j >= 0 {
 				bad[part] = i*out.D + j + 1
 			}
 			if codes != nil {
-				for k, r := range scale {
-					codes.Enter(first+i+k, out.D, src(k), r)
-				}
+				codes.Enter(first+i, out.D, src, scale)
 			}
-			read.UpTo((i + len(scale)) * p.D)
+			read.UpTo((i + 1) * p.D)
 		}
 	})
 	store.LetGo(store.Bytes(raw), lost) // what is less than a piece

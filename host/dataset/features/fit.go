@@ -317,11 +317,6 @@ func unit(row []float32) (r float32) {
 	for _, v := range row {
 		sum += float64(float64(v) * float64(v))
 	}
-	return scaled(row, sum)
-}
-
-// scaled scales a row, whose squares have this sum.
-func scaled(row []float32, sum float64) (r float32) {
 	r = 1
 	if sum != 0 {
 		r = float32(1 / math.Sqrt(sum))
@@ -330,28 +325,6 @@ func scaled(row []float32, sum float64) (r float32) {
 		row[j] = v * r
 	}
 	return r
-}
-
-// units is unit for rows of d values, with four sums under way at a time.
-func units(rows []float32, d int, r []float32) {
-	row := func(k int) []float32 { return rows[k*d:][:d] }
-	k := 0
-	for ; k+4 <= len(r); k += 4 {
-		x1, x2, x3 := row(k+1), row(k+2), row(k+3)
-		var s0, s1, s2, s3 float64
-		for j, v := range row(k) {
-			s0 += float64(float64(v) * float64(v))
-			s1 += float64(float64(x1[j]) * float64(x1[j]))
-			s2 += float64(float64(x2[j]) * float64(x2[j]))
-			s3 += float64(float64(x3[j]) * float64(x3[j]))
-		}
-		for l, sum := range [4]float64{s0, s1, s2, s3} {
-			r[k+l] = scaled(row(k+l), sum)
-		}
-	}
-	for ; k < len(r); k++ {
-		r[k] = unit(row(k))
-	}
 }
 
 // firstNotFinite returns the place of the first value that is not finite, -1 if all are.

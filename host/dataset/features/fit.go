@@ -299,11 +299,7 @@ func mapColumns(p *dataset.Preparation, dst, src []float32) {
 	} else {
 		a, b, dst := p.A[:len(src)], p.B[:len(src)], dst[:len(src)]
 		for j, v := range src {
-			if s := float64(v)*float64(a[j]) + float64(b[j]); numerics.Plain(s) {
-				dst[j] = float32(s)
-			} else {
-				dst[j] = numerics.FMA(v, a[j], b[j])
-			}
+			dst[j] = numerics.FMA(v, a[j], b[j])
 		}
 	}
 	if p.Steps.Bias {

@@ -71,15 +71,9 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 		if b == 0 {
 			continue
 		}
-		row, b64 := sums[k*d:(k+1)*d], float64(b)
+		row := sums[k*d : (k+1)*d]
 		for j, acc := range dst {
-			g := float32(row[j])
-			s := b64*float64(g) + float64(acc) // the product is exact
-			if numerics.Plain(s) || s == 0 {
-				dst[j] = float32(s)
-			} else {
-				dst[j] = numerics.FMA(b, g, acc)
-			}
+			dst[j] = numerics.FMA(b, float32(row[j]), acc)
 		}
 	}
 	u := f.Unit()

@@ -18,7 +18,7 @@ const fused = false
 func FMA(a, b, c float32) float32 {
 	p := float64(a) * float64(b)
 	s := p + float64(c)
-	if Plain(s) {
+	if plain(s) {
 		return float32(s)
 	}
 	return roundToOdd(p, float64(c), s)

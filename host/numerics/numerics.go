@@ -22,10 +22,10 @@ const Chunk = 256
 // the result is added to a weighted sum (clause 14).
 const Block = 256
 
-// Plain says that float32(s) is FMA(a, b, c), where s is float64(a)·float64(b) + float64(c): for
+// plain says that float32(s) is FMA(a, b, c), where s is float64(a)·float64(b) + float64(c): for
 // loops that have several sums under way, since the compiler inlines it, and not FMA. Below bit 29
 // of s lies what float32 cannot hold, and 1000…0 there is a midpoint.
-func Plain(s float64) bool {
+func plain(s float64) bool {
 	u := math.Float64bits(s)
 	return u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127
 }
@@ -66,7 +66,7 @@ func dotChunks(x, w []float32) (acc [3]float32) {
 		p, q, r := float64(x0[j])*float64(w0[j]), float64(x1[j])*float64(w1[j]),
 			float64(x2[j])*float64(w2[j])
 		s, t, u := p+float64(a), q+float64(b), r+float64(c)
-		if Plain(s) && Plain(t) && Plain(u) {
+		if plain(s) && plain(t) && plain(u) {
 			a, b, c = float32(s), float32(t), float32(u)
 		} else {
 			a, b, c = FMA(x0[j], w0[j], a), FMA(x1[j], w1[j], b), FMA(x2[j], w2[j], c)
@@ -79,13 +79,7 @@ func dotChunk(x, w []float32) float32 {
 	w = w[:len(x)]
 	var acc float32
 	for j, v := range x {
-		if fused {
-			acc = FMA(v, w[j], acc)
-		} else if s := float64(v)*float64(w[j]) + float64(acc); Plain(s) {
-			acc = float32(s)
-		} else {
-			acc = FMA(v, w[j], acc)
-		}
+		acc = FMA(v, w[j], acc)
 	}
 	return acc
 }

@@ -11,6 +11,7 @@
 package umagpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -285,10 +286,7 @@ func annotations(votes []Vote, n int) (*crowd.Annotations, error) {
 	a.Classes, a.Names = slices.Compact(a.Classes), slices.Compact(a.Names)
 	sorted := slices.Clone(votes)
 	slices.SortStableFunc(sorted, func(v, w Vote) int {
-		if v.Example != w.Example {
-			return v.Example - w.Example
-		}
-		return slices.Index(a.Names, v.Worker) - slices.Index(a.Names, w.Worker)
+		return cmp.Or(v.Example-w.Example, cmp.Compare(v.Worker, w.Worker)) // as Names are sorted
 	})
 	for _, v := range sorted {
 		for len(a.Start) <= v.Example {

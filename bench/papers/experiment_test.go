@@ -63,7 +63,7 @@ func TestLevels(t *testing.T) {
 
 // TestToy: both engines give the same rows, told C helps, and the rows have the paper's numbers.
 func TestToy(t *testing.T) {
-	all := (&run{options: options{Runs: 2, Seed: 1}}).toys()
+	all := []*toy{newToy(1), newToy(2)}
 	var texts []string
 	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
 		var rows []Row

@@ -122,7 +122,6 @@ func newThreePoints(n int, seed, part uint64) threePoints {
 		d.X = append(d.X, float32(sign*pointsOfThree[at][0]), float32(sign*pointsOfThree[at][1]))
 		d.Y, p.which[i] = append(d.Y, int32(class)), at
 	}
-	d.SHA256 = d.Hash()
 	return p
 }
 
@@ -130,15 +129,13 @@ func newThreePoints(n int, seed, part uint64) threePoints {
 // higher one.
 func (p threePoints) turned(rate float64, seed uint64) *dataset.Dataset {
 	rng := rand.New(rand.NewPCG(seed, 0x7475726e)) // "turn"
-	d := *p.Dataset
-	d.Y = slices.Clone(d.Y)
-	for i := range d.Y {
+	y := slices.Clone(p.Y)
+	for i := range y {
 		if rng.Float64() < rate {
-			d.Y[i] = 1 - d.Y[i]
+			y[i] = 1 - y[i]
 		}
 	}
-	d.SHA256 = d.Hash()
-	return &d
+	return like(p.Dataset, p.Examples, y)
 }
 
 // counts returns of each point how many of its labels were turned round, and how many are right.
@@ -285,6 +282,5 @@ func newSpots(n int, seed uint64) *dataset.Dataset {
 			float32(float64(column)+float64(size*b)))
 		d.Y = append(d.Y, int32((row+column)%2))
 	}
-	d.SHA256 = d.Hash()
 	return d
 }

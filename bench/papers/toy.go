@@ -64,7 +64,10 @@ type toyCurve struct {
 // labels of the same or of another level.
 func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x float64, labels int),
 	first int, curves []toyCurve) error {
-	all := r.toys()
+	all := make([]*toy, r.Runs)
+	for k := range all {
+		all[k] = newToy(r.Seed + uint64(k))
+	}
 	for level := first; level <= toyLevels; level++ {
 		x, labels := at(all, level)
 		if err := r.repeat(ctx, fmt.Sprintf("level %d", level), func(seed uint64) error {
@@ -81,14 +84,6 @@ func (r *run) toyRows(ctx context.Context, at func(all []*toy, level int) (x flo
 		}
 	}
 	return nil
-}
-
-func (r *run) toys() []*toy {
-	all := make([]*toy, r.Runs)
-	for k := range all {
-		all[k] = newToy(r.Seed + uint64(k))
-	}
-	return all
 }
 
 // toyRun learns from labels of one level with the C of another.
@@ -140,7 +135,11 @@ func newToy(seed uint64) *toy {
 	}
 	rng = rand.New(rand.NewPCG(seed, noiseStream))
 	for t.m == nil || !t.invertible() { // the first matrix has always served
-		t.m = randomColumns(rng, toyClasses)
+		t.m = make([]float64, toyClasses*toyClasses)
+		for i := range t.m {
+			t.m[i] = rng.Float64()
+		}
+		columnsToOne(t.m, toyClasses)
 	}
 	return t
 }
@@ -163,7 +162,6 @@ func points(rng *rand.Rand, w [][2]float64, n int) *dataset.Dataset {
 	if slices.Contains(seen, false) {
 		return nil
 	}
-	d.SHA256 = d.Hash()
 	return d
 }
 
@@ -197,15 +195,6 @@ func nearest(w [][2]float64, x [2]float64) (class int, margin float64) {
 		}
 	}
 	return class, best - second
-}
-
-// randomColumns draws a q×q matrix of uniform numbers and divides its columns by their sums.
-func randomColumns(rng *rand.Rand, q int) []float64 {
-	m := make([]float64, q*q)
-	for i := range m {
-		m[i] = rng.Float64()
-	}
-	return columnsToOne(m, q)
 }
 
 // columnsToOne sets negative entries of a q×q matrix to 0 and divides each column by its sum,
@@ -250,13 +239,7 @@ func (t *toy) invertible() bool {
 // noisy returns the examples to train on with labels by C_i.
 func (t *toy) noisy(i int, seed uint64) (*dataset.Dataset, error) {
 	y, err := t.level(i).Inject(t.train.Y, seed)
-	if err != nil {
-		return nil, err
-	}
-	d := *t.train
-	d.Y = y
-	d.SHA256 = d.Hash()
-	return &d, nil
+	return like(t.train, t.train.Examples, y), err
 }
 
 // offDiagonal returns ‖C − diag(C)‖_F.

@@ -177,8 +177,7 @@ func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 			f.terms[i] = f.term(powers, below, int(f.y[i]), p, g)
 		}
 	})
-	sum := lists.Sum(f.terms)
-	return sum
+	return lists.Sum(f.terms)
 }
 
 // term is the share of slope of an example of label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are the powers

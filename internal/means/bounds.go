@@ -127,8 +127,7 @@ func Lengths(
 	if x.N > lengthRows {
 		rows := rand.New(rand.NewPCG(seed, 0x6c656e677468)).Perm(x.N)[:lengthRows] // "length"
 		slices.Sort(rows)
-		some := lists.At(y, rows)
-		x, y = given.Pick(rows), some
+		x, y = given.Pick(rows), lists.At(y, rows)
 	} else {
 		x = given.Whole()
 	}

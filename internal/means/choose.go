@@ -200,10 +200,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	all := engine.Projection{Function: s.o.Function, Landmarks: x.Examples,
-		Axes: engine.NewWeights(1, x.N)}
-	for l := range all.Axes.W {
-		all.Axes.W[l] = float32(1 / float64(x.N))
-	}
+		Axes: engine.Weights{Q: 1, D: x.N, W: slices.Repeat([]float32{float32(1 / float64(x.N))}, x.N)}}
 	target, err := s.project(x.Examples, all)
 	if err != nil {
 		return nil, 0, err

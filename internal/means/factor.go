@@ -87,7 +87,7 @@ func (l lower) column(j, at int, rest []float64) {
 // rowsOfTask is how many rows a task of update takes, which go through the others together.
 const rowsOfTask = 32
 
-// update takes columns at..to-1 off the rows below, four columns of the rest at a time.
+// update takes columns at..to-1 off the rows below.
 func (l lower) update(at, to int) {
 	n, w := l.stride, to-at
 	packed := make([]float64, (n-to)*w) // those columns
@@ -98,29 +98,9 @@ func (l lower) update(at, to int) {
 	parallel.Tasks(tasks, func(task int) {
 		from := (tasks - 1 - task) * rowsOfTask // the longest first
 		last := min(from+rowsOfTask, n-to)
-		for j := 0; j < last; j += 4 {
+		for j := range last {
 			for i := max(from, j); i < last; i++ {
-				row := l.a[(i+to)*n+to : (i+to)*n+n]
-				x := packed[i*w : (i+1)*w]
-				if j+4 > i+1 {
-					for c := j; c <= i; c++ {
-						row[c] -= dot(x, packed[c*w:(c+1)*w])
-					}
-					continue
-				}
-				a, b := packed[j*w:j*w+len(x)], packed[(j+1)*w:(j+1)*w+len(x)]
-				c, d := packed[(j+2)*w:(j+2)*w+len(x)], packed[(j+3)*w:(j+3)*w+len(x)]
-				var p, q, r, s float64
-				for k, v := range x {
-					p += float64(v * a[k])
-					q += float64(v * b[k])
-					r += float64(v * c[k])
-					s += float64(v * d[k])
-				}
-				row[j] -= p
-				row[j+1] -= q
-				row[j+2] -= r
-				row[j+3] -= s
+				l.a[(i+to)*n+to+j] -= dot(packed[i*w:(i+1)*w], packed[j*w:(j+1)*w])
 			}
 		}
 	})

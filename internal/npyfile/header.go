@@ -5,7 +5,6 @@ package npyfile
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -29,15 +28,9 @@ func Header(dtype string, shape ...int) []byte {
 
 // Tuple writes sizes as Python does: (3, 5), (7,), ().
 func Tuple(shape []int) string {
-	var b strings.Builder
-	for k, size := range shape {
-		if k > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(strconv.Itoa(size))
-	}
+	sizes := strings.ReplaceAll(strings.Trim(fmt.Sprint(shape), "[]"), " ", ", ")
 	if len(shape) == 1 { // the comma makes it a tuple
-		b.WriteByte(',')
+		sizes += ","
 	}
-	return "(" + b.String() + ")"
+	return "(" + sizes + ")"
 }

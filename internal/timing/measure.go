@@ -4,6 +4,7 @@ package timing
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -288,10 +289,7 @@ func (t *Trace) Write(w io.Writer) error {
 	// A span that holds others comes before them.
 	sorted := slices.Clone(t.spans)
 	slices.SortStableFunc(sorted, func(a, b span) int {
-		if c := a.start.Compare(b.start); c != 0 {
-			return c
-		}
-		return b.end.Compare(a.end)
+		return cmp.Or(a.start.Compare(b.start), b.end.Compare(a.end))
 	})
 	micro := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 	for _, s := range sorted {

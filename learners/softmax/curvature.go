@@ -14,9 +14,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// mostFactored is the largest number of features whose information is a whole matrix, which
-// takes d³/6 multiplications to factor; of more features it is the diagonal.
-const mostFactored = 2048
+// The information of up to alwaysFactored features is a whole matrix, which takes d³/6
+// multiplications to factor; that of more than mostFactored is the diagonal.
+const (
+	alwaysFactored = 512
+	mostFactored   = 2048
+)
+
+// whole says whether the information is a whole matrix. Between the two bounds it saves iterations,
+// which take longer than its factors if examples and classes are many. Kernel components are so
+// unlike each other that it is needed.
+func whole(d, n, q int, mapped bool) bool {
+	return d <= alwaysFactored || d <= mostFactored && (mapped || d*d <= 2*n*q)
+}
 
 // A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
 const (
@@ -53,7 +63,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	d := problem.X.D
 	c := &curvature{problem: problem}
 	most := max(leastRows, sampledRows*d)
-	if d > mostFactored {
+	if !c.whole() {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
@@ -67,7 +77,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		}
 	}
 	size := budget.Product(d, 2, 8)
-	if d <= mostFactored {
+	if c.whole() {
 		size = budget.Product(d, d, 2, 8)
 	}
 	err := problem.Rows().Agree(budget.Check(size, "the curvature of the loss"))
@@ -93,6 +103,11 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+func (c *curvature) whole() bool {
+	p := c.problem
+	return whole(p.X.D, p.X.N, p.Q, p.Mapped)
 }
 
 func (c *curvature) close() error { return c.eval.Close() }
@@ -133,7 +148,7 @@ func (c *curvature) measure(w []float32, f informant) error {
 		}
 	})
 	c.factor = nil
-	if d <= mostFactored {
+	if c.whole() {
 		return c.gram(h, unit)
 	}
 	c.information = make([]float64, d)
@@ -219,7 +234,7 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	}
 	d := c.x.D
 	c.lambda = lambda
-	if d > mostFactored {
+	if !c.whole() {
 		c.factor, c.freedom = slices.Clone(c.information), 0
 		for j, v := range c.information {
 			c.factor[j] += lambda + math.SmallestNonzeroFloat64
@@ -303,7 +318,7 @@ func factorise(a []float64, d int) {
 // next direction, unless that begins from the gradient.
 func (c *curvature) gain(m *minimiser) float64 {
 	g := m.now.grad
-	if c.x.D <= mostFactored {
+	if c.whole() {
 		return -dot(g, m.direction())
 	}
 	return total(len(g), func(from, to int) (sum float64) {
@@ -323,7 +338,7 @@ func (c *curvature) most() float64 { return c.lambda + c.trace + math.SmallestNo
 
 // squared returns ⟨y, P⁻¹·y⟩ as solve has it.
 func (c *curvature) squared(y []float32) float64 {
-	if c.x.D > mostFactored {
+	if !c.whole() {
 		return squares(y) / c.most()
 	}
 	z := make([]float64, len(y))
@@ -337,7 +352,7 @@ func (c *curvature) squared(y []float32) float64 {
 // solve makes f·P⁻¹·z of each vector of z, rows of d; z by the trace if P is a diagonal.
 func (c *curvature) solve(z []float64, f float64) {
 	d := c.x.D
-	if d > mostFactored {
+	if !c.whole() {
 		scale(z, f/c.most())
 		return
 	}

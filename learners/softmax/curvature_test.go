@@ -277,3 +277,17 @@ func TestSampleOfSortedClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole: a whole matrix is worth its time if iterations take longer, or nothing else will do.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		d, n, q      int
+		mapped, want bool
+	}{{512, 100, 2, false, true}, {513, 1000, 2, false, false}, {785, 60000, 10, false, true},
+		{785, 20000, 10, false, false}, {2000, 6000, 10, true, true},
+		{2049, 1 << 20, 10, true, false}} {
+		if got := whole(c.d, c.n, c.q, c.mapped); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}

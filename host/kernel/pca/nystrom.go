@@ -253,13 +253,13 @@ func centreRows(f dataset.Examples) []float64 {
 // examples. Inner products over all examples are sums of those of slabs, in the order of the
 // examples.
 type slabs struct {
-	m, n int
-	of   []dataset.Examples
+	m  int
+	of []dataset.Examples
 }
 
 // newSlabs cuts panels of columns, of n rows each, and empties them.
 func newSlabs(panels [][]float32, m, n int) *slabs {
-	f := &slabs{m: m, n: n, of: make([]dataset.Examples, (n+numerics.Chunk-1)/numerics.Chunk)}
+	f := &slabs{m: m, of: make([]dataset.Examples, (n+numerics.Chunk-1)/numerics.Chunk)}
 	for c := range f.of {
 		width := min(numerics.Chunk, n-c*numerics.Chunk)
 		f.of[c] = dataset.Examples{N: m, D: width, X: make([]float32, m*width)}

@@ -240,6 +240,28 @@ func ReadClean(ctx context.Context, path string, o estimate.CleanOptions, notes 
 	return c, err
 }
 
+// ReadRight returns the right labels of the examples of d that a file names, -1 of others; nil for
+// no file. wanted says what a file of pairs of labels should have had.
+func ReadRight(ctx context.Context, path string, d *dataset.Dataset, notes Notes, wanted string,
+) ([]int32, error) {
+	if path == "" {
+		return nil, nil
+	}
+	c, err := ReadClean(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y, IDs: d.IDs,
+		IDColumn: d.ID}, notes)
+	if err != nil {
+		return nil, err
+	}
+	if c.Item == nil {
+		return nil, fmt.Errorf("%s: found pairs of labels, wanted %s", path, wanted)
+	}
+	right := slices.Repeat([]int32{-1}, d.N)
+	for k, i := range c.Item {
+		right[i] = c.Right[k]
+	}
+	return right, nil
+}
+
 // ReadProbabilities is estimate.ReadProbabilities of examples with labels, but for its waiting.
 func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	return Awaited(ctx, path, func(path string) ([]float32, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/clean"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -82,7 +80,8 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	right, err := o.rightOf(ctx, d)
+	right, err := app.ReadRight(ctx, o.Checked, d, o.Notes,
+		"the number of each row and its right label")
 	if err != nil {
 		return err
 	}
@@ -115,27 +114,6 @@ func (o *Options) check() (err error) {
 		o.Folder = strings.TrimSuffix(o.Data.Path, filepath.Ext(o.Data.Path)) + ".clean"
 	}
 	return os.MkdirAll(o.Folder, 0o777)
-}
-
-// rightOf returns the right label of each row, -1 where it was not checked.
-func (o *Options) rightOf(ctx context.Context, d *dataset.Dataset) ([]int32, error) {
-	if o.Checked == "" {
-		return nil, nil
-	}
-	checked, err := app.ReadClean(ctx, o.Checked, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-		IDs: d.IDs, IDColumn: d.ID}, o.Notes)
-	if err != nil {
-		return nil, err
-	}
-	if checked.Item == nil {
-		return nil, fmt.Errorf("%s: found pairs of labels, wanted the number of each row and its right "+
-			"label", o.Checked)
-	}
-	right := slices.Repeat([]int32{-1}, d.N)
-	for k, i := range checked.Item {
-		right[i] = checked.Right[k]
-	}
-	return right, nil
 }
 
 func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,

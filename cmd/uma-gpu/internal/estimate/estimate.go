@@ -116,23 +116,16 @@ type source struct {
 var sources = []source{
 	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
 		(*Options).byTable},
-	{"annotators", nil, texts(crowd.Methods), []string{"write-labels", "trust"},
+	{"annotators", nil, app.Texts(crowd.Methods), []string{"write-labels", "trust"},
 		(*Options).byAnnotators},
 	{"functions", nil, []string{string(crowd.ByFunctions)},
 		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
 	{"probabilities", []string{"data", "clean"},
 		[]string{string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}, nil,
 		(*Options).byProbabilities},
-	{"data", []string{"clean"}, texts(outoffold.NoiseMethods),
+	{"data", []string{"clean"}, app.Texts(outoffold.NoiseMethods),
 		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
 	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
-}
-
-func texts[T ~string](names []T) (s []string) {
-	for _, n := range names {
-		s = append(s, string(n))
-	}
-	return s
 }
 
 // Run makes the estimate and writes it.
@@ -281,24 +274,15 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix,
 // readData reads the data and their true classes, -1 for an unknown one; nil without --clean.
 func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, error) {
 	d, err := o.Data.Read(ctx, o.Read)
-	if err != nil || o.Clean == "" {
-		return d, nil, err
-	}
-	clean, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-		IDs: d.IDs, IDColumn: d.ID}, o.Notes)
-	if err == nil && clean.Item == nil {
-		err = fmt.Errorf("%s: found pairs of labels, wanted a column that names examples of --data "+
-			"(row, index, id) and their labels; for pairs leave out --data", o.Clean)
-	}
 	if err != nil {
-		d.Close() // only read
 		return nil, nil, err
 	}
-	right := slices.Repeat([]int32{-1}, d.N)
-	for k, i := range clean.Item {
-		right[i] = clean.Right[k]
+	right, err := app.ReadRight(ctx, o.Clean, d, o.Notes, "a column that names examples of --data "+
+		"(row, index, id) and their labels; for pairs leave out --data")
+	if err != nil {
+		d.Close() // only read
 	}
-	return d, right, nil
+	return d, right, err
 }
 
 func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matrix, error) {

@@ -122,7 +122,7 @@ func OfTraining(ctx context.Context, o *Options, trained *host.Trained, noise *c
 	return r.write(ctx)
 }
 
-func (o *Options) check() (err error) {
+func (o *Options) check() error {
 	if err := CheckPage("out", o.Out); err != nil {
 		return err
 	}
@@ -132,11 +132,9 @@ func (o *Options) check() (err error) {
 	case o.Data.Path == "" && o.Noise.Path != "":
 		return app.Usage("--confusion is given without --data, whose labels are noisy by it")
 	}
-	if _, _, err := o.pictureSize(); err != nil {
-		return err
-	}
 	o.Read = o.Data.Options()
-	return nil
+	_, _, err := o.pictureSize()
+	return err
 }
 
 // CheckPage checks the name of a page that a flag gives.

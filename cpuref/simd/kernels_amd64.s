@@ -21,6 +21,7 @@ TEXT ·dense2AVX512(SB), $0-136
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	MOVQ  rate+128(FP), R14
 	ADDQ  AX, ahead+120(FP)
 
 block:
@@ -104,7 +105,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x00000020, R9
 	DECQ             R11
 	JNE              groups
@@ -145,7 +146,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -182,6 +183,7 @@ TEXT ·dense4AVX512(SB), $0-136
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	MOVQ  rate+128(FP), R14
 	ADDQ  AX, ahead+120(FP)
 
 block:
@@ -287,7 +289,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x00000040, R9
 	DECQ             R11
 	JNE              groups
@@ -344,7 +346,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -381,6 +383,7 @@ TEXT ·dense6AVX512(SB), $0-136
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	MOVQ  rate+128(FP), R14
 	ADDQ  AX, ahead+120(FP)
 
 block:
@@ -508,7 +511,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x00000060, R9
 	DECQ             R11
 	JNE              groups
@@ -581,7 +584,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -618,6 +621,7 @@ TEXT ·dense8AVX512(SB), $0-136
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	MOVQ  rate+128(FP), R14
 	ADDQ  AX, ahead+120(FP)
 
 block:
@@ -767,7 +771,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x00000080, R9
 	DECQ             R11
 	JNE              groups
@@ -856,7 +860,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -893,6 +897,7 @@ TEXT ·dense10AVX512(SB), $0-136
 	KMOVW R9, K2
 	MOVL  $0x0000f000, R9
 	KMOVW R9, K3
+	MOVQ  rate+128(FP), R14
 	ADDQ  AX, ahead+120(FP)
 
 block:
@@ -1064,7 +1069,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x000000a0, R9
 	DECQ             R11
 	JNE              groups
@@ -1169,7 +1174,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -1200,6 +1205,7 @@ TEXT ·dense16AVX512(SB), $1024-136
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	MOVQ rate+128(FP), R14
 	ADDQ AX, ahead+120(FP)
 
 block:
@@ -1338,7 +1344,7 @@ groups:
 	ADDQ             $0x10, BX
 	ADDQ             $0x10, SI
 	ADDQ             $0x10, DI
-	ADDQ             rate+128(FP), R13
+	ADDQ             R14, R13
 	ADDQ             $0x00000100, R9
 	DECQ             R11
 	JNE              groups
@@ -1522,7 +1528,7 @@ flush:
 	VMOVUPS    Z10, (R9)
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R9
+	MOVQ  R14, R9
 	IMULQ CX, R9
 	SHRQ  $0x04, R9
 	ADDQ  R9, ahead+120(FP)
@@ -1553,11 +1559,12 @@ TEXT ·dense32AVX512(SB), $1024-136
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	MOVQ rate+128(FP), R14
 	ADDQ AX, ahead+120(FP)
 
 	// Half blocks.
 	SHLQ $0x01, blocks+32(FP)
-	SHRQ $0x01, rate+128(FP)
+	SHRQ $0x01, R14
 
 block:
 	CMPQ blocks+32(FP), $0x00
@@ -1729,7 +1736,7 @@ groups:
 	ADDQ         $0x10, BX
 	ADDQ         $0x10, SI
 	ADDQ         $0x10, DI
-	ADDQ         rate+128(FP), R13
+	ADDQ         R14, R13
 	ADDQ         $0x00000200, R9
 	DECQ         R11
 	JNE          groups
@@ -1977,7 +1984,7 @@ flush:
 	VEXTRACTF32X8 $0x01, Z10, (R9)
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R9
+	MOVQ  R14, R9
 	IMULQ CX, R9
 	SHRQ  $0x04, R9
 	ADDQ  R9, ahead+120(FP)
@@ -2013,6 +2020,7 @@ TEXT ·dense2AVX2(SB), $0-136
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	MOVQ rate+128(FP), R14
 	ADDQ AX, ahead+120(FP)
 
 block:
@@ -2130,7 +2138,7 @@ groups:
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI
 	ADDQ           $0x10, DI
-	ADDQ           rate+128(FP), R13
+	ADDQ           R14, R13
 	ADDQ           $0x00000020, R9
 	DECQ           R11
 	JNE            groups
@@ -2175,7 +2183,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)
@@ -2206,6 +2214,7 @@ TEXT ·dense4AVX2(SB), $0-136
 	LEAQ (BX)(CX*1), SI
 	LEAQ (SI)(CX*1), DI
 	MOVQ scores_base+88(FP), R8
+	MOVQ rate+128(FP), R14
 	ADDQ AX, ahead+120(FP)
 
 block:
@@ -2371,7 +2380,7 @@ groups:
 	ADDQ           $0x10, BX
 	ADDQ           $0x10, SI
 	ADDQ           $0x10, DI
-	ADDQ           rate+128(FP), R13
+	ADDQ           R14, R13
 	ADDQ           $0x00000040, R9
 	DECQ           R11
 	JNE            groups
@@ -2436,7 +2445,7 @@ flush:
 	JNE     chunk
 
 	// The last group may have fetched too much.
-	MOVQ  rate+128(FP), R11
+	MOVQ  R14, R11
 	IMULQ CX, R11
 	SHRQ  $0x04, R11
 	ADDQ  R11, ahead+120(FP)

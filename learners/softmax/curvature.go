@@ -14,16 +14,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// The information is a whole matrix, which takes d³/6 multiplications to factor, of up to
-// alwaysFactored features, and of up to mostFactored if there are as many examples; else it is the
-// diagonal.
+// The information of up to alwaysFactored features is a whole matrix, which takes d³/6
+// multiplications to factor; that of more than mostFactored is the diagonal.
 const (
 	alwaysFactored = 512
 	mostFactored   = 2048
 )
 
-// whole says whether the information of d features, of which n examples tell, is a whole matrix.
-func whole(d, n int) bool { return d <= alwaysFactored || d <= min(mostFactored, n) }
+// whole says whether the information is a whole matrix. Between the two bounds it saves iterations,
+// which take longer than its factors if examples and classes are many. Kernel components are so
+// unlike each other that it is needed.
+func whole(d, n, q int, mapped bool) bool {
+	return d <= alwaysFactored || d <= mostFactored && (mapped || d*d <= 2*n*q)
+}
 
 // A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
 const (
@@ -60,7 +63,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	d := problem.X.D
 	c := &curvature{problem: problem}
 	most := max(leastRows, sampledRows*d)
-	if !whole(d, problem.X.N) {
+	if !c.whole() {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
@@ -74,7 +77,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		}
 	}
 	size := budget.Product(d, 2, 8)
-	if whole(d, problem.X.N) {
+	if c.whole() {
 		size = budget.Product(d, d, 2, 8)
 	}
 	err := problem.Rows().Agree(budget.Check(size, "the curvature of the loss"))
@@ -102,7 +105,10 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	return c, nil
 }
 
-func (c *curvature) whole() bool { return whole(c.x.D, c.problem.X.N) }
+func (c *curvature) whole() bool {
+	p := c.problem
+	return whole(p.X.D, p.X.N, p.Q, p.Mapped)
+}
 
 func (c *curvature) close() error { return c.eval.Close() }
 

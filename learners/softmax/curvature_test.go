@@ -278,15 +278,16 @@ func TestSampleOfSortedClasses(t *testing.T) {
 	}
 }
 
-// TestWhole: a whole matrix of more features than examples is worth its time only if it is small.
+// TestWhole: a whole matrix is worth its time if iterations take longer, or nothing else will do.
 func TestWhole(t *testing.T) {
 	for _, c := range []struct {
-		d, n int
-		want bool
-	}{{512, 100, true}, {513, 512, false}, {513, 513, true}, {2048, 4000, true},
-		{2049, 4000, false}} {
-		if got := whole(c.d, c.n); got != c.want {
-			t.Errorf("%d features, %d examples: got %v, want %v", c.d, c.n, got, c.want)
+		d, n, q      int
+		mapped, want bool
+	}{{512, 100, 2, false, true}, {513, 1000, 2, false, false}, {785, 60000, 10, false, true},
+		{785, 20000, 10, false, false}, {2000, 6000, 10, true, true},
+		{2049, 1 << 20, 10, true, false}} {
+		if got := whole(c.d, c.n, c.q, c.mapped); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
 		}
 	}
 }

@@ -161,6 +161,14 @@ func ExitCode(err error) int {
 	return ExitFailure
 }
 
+// Texts returns names as plain strings.
+func Texts[T ~string](names []T) (texts []string) {
+	for _, name := range names {
+		texts = append(texts, string(name))
+	}
+	return texts
+}
+
 // OrList joins words like "a, b or c".
 func OrList(words []string) string {
 	last := len(words) - 1

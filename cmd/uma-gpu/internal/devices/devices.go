@@ -15,10 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-type Options struct{ app.Common }
-
-func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+func New(run func(context.Context, *app.Common) error) *cli.Command {
+	o := new(app.Common)
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
@@ -69,7 +67,7 @@ type DeviceListing struct {
 }
 
 // Run prints the list.
-func Run(_ context.Context, o *Options) error {
+func Run(_ context.Context, o *app.Common) error {
 	listing := Test(o.Notes)
 	return o.PrintTable(listing, listing.rows)
 }

@@ -116,23 +116,16 @@ type source struct {
 var sources = []source{
 	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
 		(*Options).byTable},
-	{"annotators", nil, texts(crowd.Methods), []string{"write-labels", "trust"},
+	{"annotators", nil, app.Texts(crowd.Methods), []string{"write-labels", "trust"},
 		(*Options).byAnnotators},
 	{"functions", nil, []string{string(crowd.ByFunctions)},
 		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
 	{"probabilities", []string{"data", "clean"},
 		[]string{string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}, nil,
 		(*Options).byProbabilities},
-	{"data", []string{"clean"}, texts(outoffold.NoiseMethods),
+	{"data", []string{"clean"}, app.Texts(outoffold.NoiseMethods),
 		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
 	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
-}
-
-func texts[T ~string](names []T) (s []string) {
-	for _, n := range names {
-		s = append(s, string(n))
-	}
-	return s
 }
 
 // Run makes the estimate and writes it.

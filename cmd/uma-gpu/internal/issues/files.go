@@ -153,7 +153,8 @@ func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomi
 	if o.CleanBy == filter {
 		what = "left out"
 		if wrong == len(found) {
-			return "", fmt.Errorf("%s: %w", o.Data.Path, errNothingLeft)
+			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
+				"confusion matrix, or use --clean-by relabel", o.Data.Path)
 		}
 	}
 	err = o.Data.WriteCopy(ctx, o.Clean, f.Dataset, file.Copy{Options: o.Read, Y: y},

@@ -4,7 +4,6 @@ package issues
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"math"
 	"slices"
@@ -286,6 +285,3 @@ func (r Report) fill(row app.Row) {
 		r.Survey.fill(row)
 	}
 }
-
-var errNothingLeft = errors.New("all labels are likely wrong, so no row is left to write; " +
-	"check the confusion matrix, or use --clean-by relabel")

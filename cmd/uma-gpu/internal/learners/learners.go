@@ -70,10 +70,8 @@ func Run(_ context.Context, o *app.Common) error {
 		row("%s\t%s", d.Name, d.Summary)
 		row("from\t%s", d.Paper)
 		row("a step is\t%s; --max-steps is %d unless given", d.Step, d.MaxSteps)
-		rules := []string{string(d.Weights[0]) + " (default)"}
-		for _, rule := range d.Weights[1:] {
-			rules = append(rules, string(rule))
-		}
+		rules := app.Texts(d.Weights)
+		rules[0] += " (default)"
 		row("--weights\t%s", strings.Join(rules, ", "))
 		for _, p := range d.Parameters {
 			row("%s\t%s (default: %s)", p.Flag, p.Usage, p.Default)

@@ -56,7 +56,7 @@ questions of each round, labels.csv, all answers so far, and model.npz, the last
 --to writes the questions as tasks of Label Studio or records of Argilla, with what the model
 predicts; --answers takes what they export.
 
-Strategies: ` + strings.Join(strategies(), ", ") + `.
+Strategies: ` + strings.Join(app.Texts(active.Strategies), ", ") + `.
 docs/active.md says what each is, and when it loses.
 
 A note advises to stop when predictions hardly change any more: when kappa of one round's and the
@@ -77,7 +77,7 @@ Example: uma-gpu query --pool pool.svm --classes spam,ham --show-file mails.txt 
 				"`FILE` with a line for each example of the pool, to show instead"),
 			app.Without(o.NoisyDataFlags(), "data"),
 			app.Choice(&o.Strategy, "strategy", string(active.Margin), "`STRATEGY` by which to choose",
-				strategies()...),
+				app.Texts(active.Strategies)...),
 			app.Count(&o.Ask.K, "k", 10, 1, math.MaxInt, "ask about `K` examples at a time"),
 			app.Number(&o.Ask.Diversity, "diversity", 0.3,
 				"`SHARE`, 0 to 1, of what counts that is being unlike the other questions"),
@@ -107,13 +107,6 @@ const (
 	billiard  = "billiard"
 	hitAndRun = "hit-and-run"
 )
-
-func strategies() (names []string) {
-	for _, s := range active.Strategies {
-		names = append(names, string(s))
-	}
-	return names
-}
 
 type questions struct {
 	*Options

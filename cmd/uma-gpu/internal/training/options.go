@@ -146,11 +146,8 @@ func (o *Options) CheckLearning(base learners.Params) (err error) {
 	if o.Given("weights") {
 		about := t.Learner.Definition()
 		if t.Weights, err = about.Rule(o.Weights); err != nil {
-			wrong := &app.UsageError{Problem: "--weights: " + err.Error(), Got: o.Weights}
-			for _, rule := range about.Weights {
-				wrong.Allowed = append(wrong.Allowed, string(rule))
-			}
-			return wrong
+			return &app.UsageError{Problem: "--weights: " + err.Error(), Got: o.Weights,
+				Allowed: app.Texts(about.Weights)}
 		}
 	}
 	if t.MaxSteps = o.MaxSteps; o.Given("max-steps") && o.MaxSteps == 0 {

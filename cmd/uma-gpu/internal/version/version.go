@@ -15,10 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 )
 
-type Options struct{ app.Common }
-
-func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+func New(run func(context.Context, *app.Common) error) *cli.Command {
+	o := new(app.Common)
 	return &cli.Command{
 		Name:  "version",
 		Usage: "print the versions of the tool, of Go and of the numerics contract",
@@ -40,7 +38,7 @@ type VersionReport struct {
 }
 
 // Run prints the versions.
-func Run(_ context.Context, o *Options) error {
+func Run(_ context.Context, o *app.Common) error {
 	r := VersionReport{
 		Version: app.Version, Revision: revision(),
 		Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,

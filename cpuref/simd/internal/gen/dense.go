@@ -198,7 +198,7 @@ func dense(name string, n, some int, arithmetic func() arithmetic) {
 	a := arithmetic()
 	blocks := address(Param("blocks"))
 	w, left, now, back, ahead, t := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	fetched, rate := address(Param("ahead")), address(Param("rate")) // for a group
+	fetched, rate := address(Param("ahead")), value("rate") // for a group
 	ADDQ(r.first[0], fetched)
 	if some < lanes {
 		comment("Half blocks.")

@@ -6,8 +6,8 @@
 // (clauses 1 and 14). It brings STEPS steps of both factors to local memory, and those that follow to
 // registers while it computes with these. Each work-item owns ROWS rows by COLS columns of the tile:
 // with 8 × 8, a step is 64 fma for 4 loads of 4 values. Of few columns it owns fewer rows, since it
-// brings more of the first factor, for which there have to be registers. Rows and columns of an item come by fours, a
-// four of the next item beside each, to spread the banks.
+// brings more of the first factor, for which there have to be registers. Rows and columns of an item
+// come by fours, a four of the next item beside each, to spread the banks.
 //
 // Macros, given by the host (gpu/kernels.go):
 //   CLASSES  columns of a panel of the second factor: 4, 16 or 64. A file is there once for each that

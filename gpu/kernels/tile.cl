@@ -3,7 +3,7 @@
 // files follow this one.
 //
 // A work-group computes the sums of a tile of TALL rows by BROAD columns, one step after the other
-// (clauses 1 and 14). It brings STEPS steps of both factors to local memory, and those that follow to
+// (clauses 1 and 14). It brings STEPS steps of both factors to local memory, and the next steps to
 // registers while it computes with these. Each work-item owns ROWS rows by COLS columns of the tile:
 // with 8 × 8, a step is 64 fma for 4 loads of 4 values. Of few columns it owns fewer rows, since it
 // brings more of the first factor, for which there have to be registers. Rows and columns of an item

@@ -75,8 +75,8 @@ func Of(labels, predicted []int32, p []float32, classes []string, noise *confusi
 	return j, nil
 }
 
-// Judged returns the judgement as a page shows it: of a file, by trainings without each of so many
-// folds, or by a model if these are 0.
+// Judged returns the judgement as a page shows it: of a file, by trainings that each leave out one
+// of this number of folds, or by a model if it is 0.
 func (j *Judgement) Judged(file string, folds int) *report.Judged {
 	return &report.Judged{File: file, Folds: folds, Report: j.Report, Probabilities: j.Probabilities,
 		Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss, Corrected: j.Corrected}

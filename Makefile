@@ -119,7 +119,7 @@ mutants: deps ## all broken kernels have to fail the conformance suite or the se
 # docs/devices.md has some of the figures.
 ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
 	@.ci/install-deps clang-15 libclc-15
-	go test -vet=off -count=1 -v -run '^TestPTX$$' ./gpu -ptx clang-15
+	go test -vet=off -count=1 -v -tags ptx -run '^TestPTX$$' ./gpu
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
@@ -190,7 +190,7 @@ stream: deps ## ROWS (10000000) examples through a pipe, in the memory of a tent
 # Control groups of version 1 or 2; a file that is there already, prepared.umab or plain.umab in build/beyond or BEYOND=FOLDER, is used.
 beyond: build ## trains from a file of SIZE (2000) megabytes in a fifth of that memory, and how fast it is read; as root
 	@.ci/install-deps unzip
-	go test -vet=off -c -o build/gpu.test ./gpu
+	go test -vet=off -c -tags beyond -o build/gpu.test ./gpu
 	sh bench/beyond.sh build/uma-gpu build/gpu.test $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 
 metamorphic: deps ## RUNS (300) trainings with options that must not change a byte of the model
@@ -205,6 +205,7 @@ lint: ## gofmt, vet, staticcheck
 	go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
 	go vet -tags purego ./cpuref/simd ./internal/versionspace
+	go vet -tags 'beyond ptx' ./gpu
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.

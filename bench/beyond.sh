@@ -60,7 +60,7 @@ elif [ ! -e "$file" ]; then
 	if inside "$uma" train --quiet --data "$dir/raw.umab" --model "$dir/raw.npz" 2>"$dir/refused"; then
 		fail "a raw file of $size MB was trained from in $limit MB"
 	fi
-	grep -q "uma-gpu convert --data" "$dir/refused" || fail "$(cat "$dir/refused")"
+	grep -q "convert it first (--data" "$dir/refused" || fail "$(cat "$dir/refused")"
 	inside "$uma" convert --quiet --data "$dir/raw.umab" --normalize auto --out "$file"
 	rm "$dir/raw.umab"
 fi

@@ -1,4 +1,4 @@
-//go:build linux && cgo && !noopencl
+//go:build beyond && linux && cgo && !noopencl
 
 package gpu
 
@@ -23,10 +23,6 @@ var beyond = flag.String("beyond", "", "prepared binary `FILE` to stream in Test
 // TestBeyond streams a mapped file through a device that does not use host memory in place, in
 // tiles of 16 MiB, and says how fast it reads: the scores are those of the file used in place.
 func TestBeyond(t *testing.T) {
-	if *beyond == "" {
-		t.Skip("a measurement of a file larger than memory, which make beyond makes and names: found " +
-			"no -beyond FILE")
-	}
 	d, err := file.Read(t.Context(), *beyond, file.Options{
 		Placement: file.Placement{Trust: true}})
 	if err != nil {

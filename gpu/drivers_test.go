@@ -135,10 +135,14 @@ func TestSoundDrivers(t *testing.T) {
 func TestJunkDrivers(t *testing.T) {
 	askInChild(t)
 	whole, err := filepath.Glob("/usr/lib/*/libpocl.so.2")
-	if err != nil || len(whole) == 0 {
-		t.Skip("PoCL's library is not where Debian has it: nothing to cut")
+	if err != nil {
+		t.Fatal(err)
 	}
-	bytes, err := os.ReadFile(whole[0])
+	self, err := os.Executable() // to cut where PoCL's library is elsewhere
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := os.ReadFile(append(whole, self)[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -13,11 +12,9 @@ import (
 // most of them of the standard library: 27 are crypto/sha256.
 const mostPackages = 130
 
-// A program that imports only this package is small, and has no server, template, Parquet or zstd.
+// TestFrontDoorIsSmall: a program that imports only this package is small, and has no server,
+// template, Parquet or zstd. Other systems have other numbers.
 func TestFrontDoorIsSmall(t *testing.T) {
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
-		t.Skip("the numbers are those of linux/amd64")
-	}
 	command := func(args ...string) string {
 		t.Helper()
 		out, err := exec.Command("go", args...).Output()

@@ -144,8 +144,4 @@ void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	}
 }
 
-#undef STEP_A
-#undef ROW_A
-#undef A
-#undef B
 #endif

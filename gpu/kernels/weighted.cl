@@ -176,8 +176,4 @@ void NAME(weighted_, CLASSES)(EXAMPLES, __global const float *restrict a, __glob
 	}
 }
 
-#undef STEP_A
-#undef ROW_A
-#undef A
-#undef B
 #endif

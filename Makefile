@@ -74,6 +74,7 @@ run: say build ## sets up, builds, and shows learning from wrong labels
 test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 	@.ci/install-deps python3-numpy
 	go test -vet=off -timeout 20m ./...
+	cd bench && go test -vet=off ./...
 
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
@@ -203,6 +204,7 @@ lint: ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	cd bench && go vet ./... && go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
 	go vet -tags purego ./cpuref/simd ./internal/versionspace
 	go vet -tags 'beyond ptx' ./gpu
@@ -215,7 +217,8 @@ FILES := Read|Write|Parquet|NPZ|Binary|Damage|Context|Flipped
 ON_ARM := GOARCH=arm64 CGO_ENABLED=0 go test -vet=off -exec qemu-aarch64
 portable: ## builds and tests without OpenCL, and the engines for processors without assembly and for old and new processors
 	$(NO_CGO) go build ./...
-	$(NO_CGO) go test -vet=off -short ./bench/... ./gpu/...
+	$(NO_CGO) go test -vet=off -short ./gpu/...
+	cd bench && $(NO_CGO) go test -vet=off -short ./...
 	$(NO_CGO) go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
 	$(NO_CGO) go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
 	$(NO_CGO) go test -vet=off -tags purego ./cpuref/simd
@@ -255,9 +258,8 @@ bench-peers: build data ## uma-gpu beside scikit-learn, scipy and torch on eleve
 	@[ -n "$(PEERS)" ] || { cp build/peers/performance.md docs/performance.md && mv build/peers/results.json build/peers/last.json; }
 
 # An hour, of five draws; interrupted, it goes on from build/tables.
-tables: build data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
+tables: build papers data ## published tables of other papers beside uma-gpu on the same files; writes docs/tables.md
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
-	go build -o build/papers ./bench/papers
 	/usr/bin/python3 -W ignore bench/tables.py build/uma-gpu "$(DATA)" build/tables $(TABLES) > build/tables.md
 	@[ -n "$(TABLES)" ] || cp build/tables.md docs/tables.md
 
@@ -341,20 +343,18 @@ site: ## docs/ as a web site with a home page and a search, build/site/index.htm
 	/usr/bin/python3 -m sphinx -q -W -b html build/site-pages build/site
 	packaging/site/check.sh build/site
 
-serve: build data ## throughput and times of uma-gpu serve by hey, and requests lost at its end
-	@.ci/install-deps hey
-	go build -o build/library ./bench/library
-	sh bench/serve.sh build/uma-gpu build/library "$(DATA)"
-
 # What build/estimates.jsonl has is not measured again.
 estimates: build data ## estimates of C on ten sets and three noises, and crowds: the tables of docs/confusion.md
 	@.ci/install-deps python3-numpy python3-scipy
 	/usr/bin/python3 -W ignore bench/estimates.py build/uma-gpu "$(DATA)" build/estimates.jsonl
 
-# Four minutes on two cores; go run ./bench/papers lists all experiments.
-reproduce-quick: deps ## the toy experiments of the papers and, with DATA, its table on two small sets
-	for e in fig1a fig1b copa; do go run ./bench/papers $$e -quiet -out build/$$e.jsonl || exit 1; done
-	@[ -z "$(DATA)" ] || go run ./bench/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
+papers: deps ## builds build/papers, which repeats the experiments of the papers
+	cd bench && go build -o ../build/papers ./papers
+
+# Four minutes on two cores.
+reproduce-quick: papers ## the toy experiments of the papers and, with DATA, its table on two small sets
+	for e in fig1a fig1b copa; do build/papers $$e -quiet -out build/$$e.jsonl || exit 1; done
+	@[ -z "$(DATA)" ] || build/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
 		-quiet -out build/table1.jsonl
 
 weights: build data ## the variants of UMA beside each other: docs/weights-table.md

@@ -3,7 +3,7 @@
 
 usage: rframe.py FOLDER
 Downloads r-cran-mlbench, r-cran-caret and r-cran-kernlab by apt-get (nothing is installed, R is not needed) and writes
-FOLDER/benchmark/NAME.csv, whose last column is the class, for `go run ./bench/papers active-benchmark --data-dir FOLDER`.
+FOLDER/benchmark/NAME.csv, whose last column is the class, for `build/papers active-benchmark --data-dir FOLDER`.
 Levels of factors become their numbers, and missing values the column's mean; splice, of three classes, is n against
 the two kinds of junction.
 """

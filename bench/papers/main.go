@@ -1,10 +1,10 @@
 // Command papers repeats the experiments of papers and prints rows of numbers beside those of the
 // paper, or draws such rows.
 //
-//	go run ./bench/papers fig1a -out fig1a.jsonl
-//	go run ./bench/papers plot -rows fig1a.jsonl -picture fig1a.svg
+//	build/papers fig1a -out fig1a.jsonl
+//	build/papers plot -rows fig1a.jsonl -picture fig1a.svg
 //
-// Without arguments it lists the experiments.
+// make papers builds it. Without arguments it lists the experiments.
 package main
 
 import (

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """scikit-learn's SVC beside the kernel mean under symmetric noise: svc_noise.py ROWS DIR [GAMMA]
 
-ROWS is what `go run ./bench/papers kernel-mean-noise --sets S --out ROWS` wrote, one set; DIR is its --data-dir. For each
+ROWS is what `build/papers kernel-mean-noise --sets S --out ROWS` wrote, one set; DIR is its --data-dir. For each
 level and run an SVC (rbf, C = 1) learns from the same examples, prepared alike (maxabs), with noise of the same rate
 from other random numbers. GAMMA is scale, scikit-learn's own, if left out; or mean, what the kernel mean has found.
 Prints JSON lines of the same form, to be put behind those of ROWS.

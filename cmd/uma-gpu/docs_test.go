@@ -150,7 +150,7 @@ func TestDocsJudgeRefuses(t *testing.T) {
 		"make tset":                                      "no target tset",
 		"sudo make instal":                               "no target instal",
 		"bench/none.sh build/uma-gpu":                    "there is no bench/none.sh",
-		"go run ./bench/none":                            "there is no ./bench/none",
+		"go run ./cmd/none":                              "there is no ./cmd/none",
 		"error rate 0.1":                                 "no program that pages call",
 	} {
 		problem := ""
@@ -272,5 +272,5 @@ func judgeTarget(t *testing.T, word string) string {
 
 func isThere(path string) bool {
 	_, err := os.Stat(root + "/" + path)
-	return err == nil || path == "build/uma-gpu"
+	return err == nil || path == "build/uma-gpu" || path == "build/papers"
 }

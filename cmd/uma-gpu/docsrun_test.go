@@ -50,8 +50,8 @@ var shorter = []struct {
 }{
 	{regexp.MustCompile(`^(uma-gpu bench .*)`), "$1 --repeat 1 --steps 20"},
 	{regexp.MustCompile(`--runs \d+`), "--runs 2"},
-	{regexp.MustCompile(`(bench/papers (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
-	{regexp.MustCompile(`(bench/papers table1)`), "$1 --sets digits"},
+	{regexp.MustCompile(`(build/papers (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
+	{regexp.MustCompile(`(build/papers table1)`), "$1 --sets digits"},
 	{regexp.MustCompile(`--examples \d+`), "--examples 5000"},
 	{regexp.MustCompile(`--(atoms|landmarks) \d+`), "--$1 70"},
 	{regexp.MustCompile(`^make run\b`), "sh testdata/demo.sh build/uma-gpu cpu"},
@@ -206,12 +206,9 @@ func (s shell) shortened(command string) string {
 	for _, short := range shorter {
 		command = short.what.ReplaceAllString(command, short.with)
 	}
-	return goRun.ReplaceAllString(command,
-		"go build -C "+s.repository+` -o "$$PWD/build/$1" ./bench/$1 && build/$1`)
+	return strings.ReplaceAll(command, "build/papers ",
+		"go build -C "+s.repository+`/bench -o "$PWD/build/papers" ./papers && build/papers `)
 }
-
-// goRun finds programs of the repository that a reader runs from its source.
-var goRun = regexp.MustCompile(`go run \./bench/(\w+)`)
 
 // run runs a command and returns what it prints, on both streams. A server goes on behind those
 // that follow, until the test ends.

@@ -122,7 +122,6 @@ var rules = []struct {
 	{"github.com/uma-gpu/uma-gpu", []string{"cpuref/simd", "host", "learners"},
 		"the front door: one default engine, and none that wants OpenCL"},
 	{"cmd/uma-gpu", []string{""}, "wiring: the one place that names both engines"},
-	{"bench/", []string{""}, "experiments wire things as the command does"},
 }
 
 // foreign says who alone may import packages of other modules.
@@ -139,7 +138,7 @@ var foreign = map[string][]string{
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},
 	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart", "bench/papers"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart"},
 	// Curves in a terminal.
 	"github.com/guptarohit/asciigraph": {"internal/report"},
 	// With -tags openblas.

@@ -6,8 +6,6 @@ import (
 	"log"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +20,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/serve"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -156,20 +153,6 @@ func ExampleFit_crowd() {
 	m := must(umagpu.Fit[string](ctx, x, nil, umagpu.Options{Votes: votes}))
 	fmt.Println("more than 95 % right:", correct(must(m.Predict(ctx, x)), right) > 95)
 	// Output: more than 95 % right: true
-}
-
-// Answers requests by a model.
-func ExampleModel_Host_serve() {
-	ctx := context.Background()
-	points, right := corners(300)
-	m := must(umagpu.Fit(ctx, umagpu.Rows(points), right, umagpu.Options{}))
-	server := httptest.NewServer(serve.New(m.Host(), simd.New(), serve.Options{}).Handler())
-	defer server.Close()
-	answer := must(http.Post(server.URL+"/v1/predict", "text/csv",
-		strings.NewReader("1,0\n-0.5,0.9\n")))
-	defer answer.Body.Close()
-	fmt.Println(answer.Status)
-	// Output: 200 OK
 }
 
 // Computes on the first OpenCL device, whose results the processor samples, or on the processor

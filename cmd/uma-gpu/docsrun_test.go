@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"flag"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,9 +150,8 @@ func leftOut(command string, missing map[string]bool) string {
 // A shell runs commands in a folder as a reader of the documentation would, who has the repository
 // there, and the program in PATH.
 type shell struct {
-	dir  string
-	env  []string
-	port string // that nobody uses
+	dir string
+	env []string
 
 	repository string
 }
@@ -186,20 +183,14 @@ func newShell(t *testing.T, dir string) shell {
 			t.Fatal(err)
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
 	// Some pages speak of two OpenCL devices; PoCL has as many as it is told.
 	env := append(os.Environ(), runVariable+"=1", "POCL_DEVICES=pthread pthread",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return shell{dir, env, fmt.Sprint(l.Addr().(*net.TCPAddr).Port), repository}
+	return shell{dir, env, repository}
 }
 
 // shortened is a command with less of what takes long, and with the names of what a reader has.
 func (s shell) shortened(command string) string {
-	command = strings.ReplaceAll(command, ":8080", ":"+s.port)
 	if *docsData != "" {
 		command = ofData.ReplaceAllLiteralString(command, *docsData)
 	}
@@ -210,31 +201,10 @@ func (s shell) shortened(command string) string {
 		"go build -C "+s.repository+`/bench -o "$PWD/build/papers" ./papers && build/papers `)
 }
 
-// run runs a command and returns what it prints, on both streams. A server goes on behind those
-// that follow, until the test ends.
+// run runs a command and returns what it prints, on both streams.
 func (s shell) run(t *testing.T, command string) (output string, err error) {
-	var b bytes.Buffer
-	c := exec.CommandContext(t.Context(), "sh", "-ec", strings.Replace(command, "uma-gpu serve",
-		"exec uma-gpu serve", 1))
-	c.Dir, c.Env, c.Stdout, c.Stderr = s.dir, s.env, &b, &b
-	if !strings.HasPrefix(command, "uma-gpu serve") {
-		err = c.Run()
-		return b.String(), err
-	}
-	if err := c.Start(); err != nil {
-		return "", err
-	}
-	ended := make(chan struct{})
-	go func() { c.Wait(); close(ended) }()
-	t.Cleanup(func() { <-ended }) // the test's context ends it
-	for {
-		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
-			return "", conn.Close()
-		}
-		select {
-		case <-ended:
-			return b.String(), fmt.Errorf("the server ended before anybody reached it at port %s", s.port)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	c := exec.CommandContext(t.Context(), "sh", "-ec", command)
+	c.Dir, c.Env = s.dir, s.env
+	both, err := c.CombinedOutput()
+	return string(both), err
 }

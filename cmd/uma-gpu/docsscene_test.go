@@ -64,10 +64,6 @@ end
 
 // sceneOf has what a page needs to be otherwise.
 var sceneOf = map[string]string{
-	"docs/serve.md": `
-printf 'weight,height,class\n4,25,cat\n5,30,cat\n25,60,dog\n35,75,dog\n' >animals.csv
-uma-gpu train --data animals.csv --model m.npz
-`,
 	"docs/kernel-mean.md": "uma-gpu train --data train.csv --learner kernelmean --kernel rbf " +
 		"--gamma 2 --model m.npz",
 }

@@ -59,8 +59,6 @@ var rules = []struct {
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine/contract",
 		"internal/npyfile"},
 		"reads and writes what a model is; who trained it, and on what engine, is in the model"},
-	{"host/serve", []string{"host/model", "host/dataset", "host/engine", "internal/npyfile"},
-		"predicts by a model on any engine, and trains nothing"},
 	{"host/engine/contract", nil, "a text that all others refer to"},
 	{"internal/mpi", []string{"host/ranks"}, "a way to join ranks, which knows nothing of examples"},
 	{"host/ranks", nil, "a leaf: processes that do the same, and what they tell one another"},

@@ -27,7 +27,7 @@ var CommandGroups = []Group{
 	{"Learn", "train query calibrate"},
 	{"Judge and choose", "eval cv compare report inspect verify"},
 	{"Doubt labels", "clean issues confusion"},
-	{"Predict", "predict serve export import"},
+	{"Predict", "predict export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
 	{"Devices", "devices doctor bench"},

@@ -35,7 +35,7 @@ feature_names_in_, by
 Texts need .astype(str). Features are taken as they are: what prepared them before clf must prepare
 them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of
 LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them. The
-model predicts, is judged, exported and served like any other, and train --from begins with it.
+model predicts, is judged and exported like any other, and train --from begins with it.
 
 Example: uma-gpu import --npz coef.npz --out m.npz`,
 		Flags: []cli.Flag{

@@ -43,7 +43,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/serve"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
@@ -145,7 +144,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 			issues.New(issues.Run),
 			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),
 			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
-			imports.New(imports.Run), serve.New(serve.Run),
+			imports.New(imports.Run),
 			{
 				Name:  "confusion",
 				Usage: "estimate a confusion matrix, corrupt labels by one, look at one, or doubt it",

@@ -10,9 +10,7 @@ BENCHMARK = re.compile(r"^Benchmark(\w+)/([^/]+)/?(.*?)(?:-\d+)?\s+\d+\s+([\d.]+
 CHECKS = """Conformance are the cases that every engine has to pass, to the bit; bench/same-bits.sh trains the same models
 in many ways and compares W."""
 STEPS = """40 % pairwise noise, C known, one pair of classes corrected in a step."""
-OPERATIONS = "`uma-gpu bench` on the same examples. GB are 10⁹ bytes of examples read."
-LEARNING = """The same examples, C known, one penalty. An evaluation makes scores, residuals, their weighted sums and the
-loss of one W; a step of the learner has one or more."""
+LEARNING = "The same examples, C known, one penalty. A step has one or more evaluations."
 DEVICE = "Medians. The share of the memory is what could be written to, all at once."
 KERNELS = """What the device's compiler made of each kernel: bytes in memory instead of registers, by the driver; registers
 and bytes spilled (stores + loads), by NVIDIA's assembler; arrays, and the inner loop, by the PTX."""
@@ -119,8 +117,13 @@ class Page:
         return self.parts[name]["printed"]
 
     def data(self, name):
-        d = self.printed(name)["data"]
-        return f"Synthetic examples, {d['examples']} × {d['features']}, {d['classes']} classes, {d['storage']}. "
+        d = self.printed(name)
+        return f"Synthetic examples, {d['examples']} × {d['features']}, {len(d['classes'])} classes. "
+
+    def trained(self, name):
+        """Seconds of the steps of a training, and their number."""
+        run = self.printed(name)
+        return run["seconds"]["train"], run["steps"]
 
     def found(self):
         rows = [[name.replace("_", " "), ", ".join(f"{number(v)} {unit}" for unit, v in m.items() if unit != "seconds")]
@@ -157,9 +160,8 @@ class Page:
         for fit in (name.removesuffix(", opencl") for name in self.parts if re.fullmatch("fit .*, opencl", name)):
             of = " × ".join(fit.split()[1].split(",")[:3])
             if self.good(fit + ", opencl"):
-                run = self.printed(fit + ", opencl")["run"]
-                rows.append([of, "uma-gpu opencl", number(1e3 * self.phase(fit + ", opencl", "evaluate")),
-                             f"{number(run['whole']['seconds'])} ({run['steps']})"])
+                seconds, steps = self.trained(fit + ", opencl")
+                rows.append([of, "uma-gpu opencl", "-", f"{number(seconds)} ({steps})"])
             if not self.good(fit + ", torch"):
                 continue
             t = self.printed(fit + ", torch")
@@ -174,52 +176,23 @@ class Page:
                 rows.append([of, name + f": a step of UMA takes {number(1e3 * t['step']['seconds'])} ms", "-", "-"])
         return table(["size", "by", "an evaluation, ms", "a training, s (iterations)"], rows, 2)
 
-    def steps(self):
-        one = self.printed("steps, opencl")["run"]
-        base = one["step"]["seconds"]
-        rows = []
-        for label, name in (("uma-gpu opencl", "steps, opencl"), ("uma-gpu cpu", "steps, cpu")):
-            o = self.printed(name)["run"]["step"]
-            times = [number(1e3 * o[k]) for k in ("seconds", "seconds_least", "seconds_most")]
-            rows.append([label] + times + [number(o["seconds"] / base)])
-        text = table(["a step by", "ms", "least", "most", "times opencl"], rows)
-        return f"The median of the {one['steps']} steps of a run.\n\n" + text
-
-    def operations(self):
-        one, other = (self.printed(n) for n in ("steps, opencl", "steps, cpu"))
-        rows = []
-        measures = (("gb_per_s", 1), ("bandwidth_share", 100), ("launches", 1))
-        for o, c in zip(*(r["operations"] + [r["run"]["whole"]] for r in (one, other))):
-            rows.append([o["name"], number(1e3 * o["seconds"])] +
-                        ["-" if o[k] is None else number(scale * o[k]) for k, scale in measures] +
-                        [number(1e3 * c["seconds"]), number(c["seconds"] / o["seconds"])])
-        head = ["operation", "opencl ms", "GB/s", "% of bandwidth", "launches", "cpu ms", "cpu ms / opencl ms"]
-        bandwidth = (f"The {r['bandwidth_name']} of `{name}` was {number(r['bandwidth_gb_per_s'])} GB/s."
-                     for r, name in ((one, "opencl"), (other, "cpu")))
-        return table(head, rows) + "\n\n" + " ".join(bandwidth)
-
-    def phase(self, part, name):
-        """Median seconds of what is done in a step."""
-        return next(o["seconds"] for o in self.printed(part)["run"]["phases"] if o["name"] == name)
-
-    def learning(self):
-        rows = []
-        base = self.phase("logistic, opencl", "evaluate")
-        for label, name in (("uma-gpu opencl", "logistic, opencl"), ("uma-gpu cpu", "logistic, cpu")):
-            run, evaluation = self.printed(name)["run"], self.phase(name, "evaluate")
-            whole = f"{number(run['whole']['seconds'])} ({run['steps']} steps)"
-            rows.append([label, number(1e3 * evaluation), number(evaluation / base),
-                         number(1e3 * run["step"]["seconds"]), whole])
-        return table(["by", "an evaluation, ms", "times opencl", "a step, ms", "a run, s"], rows)
+    def steps(self, learner):
+        """The trainings of a learner on both devices."""
+        base, rows = None, []
+        for device in "opencl", "cpu":
+            seconds, steps = self.trained(f"{learner}, {device}")
+            base = base or seconds / steps
+            rows.append(["uma-gpu " + device, number(1e3 * seconds / steps), number(seconds / steps / base),
+                         f"{number(seconds)} ({steps})"])
+        return table(["by", "a step, ms", "times opencl", "a training, s (steps)"], rows)
 
     def memory(self):
         rows = []
         if self.good("large", "large, little memory"):
-            base = self.phase("large", "evaluate")
+            base = self.trained("large")[0]
             for name, label in (("large", "all there is"), ("large, little memory", self.run["allowed"])):
-                r, seconds = self.printed(name), self.phase(name, "evaluate")
-                n, d, size = r["data"]["examples"], r["data"]["features"], r["example_bytes"] / 2**20
-                rows.append([f"an evaluation of {n} × {d}, {size:.0f} MiB", label, number(1e3 * seconds),
+                r, (seconds, steps) = self.printed(name), self.trained(name)
+                rows.append([f"{steps} steps on {r['examples']} × {r['features']}", label, number(1e3 * seconds),
                              number(seconds / base)])
         if self.good("streamed"):
             found = {name.rsplit("/", 1)[-1]: v["seconds"] for name, v in self.benchmarks("streamed").items()}
@@ -243,9 +216,9 @@ class Page:
             "Made by `make bench-gpu` (bench/gpu/run.sh, then page.py). All figures are of one run, in which other work on\n"
             "the machine was not kept away; the ratios say more than the times.", "",
             self.section("Checks and parts", [], self.checks, CHECKS),
-            self.section("A step of UMA", steps, self.steps, data + STEPS),
-            self.section("Operations", steps, self.operations, OPERATIONS),
-            self.section("Logistic regression", ["logistic, opencl", "logistic, cpu"], self.learning, LEARNING),
+            self.section("A step of UMA", steps, lambda: self.steps("steps"), data + STEPS),
+            self.section("Logistic regression", ["logistic, opencl", "logistic, cpu"],
+                         lambda: self.steps("logistic"), LEARNING),
             self.section("The device", ["the device"], self.found, DEVICE),
             self.section("Kernels", ["kernels"], self.kernels, KERNELS),
             self.section("Profile", ["profile"], self.profile, PROFILE),

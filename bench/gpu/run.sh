@@ -83,16 +83,29 @@ benchmark() {
 
 if [ -n "$small" ]; then
 	full=-full=false conformance='from_a_file,_streamed$' sets=digits variants='(default|16_examples)'
-	data="--synthetic 4000,64,10 --repeat 1" steps=10 fits=2000,20,5,10
+	shape=4000,64,10 steps=10 fits=2000,20,5,10
 else
 	full=-full conformance=. sets="digits synthetic" variants=.
 	[ ! -d data/optdigits ] || sets="optdigits letter"
-	data="--synthetic 60000,784,10" steps=100 fits="100000,1000,50,200 1280000,768,1000,10"
+	shape=60000,784,10 steps=100 fits="100000,1000,50,200 1280000,768,1000,10"
 fi
-large="--synthetic 500000,784,10 --repeat 3" allowed=512M
+allowed=512M
 # One pair of classes a step, as torch does it; one penalty, so that all evaluations are of all examples.
-uma_step="--learner uma --step pair --doubt 0 --steps $steps"
+uma_step="--learner uma --step pair --doubt 0"
 logistic="--learner softmax --l2 1e-4"
+
+# training NAME LIMIT N,D,Q DEVICE STEPS FLAG...: times a training on synthetic examples with 40 % pairwise noise.
+training() {
+	name=$1 limit=$2 n=${3%%,*} d=${3#*,} q=${3##*,} on=$4 steps_of=$5
+	shift 5
+	d=${d%,*} noisy=noisy-$n-$d-$q.npz
+	[ -e "$noisy" ] || {
+		"$uma" synth --quiet --examples "$n" --features "$d" --classes "$q" --out right.npz
+		"$uma" confusion inject --quiet --data right.npz --pairwise 0.4 --seed 1 --out "$noisy" --write-confusion C.csv
+	}
+	measure "$name" "$limit" "$uma" train --json --quiet --data "$noisy" --confusion C.csv --model m.npz \
+		--device "$on" --max-steps "$steps_of" "$@"
+}
 
 # shellcheck disable=SC2086 # lists of words
 part() {
@@ -108,25 +121,23 @@ part() {
 		measure "same bits" 120 env ${small:+LEARNERS=softmax} sh "$here/same-bits.sh" "$uma" data $sets
 		;;
 	C)
-		measure "steps, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $uma_step
-		measure "steps, cpu" 40 "$uma" bench --json --quiet --device cpu $data $uma_step
-		measure "logistic, opencl" 40 "$uma" bench --json --quiet --device "$device" $data $logistic --steps $steps
-		measure "logistic, cpu" 40 "$uma" bench --json --quiet --device cpu $data $logistic --steps $steps
+		training "steps, opencl" 40 $shape "$device" $steps $uma_step
+		training "steps, cpu" 40 $shape cpu $steps $uma_step
+		training "logistic, opencl" 40 $shape "$device" $steps $logistic
+		training "logistic, cpu" 40 $shape cpu $steps $logistic
 		benchmark profile 240 "Profile/^$device\$"
 		benchmark streamed 30 "Streamed/^$device\$" 3x
 		# Small, these would take most of the time; the conformance suite has tiles.
 		[ -n "$small" ] || {
-			measure "large" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps
-			measure "large, little memory" 60 "$uma" bench --json --quiet --device "$device" $large $logistic --steps $steps \
-				--memory-limit $allowed
+			training "large" 60 500000,784,10 "$device" $steps $logistic
+			training "large, little memory" 60 500000,784,10 "$device" $steps $logistic --memory-limit $allowed
 		}
 		;;
 	D) benchmark variants 450 "Variants/^$device\$/$variants" ;;
 	E)
 		for fit in $fits; do
 			measure "fit $fit, torch" 80 python3 "$here/torch_runs.py" $(echo "$fit" | tr , ' ')
-			measure "fit $fit, opencl" 150 "$uma" bench --json --quiet --device "$device" --repeat 1 $logistic \
-				--synthetic "${fit%,*}" --steps "${fit##*,}"
+			training "fit $fit, opencl" 150 "${fit%,*}" "$device" "${fit##*,}" $logistic
 		done
 		;;
 	*)

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
@@ -32,7 +31,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
-	bench.BandwidthBytes = 1 << 20
 	if err := os.Setenv(device.Variable, "cpu"); err != nil {
 		panic(err)
 	}
@@ -252,10 +250,8 @@ func TestHelp(t *testing.T) {
 		"kpca":           {"fit", "transform"},
 		"kpca fit":       {"--basis FILE", "--landmark-choice RULE", "Example: uma-gpu kpca fit"},
 		"kpca transform": {"--basis FILE", "--out FILE", "Example: uma-gpu kpca transform"},
-		"bench": {"--synthetic N,D,Q", "--profile FILE", "--device DEVICE",
-			"Example: uma-gpu bench"},
-		"devices": {"--json", "Example: uma-gpu devices"},
-		"version": {"--json", "Example: uma-gpu version"},
+		"devices":        {"--json", "Example: uma-gpu devices"},
+		"version":        {"--json", "Example: uma-gpu version"},
 	} {
 		stdout, stderr := succeed(t, append(strings.Fields(command), "--help")...)
 		for _, w := range words {

@@ -46,7 +46,6 @@ var shorter = []struct {
 	what *regexp.Regexp
 	with string
 }{
-	{regexp.MustCompile(`^(uma-gpu bench .*)`), "$1 --repeat 1 --steps 20"},
 	{regexp.MustCompile(`--runs \d+`), "--runs 2"},
 	{regexp.MustCompile(`(build/papers (fig1b|table1|kernel-mean-uci)) `), "$1 --runs 2 "},
 	{regexp.MustCompile(`(build/papers table1)`), "$1 --sets digits"},

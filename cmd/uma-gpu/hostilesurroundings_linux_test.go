@@ -146,8 +146,7 @@ func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 	}
 	// A second of the processor's time, by a limit that can be heard of.
 	for _, line := range []string{"synth --examples 10000000 --features 100 --out new.csv",
-		"train --data " + s.big + " --learner bpm --model new.npz --kernel rbf",
-		"bench --synthetic 1000000,100,10"} {
+		"train --data " + s.big + " --learner bpm --model new.npz --kernel rbf"} {
 		all = append(all, surrounded{name: "ulimit -t 1", prefix: "ulimit -S -t 1;",
 			args: strings.Fields(line), may: stopped, made: "new.npz"})
 	}
@@ -463,7 +462,7 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		"convert --data BIG --out new.svm", "split --data BIG --fractions 0.5 --out new.csv",
 		"confusion inject --data BIG --pairwise 0.4 --out new.csv",
 		"confusion estimate --data BIG --out new.csv", "kpca fit --data BIG --basis new.npz",
-		"kernelmean atoms --data BIG --atoms 500 --out new.csv", "bench --data BIG",
+		"kernelmean atoms --data BIG --atoms 500 --out new.csv",
 		"synth --examples 1000000 --out new.csv",
 		"query --pool BIG --labelled BIG --out new.csv",
 	} {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
@@ -201,16 +200,5 @@ func TestDryRunOnOpenCL(t *testing.T) {
 			}
 		}
 		fail(t, app.ExitMemory, "--memory-limit", append(args, "--memory-limit", "900K")...)
-	}
-}
-
-func TestBenchOnOpenCL(t *testing.T) {
-	for _, i := range openCL(t) {
-		for _, more := range [][]string{nil, {"--max-alloc", "96K"}} {
-			args := append([]string{"bench", "--synthetic", "2000,5,3", "--learner", "uma",
-				"--steps", "4", "--repeat", "2", "--json", "--device", i.ID()}, more...)
-			stdout, _ := succeed(t, args...)
-			judgeBench(t, decode[bench.Report](t, stdout), i.ID(), 2000, 6, 3, 4)
-		}
 	}
 }

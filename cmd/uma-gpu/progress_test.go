@@ -270,8 +270,6 @@ func TestLongWorkTells(t *testing.T) {
 			"committee"},
 			[]string{"a committee, member"}},
 		{[]string{"synth", "--examples", "9", "--out", at("s.csv")}, []string{"synthetic data, example"}},
-		{[]string{"bench", "--data", small, "--steps", "2", "--repeat", "1"},
-			[]string{"measuring a training, run", "measuring operations, operation"}},
 	} {
 		var lock sync.Mutex
 		tasks := map[string]*progress.Task{} // that have ended, by name and unit

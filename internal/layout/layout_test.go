@@ -108,8 +108,6 @@ var rules = []struct {
 		"shows what others found for the command, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"},
 		"the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
-	{"internal/timing", []string{"host", "learners"},
-		"measures any engine through its interface and must not name one"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"},
 		"the arguments of any engine and must name none"},
 	{"internal/everyengine", []string{"cpuref", "gpu", "host/engine"},

@@ -15,11 +15,6 @@ import (
 // is added later, unseen: one that verifies would not verify it.
 var interfaces = []string{"Engine", "Scorer", "Cells"}
 
-// unspelled are the folders whose wrappers need not spell all methods, each with the reason.
-var unspelled = map[string]string{
-	"internal/timing": "it notes times, and does not note those of a method that it does not know",
-}
-
 // embedded returns where the structs of a file embed an interface of package engine.
 func embedded(name string, src any) (found []token.Position, err error) {
 	files := token.NewFileSet()
@@ -70,9 +65,6 @@ func TestWrappersSpellEveryMethod(t *testing.T) {
 			return nil
 		}
 		checked++
-		if unspelled[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../")] != "" {
-			return nil
-		}
 		found, err := embedded(path, nil)
 		for _, at := range found {
 			t.Errorf("%s: a struct embeds an interface of package engine; "+

@@ -30,7 +30,7 @@ var CommandGroups = []Group{
 	{"Predict", "predict export import"},
 	{"Data", "info split convert synth"},
 	{"Kernel functions", "kpca kernelmean compress"},
-	{"Devices", "devices doctor bench"},
+	{"Devices", "devices doctor"},
 	{"Learners", "learners"},
 	{"This program", "version completion man worker"},
 }

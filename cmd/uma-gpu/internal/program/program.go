@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/bench"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
@@ -166,7 +165,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 					kernelmean.NewAtoms(kernelmean.Atoms), kernelmean.NewCombine(kernelmean.Combine),
 					kernelmean.NewMargin(kernelmean.Margin)},
 			},
-			compress.New(compress.Run), bench.New(bench.Run), devices.New(devices.Run),
+			compress.New(compress.Run), devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
 			man.New(man.Run), worker.New(execute, worker.Run),
 		},

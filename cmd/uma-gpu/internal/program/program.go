@@ -46,7 +46,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/verify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/worker"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -141,7 +140,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 			train.New(train.Run), predict.New(predict.Run),
 			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run),
 			issues.New(issues.Run),
-			report.New(report.Run), verify.New(verify.Run), query.New(query.Run),
+			report.New(report.Run), query.New(query.Run),
 			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
 			imports.New(imports.Run),
 			{

@@ -19,7 +19,7 @@ type Model struct {
 }
 
 // Load returns the model of a file that Save or the command wrote, on the processor. Files of
-// earlier versions are read too; a damaged file is an error that says what was found and wanted.
+// other versions of the format are refused; a damaged file is an error that says what is wrong.
 func Load(path string) (*Model, error) {
 	m, err := model.Load(path)
 	if err != nil {

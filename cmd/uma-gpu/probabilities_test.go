@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// oldModel is a model of format version 3, of classes cat and dog, which has no temperature.
-const oldModel = "../../host/model/testdata/v3.npz"
+// untempered is a model of the classes cat and dog that has no temperature.
+const untempered = "testdata/notemperature.npz"
 
 // noisyParts cuts the digits in three, corrupts the labels of two of them, and returns the
 // folder's files: train.csv, held.csv, test.csv and C.csv.
@@ -218,30 +218,30 @@ func TestNoTemperature(t *testing.T) {
 	data := write(t, dir, "pets.csv", "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n")
 	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
 	const advice = "temperature calibrate"
-	fail(t, app.ExitFailure, oldModel+": "+advice, "predict", "--model", oldModel, "--data", data,
+	fail(t, app.ExitFailure, untempered+": "+advice, "predict", "--model", untempered, "--data", data,
 		"--proba")
-	stdout, stderr := succeed(t, "eval", "--model", oldModel, "--data", data, "--confusion", noise)
+	stdout, stderr := succeed(t, "eval", "--model", untempered, "--data", data, "--confusion", noise)
 	if !strings.Contains(stdout, "corrected accuracy") || strings.Contains(stdout, "log-loss") ||
 		!facts.Told(stderr, advice) {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	stdout, stderr = succeed(t, "eval", "--model", oldModel, "--data", data)
+	stdout, stderr = succeed(t, "eval", "--model", untempered, "--data", data)
 	if strings.Contains(stdout, "log-loss") || !facts.Told(stderr, advice) {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	stdout, _ = succeed(t, "eval", "--model", oldModel, "--data", data, "--json")
+	stdout, _ = succeed(t, "eval", "--model", untempered, "--data", data, "--json")
 	if strings.Contains(stdout, "log_loss") {
 		t.Errorf("found\n%s", stdout)
 	}
-	succeed(t, "predict", "--model", oldModel, "--data", data, "--scores")
+	succeed(t, "predict", "--model", untempered, "--data", data, "--scores")
 	out := filepath.Join(dir, "m.npz")
-	stdout, stderr = succeed(t, "calibrate", "--model", oldModel, "--data", data, "--out", out)
+	stdout, stderr = succeed(t, "calibrate", "--model", untempered, "--data", data, "--out", out)
 	if !strings.Contains(stdout, "(before: none)") || !facts.Told(stderr, "confusion matrix none") {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
 	succeed(t, "predict", "--model", out, "--data", data, "--proba")
 	same := write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
-	fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", oldModel, "--data",
+	fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered, "--data",
 		same, "--out", out)
 }
 

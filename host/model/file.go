@@ -24,7 +24,7 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	// First the version: a file of a newer format may look wrong in any other way.
+	// First the version: a file of another version may look wrong in any other way.
 	text := a.text("meta.json")
 	if a.err != nil {
 		return nil, a.err
@@ -34,19 +34,17 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 		return nil, fmt.Errorf("meta.json: %w", err)
 	}
 	m.Q, m.D, m.W = numbers[float32](a, "W.npy")
-	if a.has(confusionName) || m.Meta.FormatVersion < 3 {
+	if a.has(confusionName) {
 		var rows, cols int
 		if rows, cols, m.Confusion = numbers[float64](a, confusionName); rows != m.Q || cols != m.Q {
 			a.fail(fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows",
 				confusionName, rows, cols, m.Q, m.Q, m.Q))
 		}
 	}
-	if m.Meta.FormatVersion >= 3 && a.has(lastName) {
+	if a.has(lastName) {
 		m.State = readState(a, m.Meta.Steps)
 	}
-	if m.Meta.FormatVersion >= 4 {
-		m.Learned = readLearned(a, &m.Meta)
-	}
+	m.Learned = readLearned(a, &m.Meta)
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
 		wanted = "those of a model with kernel PCA"

@@ -3,7 +3,6 @@ package model
 import (
 	"bytes"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -75,11 +74,6 @@ func TestLearnedRefuses(t *testing.T) {
 		if _, err := decode(archive(t, without...)); err == nil {
 			t.Errorf("without %s: no error", m.name)
 		}
-	}
-	older := string(must(learnedSample(true).Meta.encode()))
-	older = strings.Replace(older, `"format_version": 4`, `"format_version": 3`, 1)
-	if _, err := decodeMeta([]byte(older)); !facts.Told(err, "4 annotators") {
-		t.Errorf("annotators in version 3: %v", err)
 	}
 }
 

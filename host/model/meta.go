@@ -369,8 +369,8 @@ func (m Meta) encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// decodeMeta reads the text of meta.json. The version is looked at first, because
-// a newer version explains whatever else looks wrong.
+// decodeMeta reads the text of meta.json. The version is looked at first, because another version
+// explains whatever else looks wrong.
 func decodeMeta(text []byte) (Meta, error) {
 	var version struct {
 		V *int `json:"format_version"`
@@ -381,11 +381,9 @@ func decodeMeta(text []byte) (Meta, error) {
 	switch v := version.V; {
 	case v == nil:
 		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
-	case *v > FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted at most %d: the file was written by "+
-			"a newer version of uma-gpu; update this one", *v, FormatVersion)
-	case *v < 1:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted 1 to %d", *v, FormatVersion)
+	case *v != FormatVersion:
+		return Meta{}, fmt.Errorf("found format_version %d, wanted %d: the file was written by another "+
+			"version of uma-gpu; train again, or use that version", *v, FormatVersion)
 	}
 	if !utf8.Valid(text) {
 		return Meta{}, errors.New("found bytes that are not UTF-8")
@@ -402,40 +400,5 @@ func decodeMeta(text []byte) (Meta, error) {
 	if len(m.Parameters) == 0 {
 		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
 	}
-	if m.FormatVersion < 4 && (m.AnnotationsSHA256 != "" || m.Annotators != nil) {
-		return Meta{}, fmt.Errorf("found format_version %d, wanted 4, which has annotators",
-			m.FormatVersion)
-	}
-	return m, m.upgrade()
-}
-
-// upgrade makes of the metadata of older versions those of this version. Before version 4
-// there was no temperature. UMA was the only learner of versions 1 and 2, and had the count
-// of steps among its parameters.
-func (m *Meta) upgrade() error {
-	if m.FormatVersion < 4 && (m.Temperature != 0 || m.TemperatureFolds != 0) {
-		return fmt.Errorf("found format_version %d and a temperature, which wants 4", m.FormatVersion)
-	}
-	if m.FormatVersion >= 3 {
-		return nil
-	}
-	if m.ContractVersion != 0 || m.MaxSteps != 0 || m.From != "" ||
-		(m.FormatVersion == 2) != (m.Kernel != nil) {
-		return fmt.Errorf("found format_version %d, wanted %d, which has these fields", m.FormatVersion,
-			FormatVersion)
-	}
-	m.ContractVersion = 1
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(m.Parameters, &fields); err != nil {
-		return fmt.Errorf("parameters: %w", err)
-	}
-	if steps, ok := fields["max_steps"]; ok {
-		if err := json.Unmarshal(steps, &m.MaxSteps); err != nil {
-			return fmt.Errorf("parameters: max_steps: %w", err)
-		}
-		delete(fields, "max_steps")
-	}
-	var err error
-	m.Parameters, err = json.Marshal(fields)
-	return err
+	return m, nil
 }

@@ -48,9 +48,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// FormatVersion is the version of the file format that this package writes; it reads the
-// older ones too. It grows whenever a field or a member is added: a reader that skipped
-// one could predict wrongly without a word.
+// FormatVersion is the version of the file format, the only one that is read. It grows whenever a
+// field or a member is added: a reader that skipped one could predict wrongly without a word.
 const FormatVersion = 4
 
 // Model is a trained classifier of Q ≥ 2 classes, linear in D ≥ 1 columns: prepared

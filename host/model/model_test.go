@@ -146,35 +146,6 @@ func TestDeviceIsOneLineOfMeta(t *testing.T) {
 	}
 }
 
-// TestOldVersions reads what older programs wrote: testdata/v1.npz, v2.npz with kernel PCA,
-// and v3.npz. Written again they are of this version.
-func TestOldVersions(t *testing.T) {
-	const sorted = `{"alpha":0,"select":"error","tol":1e-9}`
-	for _, c := range []struct {
-		file       string
-		steps      int
-		parameters string
-	}{{"v1.npz", 25, sorted}, {"v2.npz", 9, sorted}, {"v3.npz", 9,
-		`{"select":"error","alpha":0,"tol":1e-9}`}} {
-		file := c.file
-		m, err := Load(filepath.Join("testdata", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Meta.ContractVersion != 1 || m.Meta.MaxSteps != c.steps ||
-			string(m.Meta.Parameters) != c.parameters || m.Meta.Temperature != 0 {
-			t.Errorf("%s: %+v", file, m.Meta)
-		}
-		again, err := decode(encode(t, m))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m.Meta.FormatVersion = FormatVersion; !reflect.DeepEqual(again, m) {
-			t.Errorf("%s: %+v, written again %+v", file, m, again)
-		}
-	}
-}
-
 // TestState keeps where a training stands, and a model that never had a confusion matrix.
 func TestState(t *testing.T) {
 	m := sample()

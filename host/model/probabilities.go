@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNoTemperature is the error of asking a model for probabilities that has no temperature:
-// one of an older version, a checkpoint, or one whose scores said nothing of the labels.
+// a checkpoint, or one whose scores said nothing of the labels.
 var ErrNoTemperature = errors.New("the model has no temperature, without which its scores make " +
 	"no probabilities")
 

@@ -241,8 +241,8 @@ func TestNoTemperature(t *testing.T) {
 	}
 	succeed(t, "predict", "--model", out, "--data", data, "--proba")
 	same := write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
-	fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered, "--data",
-		same, "--out", out)
+	fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered,
+		"--data", same, "--out", out)
 }
 
 func TestProbabilityUsage(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // inDigits goes to a new folder that has digits.csv.

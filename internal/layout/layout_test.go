@@ -104,8 +104,8 @@ var rules = []struct {
 		"has several learners say what labels are wrong, through the loop"},
 	{"host/active", []string{"host", "internal/versionspace"},
 		"asks through the loop, of any learner on any engine"},
-	{"internal/report", []string{"host", "host/judge/metric", "host/model", "learners"},
-		"shows what others found for the command, and computes nothing but pictures of it"},
+	{"host/report", []string{"host/judge", "host/judge/metric", "host/model", "learners"},
+		"shows what others found, and computes nothing but pictures of it"},
 	{"host", []string{"learners", "host/"},
 		"the loop runs any learner, which the catalog names, on any engine, which nobody names here"},
 	{"internal/enginecheck", []string{"host/engine", "host/dataset", "host/numerics"},
@@ -133,10 +133,7 @@ var foreign = map[string][]string{
 	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},
-	// Pictures: of rows, and on a report's page.
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/report", "internal/chart"},
-	// Curves in a terminal.
-	"github.com/guptarohit/asciigraph": {"internal/report"},
+	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/chart"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},

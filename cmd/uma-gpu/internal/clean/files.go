@@ -18,8 +18,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // write writes the files: all of them or none.

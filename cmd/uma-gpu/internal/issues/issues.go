@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // The values of --clean-by: what happens to rows whose labels are likely wrong.

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // Judgement is how good predictions are, as far as the labels tell: part of what --json prints.

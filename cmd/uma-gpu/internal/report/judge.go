@@ -21,7 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // judge reads the examples and judges model and labels by them. given returns the matrix of their

@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // The values of --judge.

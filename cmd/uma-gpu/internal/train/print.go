@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/report"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // IssueRow is a row of the table of issues.

@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/report"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // Most weights that a History keeps, and bytes of them.

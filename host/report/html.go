@@ -42,7 +42,7 @@ type view struct {
 	*Report
 	JSON                string // name of the file beside it
 	Style               template.CSS
-	Curve, Reliability  template.HTML
+	Curve, Calibration  *diagram
 	HeldOut             bool // the curve has errors of examples held out
 	Noise, Errors, Seen *heatMap
 	PerClass            []classRow
@@ -72,11 +72,8 @@ type classRow struct {
 // WriteHTML writes the page. json is the name of the file with the same numbers.
 func (r *Report) WriteHTML(w io.Writer, json string) error {
 	v := view{Report: r, JSON: json, Style: template.CSS(style)}
-	var err error
 	if len(r.History) > 1 {
-		if v.Curve, err = curve(r.History); err != nil {
-			return err
-		}
+		v.Curve = learningCurve(r.History)
 	}
 	for _, m := range r.History {
 		v.HeldOut = v.HeldOut || m.HeldOutError != nil
@@ -127,11 +124,7 @@ func (v *view) noise() error {
 
 // judged draws how good the predictions are.
 func (v *view) judged(j *Judged) (err error) {
-	if j.Reliability != nil {
-		if v.Reliability, err = diagram(j.Reliability); err != nil {
-			return err
-		}
-	}
+	v.Calibration = calibration(j.Reliability)
 	note := "Of the labels as they are."
 	if j.Corrected != nil {
 		note = "Estimated, of right labels."

@@ -11,8 +11,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/report"
 )
 
 // drawn is a report of q classes whose names and texts are long, with pictures if asked for.

@@ -3,9 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-
-	"github.com/guptarohit/asciigraph"
 )
 
 // shades of a heat map in a terminal, from nothing to all.
@@ -25,14 +24,7 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 		fmt.Fprintf(&b, "- doubt: %s %s\n", d.Finding, d.Advice)
 	}
 	if len(r.History) > 1 {
-		b.WriteString("\nError by steps, on the examples learned from:\n\n")
-		errors := make([]float64, len(r.History))
-		for k, m := range r.History {
-			errors[k] = m.EstimatedError
-		}
-		b.WriteString(asciigraph.Plot(errors, asciigraph.Height(10),
-			asciigraph.Width(max(10, columns-12)), asciigraph.Precision(3)))
-		b.WriteString("\n")
+		b.WriteString("\n" + sparkline(r.History, max(10, columns-12)))
 	}
 	if j := r.Judged; j != nil {
 		r.heatText(&b, j, columns)
@@ -46,6 +38,24 @@ func (r *Report) WriteText(w io.Writer, columns int) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// sparkline draws the estimated error by steps as one line of blocks, at most width wide.
+func sparkline(history []Moment, width int) string {
+	blocks := []rune("▁▂▃▄▅▆▇█")
+	errors := make([]float64, min(width, len(history)))
+	for k := range errors {
+		errors[k] = history[k*(len(history)-1)/max(1, len(errors)-1)].EstimatedError
+	}
+	low, high := slices.Min(errors), slices.Max(errors)
+	line := make([]rune, len(errors))
+	for k, v := range errors {
+		if line[k] = blocks[0]; high > low {
+			line[k] = blocks[int((v-low)/(high-low)*float64(len(blocks)-1)+0.5)]
+		}
+	}
+	return fmt.Sprintf("Error on the training examples, %.3f to %.3f, by steps:\n\n%s\n", errors[0],
+		errors[len(errors)-1], string(line))
 }
 
 // heatText draws a cell of two characters for each pair of classes, where they fit.

@@ -67,13 +67,13 @@ func TestTogether(t *testing.T) {
 // TestEvaluationFailed has a device fail in the midst of evaluations.
 func TestEvaluationFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"score":           func(e *deviceEngine) *compiled { return e.dense[0].score[few] },
+		"score":           func(e *deviceEngine) *compiled { return e.dense.score[few] },
 		"residuals":       func(e *deviceEngine) *compiled { return e.residuals },
-		"weighted":        func(e *deviceEngine) *compiled { return e.dense[0].weighted[0] },
+		"weighted":        func(e *deviceEngine) *compiled { return e.dense.weighted[0] },
 		"weighted sparse": func(e *deviceEngine) *compiled { return e.weightedSparse },
 		"clear":           func(e *deviceEngine) *compiled { return e.clearSums },
 		"add":             func(e *deviceEngine) *compiled { return e.addGroups },
-		"evaluate":        func(e *deviceEngine) *compiled { return e.dense[0].evaluate },
+		"evaluate":        func(e *deviceEngine) *compiled { return e.dense.evaluate },
 	}
 	v := drawEvaluation(700, 5, 3)
 	eachDevice(t, func(i Info) {
@@ -124,11 +124,11 @@ func TestEvaluationFailed(t *testing.T) {
 // than it gets.
 func TestFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"rescore":        func(e *deviceEngine) *compiled { return e.dense[0].score[few] },
+		"rescore":        func(e *deviceEngine) *compiled { return e.dense.score[few] },
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
 		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },
-		"class sums":     func(e *deviceEngine) *compiled { return e.dense[0].sumGroups },
+		"class sums":     func(e *deviceEngine) *compiled { return e.dense.sumGroups },
 		"added":          func(e *deviceEngine) *compiled { return e.addGroups },
 		"norms":          func(e *deviceEngine) *compiled { return e.norms },
 		"update vectors": func(e *deviceEngine) *compiled { return e.updateVectors },

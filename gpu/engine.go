@@ -56,7 +56,7 @@ type traits struct {
 
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
-	dense                                          [3]denseKernels // by width
+	dense                                          denseKernels
 	scoreSparse, predict, countPredicted, assign   *compiled
 	turnScores, addGroups, clearSums               *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
@@ -123,7 +123,6 @@ type build struct {
 	guard   int    // bytes behind each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
-	window  int    // of all examples, as if they lay in a file larger than memory (store.Pages.Window)
 	width   int    // values of a vector; 0: as the device has them
 	group   int    // work-items in a work-group of most kernels; 0: workGroup's
 	apart   bool   // evaluations are several kernels in any case
@@ -205,10 +204,10 @@ func (e *deviceEngine) start() (err error) {
 	}
 	e.options += " " + e.build.options
 	l := e.library()
-	return e.compile(slices.Concat(l.all, l.dense[0]))
+	return e.compile(slices.Concat(l.all, l.dense))
 }
 
-// compilerOptions are those of all kernels, but for NARROW.
+// compilerOptions are those of all kernels.
 func compilerOptions(cpu bool) string {
 	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number(cpu), lanes,
 		numerics.Chunk)
@@ -293,7 +292,8 @@ func (e unchecked) release() error {
 }
 
 // Load compiles what the examples need and loads them.
-func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (e unchecked) Load(s dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+	x := s.Examples
 	err := e.checkMemory(x, t)
 	if err == nil {
 		err = e.compile(e.programs(x, t.Use))

@@ -105,10 +105,9 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 // evaluateTile does all for a tile in one kernel.
 func (r *resident) evaluateTile(t *tile, x arrays) error {
 	w := r.sumBuffers
-	return r.e.dense[t.width].evaluate.launch(w.ranges, 1,
-		append(r.examples(t, x), r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses,
-			w.partial[0], r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given,
-			int32(w.ranges))...)
+	return r.e.dense.evaluate.launch(w.ranges, 1,
+		x.dense, r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
+		r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))
 }
 
 // lossScale is 2^s of the fixed point of losses.
@@ -277,7 +276,7 @@ func (e *deviceEngine) residualItems(rows int) int {
 func (r *resident) newSumBuffers() *sumBuffers {
 	w, o, q := &sumBuffers{}, &r.own, r.q
 	var err error
-	w.sumShape, err = r.e.sumShape(r.x.Examples, r.mostRows, q)
+	w.sumShape, err = r.e.sumShape(r.x, r.mostRows, q)
 	if o.note(err); err != nil {
 		return w
 	}
@@ -340,16 +339,16 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 				x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial, r.fixed.Scale(),
 				int32(segments), int32(r.d), int32(count), int32(low), int32(n))
 		} else {
-			kernel, width, height := e.dense[t.width].weighted[0], e.slabs(r.d), w.ranges
+			kernel, width, height := e.dense.weighted[0], e.slabs(r.d), w.ranges
 			if !e.cpu {
 				at := max(some, e.scoresAtOnce(n))
 				items, tall, broad := e.tile(atOnce[at])
-				kernel = e.dense[t.width].weighted[at]
+				kernel = e.dense.weighted[at]
 				width, height = (r.d+tall-1)/tall*items, w.ranges*((n+broad-1)/broad)
 			}
 			err = kernel.launch(width, height,
-				append(r.examples(t, x), w.coefs, partial, r.fixed.Scale(), int32(from), int32(to),
-					int32(r.d), int32(count), int32(low), int32(n), int32(w.ranges))...)
+				x.dense, w.coefs, partial, r.fixed.Scale(), int32(from), int32(to), int32(r.d), int32(count),
+				int32(low), int32(n), int32(w.ranges))
 		}
 		if err != nil {
 			return err

@@ -86,8 +86,6 @@ func TestConformance(t *testing.T) {
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
-			{"from a file", Options{}, build{window: 40}, loaded},
-			{"from a file, streamed", Options{}, build{window: 40, copies: true, stream: true}, short},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
 				inLittleMemory(loaded)},
 			{"streamed through windows, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu",

@@ -19,7 +19,7 @@ import (
 // program is some kernel files that are compiled together.
 type program struct {
 	files   string // with spaces between, without .cl
-	macros  string // options of the compiler, NARROW among them
+	macros  string // options of the compiler
 	kernels []kernelUse
 }
 
@@ -31,7 +31,7 @@ type kernelUse struct {
 	local int
 }
 
-// denseKernels are the kernels that read dense examples of one width: score by how many classes it
+// denseKernels are the kernels that read dense examples: score by how many classes it
 // computes at once, as in atOnce, and weighted too on a GPU, from its second on. evaluate is for
 // CPUs.
 type denseKernels struct {
@@ -82,13 +82,12 @@ var fixedGroups = []string{"add_groups", "score_4", "score_16", "score_64", "pro
 type library struct {
 	all, evaluator []program
 
-	// By the bytes of a value of narrow examples, 0 for float32; on a CPU dense has weighted too.
-	dense, weighted [3][]program
+	dense, weighted []program // on a CPU dense has weighted too
 }
 
 // groups returns them, in a fixed order.
 func (l *library) groups() [][]program {
-	all := slices.Concat([][]program{l.all, l.evaluator}, l.dense[:], l.weighted[:])
+	all := [][]program{l.all, l.evaluator, l.dense, l.weighted}
 	return slices.DeleteFunc(all, func(g []program) bool { return len(g) == 0 })
 }
 
@@ -109,7 +108,7 @@ func (e *deviceEngine) library() (l library) {
 	}
 	l.all = []program{{
 		"region update add vector sparse weightedsparse kernelvalue projectsparse " + product,
-		fmt.Sprintf(" -DNARROW=0%s -DWIDTH=%d -DGROUP=%d -DBIG=%d -DBLOCK=%d", sums, vector, group, big,
+		fmt.Sprintf("%s -DWIDTH=%d -DGROUP=%d -DBIG=%d -DBLOCK=%d", sums, vector, group, big,
 			numerics.Block), []kernelUse{
 			{&e.predict, "predict", 64}, {&e.countPredicted, "count_predicted", group},
 			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
@@ -122,43 +121,41 @@ func (e *deviceEngine) library() (l library) {
 			{&e.product, "product", big}, {&e.squares, "squares", group},
 			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}}
 	l.evaluator = []program{{"vector residual",
-		fmt.Sprintf(" -DNARROW=0 -DWIDTH=%d -DGROUP=%d", residual, group),
+		fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", residual, group),
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
-	for width := range l.dense {
-		k, narrow := &e.dense[width], fmt.Sprintf(" -DNARROW=%d", width)
-		scores := []kernelUse{{&k.score[few], "score_4", group}, {&k.score[some], "score_16", group}}
-		moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
-		if e.cpu { // with a kernel that does an evaluation at once, too
-			l.dense[width] = []program{{"score/4 score/16 vector residual weighted evaluate sums",
-				fmt.Sprintf("%s%s%s -DROWS=%d -DFEW=%d -DMANY=%d", narrow, weighted, sums, scoreRows,
-					atOnce[few], atOnce[some]),
-				slices.Concat(scores, moves, []kernelUse{{&k.weighted[0], "weighted", 1},
-					{&k.evaluate, "evaluate", 1}})}}
-			continue
-		}
-		l.dense[width] = []program{
-			{"tile score/4 score/16 score/64", narrow + groups,
-				append(scores, kernelUse{&k.score[many], "score_64", big})},
-			{"sums", narrow + sums, moves},
-		}
-		l.weighted[width] = []program{{"tile weighted/16 weighted/64", narrow + groups +
-			fmt.Sprintf(" -DBLOCK=%d", numerics.Block), []kernelUse{
-			{&k.weighted[some], "weighted_16", group}, {&k.weighted[many], "weighted_64", big}}}}
+	k := &e.dense
+	scores := []kernelUse{{&k.score[few], "score_4", group}, {&k.score[some], "score_16", group}}
+	moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
+	if e.cpu { // with a kernel that does an evaluation at once, too
+		l.dense = []program{{"score/4 score/16 vector residual weighted evaluate sums",
+			fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", weighted, sums, scoreRows, atOnce[few],
+				atOnce[some]),
+			slices.Concat(scores, moves, []kernelUse{{&k.weighted[0], "weighted", 1},
+				{&k.evaluate, "evaluate", 1}})}}
+		return l
 	}
+	l.dense = []program{
+		{"tile score/4 score/16 score/64", groups,
+			append(scores, kernelUse{&k.score[many], "score_64", big})},
+		{"sums", sums, moves},
+	}
+	l.weighted = []program{{"tile weighted/16 weighted/64", groups + fmt.Sprintf(" -DBLOCK=%d",
+		numerics.Block), []kernelUse{
+		{&k.weighted[some], "weighted_16", group}, {&k.weighted[many], "weighted_64", big}}}}
 	return l
 }
 
 // programs returns what a use of examples needs besides those of all; some may be compiled already.
 // Evaluations by several kernels need those of evaluator too.
-func (e *deviceEngine) programs(x dataset.Stored, u enginecheck.Use) []program {
-	l, width := e.library(), narrowWidth(x)
+func (e *deviceEngine) programs(x dataset.Examples, u enginecheck.Use) []program {
+	l := e.library()
 	switch {
 	case x.Sparse():
 		return nil
 	case u == enginecheck.Evaluating:
-		return slices.Concat(l.dense[width], l.weighted[width])
+		return slices.Concat(l.dense, l.weighted)
 	}
-	return l.dense[width]
+	return l.dense
 }
 
 // tile returns the shape of a tile of kernels/tile.cl, for factors in panels of this many columns,

@@ -109,9 +109,8 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) err
 	if bits.Len(uint(r.fixed.N)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
 		small = 1
 	}
-	return r.e.dense[t.width].sumGroups.launch(r.e.sumItems(r.d), len(groups),
-		append(r.examples(t, x), c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small,
-			local)...)
+	return r.e.dense.sumGroups.launch(r.e.sumItems(r.d), len(groups),
+		x.dense, c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small, local)
 }
 
 // sumItems returns how many work-items take the d columns of a sum.

@@ -49,7 +49,7 @@ func mutate(t testing.TB, file, from, to string) []string {
 }
 
 // broken returns an engine on the queue of a whole one, with kernels of other sources. Only
-// programs whose text differs are compiled; of narrow examples, when they are loaded.
+// programs whose text differs are compiled.
 func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	t.Helper()
 	b := &deviceEngine{info: e.info, q: e.q, build: e.build, options: e.options, traits: e.traits}
@@ -58,9 +58,6 @@ func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
 	own, whole := b.library(), e.library()
 	for g, group := range own.groups() {
-		if !strings.Contains(group[0].macros, "NARROW=0") && slices.ContainsFunc(group, differ) {
-			continue
-		}
 		for at, p := range group {
 			if differ(p) {
 				if err := b.compile([]program{p}); err != nil {
@@ -191,8 +188,8 @@ func TestSelfTestRefuses(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		tried := map[string]bool{}
 		for _, m := range []struct{ name, style, file, from, to, want string }{
-			{"unfused score", "cpu", "score.cl", "fma((vec_t)(VALUE(k)), v, acc##k)",
-				"(vec_t)(VALUE(k)) * v + acc##k", "score" + known},
+			{"unfused score", "cpu", "score.cl", "fma((vec_t)(x##k[j]), v, acc##k)",
+				"(vec_t)(x##k[j]) * v + acc##k", "score" + known},
 			{"truncated", "cpu", "contract.cl", "(v + big) - big", "trunc(v)", "class sums" + known},
 			{"unfused norms", "cpu", "update.cl", "acc0 = fma(part[0][k], part[0][k], acc0)",
 				"acc0 = part[0][k] * part[0][k] + acc0", "norms" + known},
@@ -208,9 +205,6 @@ func TestSelfTestRefuses(t *testing.T) {
 				"score of 17 classes" + known},
 			{"score_16, second group", "gpu", "score.cl", "w + (size_t)(column / CLASSES)",
 				"w + (size_t)(CLASSES == 16 ? 0 : column / CLASSES)", "score of 17 classes" + known},
-			{"score_16 of bytes", "gpu", "score.cl", "score[n];",
-				"NARROW == 1 && CLASSES == 16 ? 0 : score[n];",
-				"score of 17 classes of examples of 1 bytes a value differs from that of float32"},
 			{"score_64", "gpu", "score.cl", "score[n];", "CLASSES == 64 ? 0 : score[n];",
 				"score of 65 classes" + again},
 			{"score_64, second group", "gpu", "score.cl", "w + (size_t)(column / CLASSES)",
@@ -225,9 +219,6 @@ func TestSelfTestRefuses(t *testing.T) {
 				"min((c), classes - 1)", "evaluate of 17 classes" + known},
 			{"weighted_64, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
 				"min((CLASSES == 64 ? 0 : group) + (c), classes - 1)", "weighted sums of 65 classes" + again},
-			{"weighted of halves, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
-				"min((NARROW == 2 ? 0 : group) + (c), classes - 1)",
-				"evaluate soft labels of 17 classes of examples of 2 bytes a value differs from that of float32"},
 			{"losses of half a work-group", "gpu", "residual.cl", "rest = GROUP;", "rest = GROUP / 2;",
 				"evaluate" + known},
 			{"score_sparse", "gpu", "sparse.cl", "fma((vec_t)(values[at]), WHOLE(j, wg), acc)", "acc",

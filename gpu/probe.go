@@ -161,7 +161,7 @@ func hardQuestions() []question {
 func (e *deviceEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
 	p := program{files: "probe"}
-	program, err := q.build(p.text(e.build.sources), compilerOptions(true)+" -DNARROW=0", "probe")
+	program, err := q.build(p.text(e.build.sources), compilerOptions(true), "probe")
 	if err != nil {
 		return nil, 0, err
 	}

@@ -33,7 +33,8 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, s dataset.Stored, p engine.Projection) error {
+	x := s.Examples
 	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
 		pinner.Pin(&x.X[0])
@@ -45,8 +46,7 @@ func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection)
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.deviceEngine, own: buffers{q: e.q, keep: true}, dst: dst, x: x.Examples,
-		p: p}
+	j := &projection{e: e.deviceEngine, own: buffers{q: e.q, keep: true}, dst: dst, x: x, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

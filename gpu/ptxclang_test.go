@@ -57,9 +57,6 @@ func TestPTX(t *testing.T) {
 		for _, k := range ptxKernels(nvidia.compile(t, text, macros)) {
 			found++
 			name := k.name
-			if !strings.Contains(p.macros, "NARROW=0") {
-				name += " of narrow examples"
-			}
 			fmt.Printf("| %s | %d | %d | %d | %d | %s |\n",
 				name, k.local, k.fma, k.loads, k.vectorLoads, registers[k.name])
 			if k.local > 0 {

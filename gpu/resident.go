@@ -36,15 +36,13 @@ type resident struct {
 	sumBuffers *sumBuffers // nil but for evaluators
 	counter    counter
 
-	x      dataset.Stored   // the caller's
-	window int              // of them (store.Pages.Window)
-	maps   *buffer[float32] // of narrow examples
-	slots  []*slot          // for tiles that are streamed, else empty
+	x     dataset.Examples // the caller's
+	slots []*slot          // for tiles that are streamed, else empty
 }
 
-func newResident(e *deviceEngine, x dataset.Stored, t enginecheck.Task) (r *resident, err error) {
+func newResident(e *deviceEngine, x dataset.Examples, t enginecheck.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
-		own: buffers{q: e.q}, window: e.window(x.Examples)}
+		own: buffers{q: e.q}}
 	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
 		return nil, err
 	}
@@ -70,12 +68,9 @@ func newResident(e *deviceEngine, x dataset.Stored, t enginecheck.Task) (r *resi
 
 // allocate makes room for all that is not examples or cells.
 func (r *resident) allocate(use enginecheck.Use) {
-	o, narrow := &r.own, r.x.At.Narrow()
+	o := &r.own
 	for _, t := range r.tiles {
 		t.scores = filled[float32](o, "scores", t.stride*r.q, 0)
-		if narrow != nil {
-			t.unit = upload(o, "lengths", narrow.Unit[t.from:t.from+t.rows])
-		}
 		if use == enginecheck.Sorting {
 			t.place = filled[int32](o, "places", t.rows, -1)
 		}
@@ -84,9 +79,6 @@ func (r *resident) allocate(use enginecheck.Use) {
 	o.note(err)
 	r.weights = alloc[float32](o, "weights", packed*r.d)
 	r.classes = alloc[int32](o, "classes", batch)
-	if narrow != nil {
-		r.maps = upload(o, "column maps", narrow.Map)
-	}
 	r.ints = alloc[int32](o, "moved examples", max(head+3*r.mostRows, lanes*r.q))
 }
 
@@ -239,24 +231,15 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 			int32(m))
 	}
 	group := r.groupSize(m)
-	k := r.e.dense[t.width].score[slices.Index(atOnce[:], group)]
+	k := r.e.dense.score[slices.Index(atOnce[:], group)]
 	groups := (m + group - 1) / group
 	width, height := (t.rows+scoreRows-1)/scoreRows, groups
 	if !r.e.cpu {
 		items, tall, broad := r.e.tile(group)
 		width, height = groups*group/broad*items, (t.rows+tall-1)/tall
 	}
-	return k.launch(width, height, append(r.examples(t, x), r.weights, r.classes, t.scores,
-		int32(t.rows), int32(r.d), int32(r.q), int32(m))...)
-}
-
-// examples are the arguments of a kernel that reads dense examples (EXAMPLES of
-// kernels/contract.cl).
-func (r *resident) examples(t *tile, x arrays) []any {
-	if t.width == 0 {
-		return []any{x.dense}
-	}
-	return []any{x.dense, r.maps, t.unit, r.x.At.Narrow().Least}
+	return k.launch(width, height, x.dense, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
+		int32(m))
 }
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
@@ -448,7 +431,8 @@ func (r *resident) CountPredicted(counts []int64, y []int32) error {
 }
 
 // Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
-func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (e unchecked) Plan(s dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+	x := s.Examples
 	if err := e.checkMemory(x, t); err != nil {
 		return engine.Plan{}, err
 	}
@@ -477,7 +461,7 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, erro
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *deviceEngine) checkMemory(x dataset.Stored, t enginecheck.Task) error {
+func (e *deviceEngine) checkMemory(x dataset.Examples, t enginecheck.Task) error {
 	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
 	if t.Use == enginecheck.Evaluating { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, q)

@@ -20,9 +20,9 @@ import (
 // place, for another it is streamed through two slots. Dense examples lie in host
 // memory as a device wants them, so one that shares it is never given a copy.
 func (r *resident) loadExamples() {
-	o, need, largest := &r.own, int64(0), int64(0)
+	o, need := &r.own, int64(0)
 	for _, t := range r.tiles {
-		need, largest = need+t.bytes(r.d), max(largest, t.bytes(r.d))
+		need += t.bytes(r.d)
 		if s := t.sparse; s != nil {
 			s.slices = upload(o, "slices", s.starts)
 			s.lengths = upload(o, "row lengths", s.stored)
@@ -35,10 +35,8 @@ func (r *resident) loadExamples() {
 	inPlace := r.e.shares && !r.x.Sparse()
 	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
 	switch {
-	case inPlace && r.window > 0:
-		r.slots = []*slot{{}, {}} // which need no room: a kernel waits for the last but one
 	case stream && !r.e.shares:
-		r.slots = []*slot{r.newSlot(largest), r.newSlot(largest)}
+		r.slots = []*slot{r.newSlot(), r.newSlot()}
 	}
 	for _, t := range r.tiles {
 		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
@@ -51,25 +49,24 @@ func (r *resident) loadExamples() {
 }
 
 func (r *resident) loadDense(t *tile, aside bool) {
-	bytes := t.denseBytes(r.x)
+	values := r.x.X[t.from*r.d : (t.from+t.rows)*r.d]
 	switch {
 	case r.e.shares: // they are where they should be
-		t.dense.host = bytes
-		t.inFile = r.window > 0 && t.width == 0
+		t.dense.host = values
 		if r.e.q.planned == nil {
-			r.pin(unsafe.Pointer(&bytes[0]))
+			r.pin(unsafe.Pointer(&values[0]))
 		}
-		t.dense.dev = share(&r.own, "examples", bytes)
+		t.dense.dev = share(&r.own, "examples", values)
 	case aside:
-		t.dense.host = bytes
+		t.dense.host = values
 	default:
-		t.dense.dev = upload(&r.own, "examples", bytes)
+		t.dense.dev = upload(&r.own, "examples", values)
 	}
 }
 
 // loadSparse lays sparse examples out, whose order on the device is another.
 func (r *resident) loadSparse(t *tile, aside bool) {
-	s, x := t.sparse, r.x.Examples
+	s, x := t.sparse, r.x
 	bring(r, &s.columns, aside, s.padded, lay(t, columnsOf(x)))
 	bring(r, &s.values, aside, s.padded, lay(t, valuesOf(x)))
 	if c := &s.byColumn; c.starts != nil {
@@ -111,12 +108,12 @@ type slot struct {
 	busy *cl.Event // of the kernel that reads the slot; nil if there is none
 }
 
-// newSlot makes a slot for the largest tile. bytes is the size of the largest dense one.
-func (r *resident) newSlot(bytes int64) *slot {
+// newSlot makes a slot for the largest tile.
+func (r *resident) newSlot() *slot {
 	const name = "slot"
 	s, o := &slot{}, &r.own
 	if !r.x.Sparse() {
-		s.dense = alloc[uint8](o, name, int(bytes))
+		s.dense = alloc[float32](o, name, r.mostRows*r.d)
 		return s
 	}
 	padded, stored := 0, 0
@@ -158,16 +155,10 @@ func (r *resident) run(s *slot, f func(arrays) error, a arrays) error {
 // onDevice calls f with the examples of a tile where a kernel can read them; f
 // enqueues kernels.
 func (r *resident) onDevice(t *tile, f func(arrays) error) error {
-	if !t.inFile && !t.streamed() {
+	if !t.streamed() {
 		return f(t.arrays())
 	}
 	return r.inSlot(func(s *slot) error {
-		if r.window > 0 {
-			r.x.Pages().Fetch(t.from, t.from+t.rows)
-		}
-		if t.inFile {
-			return r.run(s, f, t.arrays())
-		}
 		a, x := s.arrays, t.sparse
 		if x == nil {
 			if err := s.dense.writeAside(t.dense.host); err != nil {
@@ -190,24 +181,10 @@ func (r *resident) onDevice(t *tile, f func(arrays) error) error {
 // of what f is called with is rows[k].
 func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) error,
 ) error {
-	few := len(rows) <= t.rows/4
-	switch {
-	case t.streamed() && few:
+	if few := len(rows) <= t.rows/4; few && t.streamed() {
 		return r.gather(t, rows, func(x arrays) error { return f(x, 1) })
-	case t.inFile:
-		return r.inSlot(func(s *slot) error {
-			r.fetchRows(t, rows)
-			return r.run(s, func(x arrays) error { return f(x, 0) }, t.arrays())
-		})
 	}
 	return r.onDevice(t, func(x arrays) error { return f(x, 0) })
-}
-
-// fetchRows reads some rows of a dense tile from the file that they lie in.
-func (r *resident) fetchRows(t *tile, rows []int32) {
-	r.x.Pages().FetchSome(t.from, t.from+t.rows, len(rows), func(k int) int {
-		return t.from + int(rows[k])
-	})
 }
 
 // inSlot calls f with the slot that has been idle for longest.
@@ -233,16 +210,12 @@ func (r *resident) drain() error {
 // own, and calls f with it. rows increase; row rows[k] becomes row k.
 func (r *resident) gather(t *tile, rows []int32, f func(arrays) error) error {
 	return r.inSlot(func(s *slot) (err error) {
-		if r.window > 0 {
-			r.fetchRows(t, rows)
-		}
 		if t.sparse != nil {
 			err = s.gatherSparse(t, rows)
 		} else {
-			size := t.rowBytes(r.d)
-			some := make([]uint8, 0, len(rows)*size)
+			some := make([]float32, 0, len(rows)*r.d)
 			for _, row := range rows {
-				some = append(some, t.dense.host[int(row)*size:(int(row)+1)*size]...)
+				some = append(some, t.dense.host[int(row)*r.d:(int(row)+1)*r.d]...)
 			}
 			err = s.dense.writeAside(some)
 		}

@@ -5,7 +5,6 @@ package gpu
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -20,11 +19,8 @@ type tile struct {
 	from, rows int
 	stride     int // rows rounded up to a multiple of lanes
 
-	dense  part[uint8]      // the bytes of dense examples, row by row
-	width  int              // bytes of a value of narrow examples, else 0
-	unit   *buffer[float32] // of narrow examples, what scales each
-	sparse *sparseTile      // nil for dense examples
-	inFile bool             // dense is used in place, in a file that does not fit into memory
+	dense  part[float32] // the values of dense examples, row by row
+	sparse *sparseTile   // nil for dense examples
 
 	scores *buffer[float32]
 	place  *buffer[int32] // nil without labels
@@ -61,7 +57,7 @@ func (t *tile) freeHost() {
 
 // arrays are the examples of a tile where a kernel can read them: dense ones, or the others.
 type arrays struct {
-	dense *buffer[uint8]
+	dense *buffer[float32]
 
 	columns, slices, lengths *buffer[int32]
 	values                   *buffer[float32]
@@ -101,26 +97,7 @@ func (t *tile) bytes(d int) int64 {
 	if t.sparse != nil {
 		return 8 * int64(t.sparse.padded+t.sparse.byColumn.stored())
 	}
-	return int64(t.rows) * int64(t.rowBytes(d))
-}
-
-// rowBytes is what a dense example takes.
-func (t *tile) rowBytes(d int) int { return int(valueBytes(t.width)) * d }
-
-// narrowWidth returns the bytes of a value of narrow examples, 0 for others.
-func narrowWidth(x dataset.Stored) int {
-	if x.At.Narrow() == nil {
-		return 0
-	}
-	return x.At.Narrow().Width()
-}
-
-// valueBytes is what a value of dense examples of a width takes.
-func valueBytes(width int) int64 {
-	if width == 0 {
-		return 4
-	}
-	return int64(width)
+	return 4 * int64(t.rows) * int64(d)
 }
 
 // fit returns how many groups of count things of size bytes fit into limit bytes.
@@ -136,11 +113,10 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *deviceEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
+func (e *deviceEngine) cut(x dataset.Examples, classes int, use enginecheck.Use,
 ) (tiles []*tile, err error) {
-	limit, width := e.maxAlloc, narrowWidth(x)
-	room, need := e.q.memory-e.q.inUse,
-		(1+valueBytes(width))*int64(x.Size())+8*int64(x.N)*int64(classes)
+	limit := e.maxAlloc
+	room, need := e.q.memory-e.q.inUse, 5*int64(x.Size())+8*int64(x.N)*int64(classes)
 	if use == enginecheck.Evaluating {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
@@ -149,9 +125,6 @@ func (e *deviceEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
 	}
 	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
-	}
-	if n := e.window(x.Examples); n > 0 {
-		limit = min(limit, 4*int64(n)*int64(x.D))
 	}
 	// Lines of scores, or triples of moved examples.
 	most, err := fit("an example", 1, 4*max(classes, 3), e.maxAlloc)
@@ -168,28 +141,25 @@ func (e *deviceEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
 		if err != nil {
 			return nil, err
 		}
-		if width != 0 {
-			can = int(e.maxAlloc / (valueBytes(width) * int64(x.D)))
-		}
 		most = min(most, can)
-		wanted = min(most, max(1, int(limit/(valueBytes(width)*int64(x.D)))))
+		wanted = min(most, max(1, int(limit/(4*int64(x.D)))))
 	}
 	for from := 0; from < x.N; {
-		t := &tile{from: from, rows: min(wanted, x.N-from), width: width}
+		t := &tile{from: from, rows: min(wanted, x.N-from)}
 		if x.Sparse() {
-			if t.rows, err = fitSparse(x.Examples, from, t.rows, limit, e.maxAlloc); err != nil {
+			if t.rows, err = fitSparse(x, from, t.rows, limit, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if use == enginecheck.Evaluating {
-			if err := t.endAtBlock(x.Examples, most, e.maxAlloc); err != nil {
+			if err := t.endAtBlock(x, most, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if x.Sparse() {
-			t.sparse = layOut(x.Examples, from, t.rows)
+			t.sparse = layOut(x, from, t.rows)
 			if use == enginecheck.Evaluating {
-				t.sparse.byColumn = layOutColumns(x.Examples, from, t.rows, e.ranges(x.D, classes, x.N))
+				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}
 		t.stride = (t.rows + lanes - 1) / lanes * lanes
@@ -197,11 +167,6 @@ func (e *deviceEngine) cut(x dataset.Stored, classes int, use enginecheck.Use,
 		from += t.rows
 	}
 	return tiles, nil
-}
-
-// window returns how many examples are best read at once, 0 if that does not matter.
-func (e *deviceEngine) window(x dataset.Examples) int {
-	return max(e.build.window, x.Pages().Window())
 }
 
 // endAtBlock makes a tile end where a block of weighted sums does (clause 14), one block later
@@ -221,24 +186,6 @@ func (t *tile) endAtBlock(x dataset.Examples, most int, bytes int64) error {
 			"piece, which do not fit into one allocation of %d bytes", engine.ErrMemory, t.rows, x.D, bytes)
 	}
 	return nil
-}
-
-// denseBytes returns the bytes of a tile of dense examples, in host memory.
-func (t *tile) denseBytes(x dataset.Stored) []uint8 {
-	from, to := t.from*x.D, (t.from+t.rows)*x.D
-	switch codes := x.At.Narrow(); {
-	case codes == nil:
-		return bytesOf(x.X[from:to])
-	case codes.Bytes != nil:
-		return codes.Bytes[from:to]
-	default:
-		return bytesOf(codes.Halves[from:to])
-	}
-}
-
-// bytesOf returns the bytes of v, sharing memory.
-func bytesOf[T float32 | uint16](v []T) []uint8 {
-	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
 // columnTile is the second copy that a tile of sparse examples has for weighted sums: by columns

@@ -197,7 +197,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 			lanes*sparseMost)
 		return nil
 	}
-	r.sweep((*resident).denseTask, r.denseTasks(), r.dense.blocksPerTask()*lanes, work, 0)
+	r.run((*resident).denseTask, panels(r.blocks, r.dense.blocksPerTask()), work, 0)
 	return nil
 }
 
@@ -221,9 +221,6 @@ func (r *resident) read() {
 	}
 	r.e.exampleBytes.Add(bytes)
 }
-
-// denseTasks returns the number of tasks that denseTask is for.
-func (r *resident) denseTasks() int { return panels(r.blocks, r.dense.blocksPerTask()) }
 
 // plan cuts the classes in passes of some of the widths, which increase, or of fewer classes.
 func (r *resident) plan(classes []int, widths []int, fewer bool) {

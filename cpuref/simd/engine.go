@@ -34,8 +34,7 @@ func New() engine.Engine {
 // processor is the engine.
 type processor struct {
 	*enginecheck.Engine
-	k      *kernels
-	window int // of all examples, in tests
+	k *kernels
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 }
@@ -82,8 +81,8 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, erro
 func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
 	blocks := blocksOf(x.N)
 	r := &resident{e: e.processor, k: e.k, x: x.Examples, q: t.Classes, blocks: blocks,
-		window: max(e.window, x.Pages().Window()), scores: make([]float32, blocks*lanes*t.Classes),
-		y: t.Labels, fixed: t.Format}
+		scores: make([]float32, blocks*lanes*t.Classes),
+		y:      t.Labels, fixed: t.Format}
 	if !x.Sparse() {
 		r.dense = newDense(x.Examples)
 	}
@@ -113,7 +112,6 @@ type resident struct {
 	q      int
 	blocks int
 	dense  dense
-	window int       // of examples (store.Pages.Window)
 	scores []float32 // the score of example i for class c is scores[(i/16·Q + c)·16 + i%16]
 
 	y       []int32 // nil without labels, as are cells
@@ -162,22 +160,6 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 		return
 	}
 	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
-}
-
-// sweep is run for tasks that read all examples in order, a fixed number each. Examples of a file
-// larger than memory are read ahead.
-func (r *resident) sweep(do func(r *resident, task int, own *worker), tasks, examples, work,
-	scratch int) {
-	if r.window == 0 || examples == 0 {
-		r.run(do, tasks, work, scratch)
-		return
-	}
-	ahead := r.x.Pages().Ahead(r.window)
-	defer ahead.Close()
-	r.run(func(r *resident, task int, own *worker) {
-		ahead.Come(task * examples)
-		do(r, task, own)
-	}, tasks, work, scratch)
 }
 
 //go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd

@@ -208,15 +208,14 @@ func (s *share) begin(v *evaluator) {
 	}
 }
 
-// each does all tasks by workers whose share has begun. Tasks that read all examples in order have
-// some examples each, others none.
-func (v *evaluator) each(tasks, examples, work int, do func(task int, own *worker)) {
-	v.sweep(func(_ *resident, task int, own *worker) {
+// each does all tasks by workers whose share has begun.
+func (v *evaluator) each(tasks, work int, do func(task int, own *worker)) {
+	v.run(func(_ *resident, task int, own *worker) {
 		if !own.share.begun {
 			own.share.begin(v)
 		}
 		do(task, own)
-	}, tasks, examples, work, lanes*sparseMost)
+	}, tasks, work, lanes*sparseMost)
 }
 
 // sum computes the weighted sums of count coefficients of each example (clause 14), and
@@ -233,17 +232,17 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 	switch {
 	case v.x.Sparse():
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
-		v.each(spans, 0, work*sparseCost, func(at int, own *worker) {
+		v.each(spans, work*sparseCost, func(at int, own *worker) {
 			fill(own, at*span, v.examples(at), own.share.a)
 			v.holdByExample(at, own.share.a)
 		})
-		v.each(len(v.columns)*panels(count, v.rowsOfColumns()), 0, work*sparseCost, v.sumColumns)
+		v.each(len(v.columns)*panels(count, v.rowsOfColumns()), work*sparseCost, v.sumColumns)
 	case ownSums(count, v.x.D):
 		if v.whole {
 			v.work += count
 		}
 		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))))
-		v.each(panels(spans, per), per*span, 2*work, func(task int, own *worker) {
+		v.each(panels(spans, per), 2*work, func(task int, own *worker) {
 			for at := task * per; at < min((task+1)*per, spans); at++ {
 				v.sumOwn(at, at+1 == min((task+1)*per, spans), own, fill)
 			}
@@ -251,12 +250,12 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		v.addShares()
 	default:
 		v.held = resize(v.held, spans*span*count)
-		v.each(spans, span, work, func(at int, own *worker) {
+		v.each(spans, work, func(at int, own *worker) {
 			v.fill(at, false, own, v.held[at*span*count:], fill)
 		})
 		v.read()
 		clear(sums)
-		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), 0, work, v.sumStrip)
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, v.sumStrip)
 	}
 	var e engine.Evaluation
 	for _, w := range v.workers {

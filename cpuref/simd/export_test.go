@@ -30,14 +30,3 @@ func NewLevel(l Level) (engine.Engine, error) {
 	}
 	return nil, fmt.Errorf("level %q is not there; this processor and this build have %v", l, Levels())
 }
-
-// InWindows returns the engine at a level that must be there. It takes examples as if they lay in a
-// file larger than memory.
-func InWindows(l Level) engine.Engine {
-	e, err := NewLevel(l)
-	if err != nil {
-		panic(err)
-	}
-	e.(*processor).window = 5
-	return e
-}

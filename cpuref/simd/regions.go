@@ -177,8 +177,7 @@ const (
 
 // moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense
 // examples, and cells of sparse ones, whose values lie anywhere. Tasks that own columns do not get
-// far from each other: of a file that is larger than memory each would read all by itself; and
-// what they are about to read of it is brought before.
+// far from each other: of a file that is larger than memory each would read all by itself.
 func (r *resident) moveSums() {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
@@ -188,27 +187,11 @@ func (r *resident) moveSums() {
 	}
 	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
 	all, some := r.cells.moves, max(1, moveBytes/(4*r.x.D))
-	if r.window > 0 {
-		some = r.window
-	}
 	for from := 0; from < moves; from += some {
 		r.cells.moves = all[from:min(from+some, moves)]
-		if r.window > 0 {
-			r.fetchMoves()
-		}
 		r.run((*resident).moveTask, r.cells.moveTasks, len(r.cells.moves)*r.x.D*moveCost, 0)
 	}
 	r.cells.moves = all
-}
-
-// fetchMoves brings the examples that are about to move.
-func (r *resident) fetchMoves() {
-	moves := r.cells.moves
-	first, last := r.x.N, -1
-	for _, m := range moves {
-		first, last = min(first, int(m.example)), max(last, int(m.example))
-	}
-	r.x.Pages().FetchSome(first, last+1, len(moves), func(k int) int { return int(moves[k].example) })
 }
 
 // moveTask brings the class sums of some columns up to date.

@@ -27,19 +27,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Windows of files see sizes that no training would use them for.
-func TestConformanceInWindows(t *testing.T) {
-	for _, l := range simd.Levels() {
-		t.Run(string(l), func(t *testing.T) {
-			t.Parallel()
-			enginetest.Run(t, simd.InWindows(l), enginetest.AllCases())
-		})
-	}
-}
-
 func TestClose(t *testing.T) {
 	for _, l := range simd.Levels() {
 		enginetest.RunClose(t, func() engine.Engine { return atLevel(t, l) })
-		enginetest.RunClose(t, func() engine.Engine { return simd.InWindows(l) })
 	}
 }

@@ -5,12 +5,6 @@
 //
 //   x       dense examples, row-major as in host memory: the value of example i in
 //           column j, 0 <= i < rows, 0 <= j < d, is x[i * d + j]
-//           Or narrow (macro NARROW): small integers, from which the value is prepared
-//           whenever it is read (clause 2):
-//               fma(x[i * d + j] + least, map[j], map[d + j]) * unit[i]
-//   map     of narrow examples, factors and offsets of the d columns; (1, 0) for one that
-//           is not mapped
-//   unit    of narrow examples, what scales the examples to length 1, or 1
 //   scores  in blocks of LANES examples, a line per class in each block: the score
 //           of example i for class r, 0 <= r < Q, is scores[SCORE(i, r)]. So LANES
 //           neighbours are one vector, and the scores of one example lie close.
@@ -25,15 +19,13 @@
 //   LANES   examples side by side in a block of scores or a slice of sparse examples, 16
 //   FETCHES defined where the compiler has __builtin_prefetch
 //   CHUNK   columns of a chunk of a dot product, 256 (clause 1)
-//   NARROW  bytes of a value of narrow examples, 1 or 2; 0 for those in float32.
-//           Programs that read dense examples are compiled once for each
 //
 // Clause numbers are those of the numerics contract in package host/engine/contract.
 
 #pragma OPENCL FP_CONTRACT OFF
 
-#if !defined(CPU) || !defined(LANES) || !defined(CHUNK) || !defined(NARROW)
-#error "the host must define CPU, LANES, CHUNK and NARROW"
+#if !defined(CPU) || !defined(LANES) || !defined(CHUNK)
+#error "the host must define CPU, LANES and CHUNK"
 #endif
 
 #if LANES != 16
@@ -99,40 +91,3 @@ long integer_of(float x, float scale)
 	const float big = copysign(0x1p23f, v);
 	return (long)(fabs(v) < 0x1p23f ? (v + big) - big : v);
 }
-
-// What kernels that read dense examples take, and hand on, and how they read them: X(example, row, j)
-// is the value in column j of the example that lies in that row of x.
-#if NARROW
-#if NARROW == 1
-typedef uchar x_t;
-#define VLOAD_X(n, at) NAME(convert_float, n)(NAME(vload, n)(0, (__global const uchar *)(at)))
-#else
-typedef ushort x_t;
-#define VLOAD_X(n, at) NAME(convert_float, n)(NAME(vload, n)(0, (__global const ushort *)(at)))
-#endif
-#define EXAMPLES \
-	__global const x_t *restrict x, __global const float *restrict map, \
-	__global const float *restrict unit, float least
-#define THE_EXAMPLES x, map, unit, least
-#define PREPARE(n, v, a, b, r) (fma((v) + (NAME(float, n))(least), a, b) * (NAME(float, n))(r))
-#define X(example, row, j) PREPARE(, convert_float(x[(size_t)(row) * d + (j)]), map[j], map[d + (j)], unit[example])
-#else
-typedef float x_t;
-#define EXAMPLES __global const float *restrict x
-#define THE_EXAMPLES x
-#define X(example, row, j) x[(size_t)(row) * d + (j)]
-#endif
-
-
-#if CPU && NARROW
-// prepare puts n prepared values of a row of x, from column j on, into part; map points
-// to the factor of column j.
-void prepare(float *part, __global const x_t *x, __global const float *map, int n, int d, float least, float unit)
-{
-	int j = 0;
-	for (; j + 16 <= n; j += 16)
-		vstore16(PREPARE(16, VLOAD_X(16, x + j), vload16(0, map + j), vload16(0, map + d + j), unit), 0, part + j);
-	for (; j < n; j++)
-		part[j] = PREPARE(, convert_float(x[j]), map[j], map[d + j], unit);
-}
-#endif

@@ -11,8 +11,8 @@
 //
 // Work-item u takes the blocks of range u.
 
-__kernel void evaluate(EXAMPLES, __global const float *restrict w, __global const int *restrict classes,
-                       __global float *restrict scores, __global const float *restrict targets,
+__kernel void evaluate(__global const float *restrict x, __global const float *restrict w,
+                       __global const int *restrict classes, __global float *restrict scores, __global const float *restrict targets,
                        __global const float *restrict weight, __global float *restrict a,
                        __global long *restrict losses, __global long *restrict partial,
                        float scale, float loss_scale, int rows, int d, int Q, int given, int ranges)
@@ -24,14 +24,14 @@ __kernel void evaluate(EXAMPLES, __global const float *restrict w, __global cons
 	for (int from = u * BLOCK; from < rows; from += ranges * BLOCK) {
 		const int to = min(from + BLOCK, rows);
 		if (Q <= FEW)
-			NAME(score_rows_, FEW)(THE_EXAMPLES, w, classes, scores, from, ROWS, to, d, Q, Q, 0);
+			NAME(score_rows_, FEW)(x, w, classes, scores, from, ROWS, to, d, Q, Q, 0);
 		else
 			for (int g = 0; g * MANY < Q; g++)
-				NAME(score_rows_, MANY)(THE_EXAMPLES, w, classes, scores, from, ROWS, to, d, Q, Q, g);
+				NAME(score_rows_, MANY)(x, w, classes, scores, from, ROWS, to, d, Q, Q, g);
 		for (int b = from / WIDTH; b * WIDTH < to; b++)
 			residuals_at(b, scores, targets, weight, classes, a, from, to, Q, given, 0, loss_scale, &total, &refused);
 		for (int left = 0; left < d; left += COLUMNS)
-			weigh(THE_EXAMPLES, a, partial, scale, from, to, left, min(left + COLUMNS, d), d, Q, Q);
+			weigh(x, a, partial, scale, from, to, left, min(left + COLUMNS, d), d, Q, Q);
 	}
 	losses[2 * u] += total;
 	losses[2 * u + 1] += refused;

@@ -29,23 +29,12 @@
 
 #define ROW(u) (size_t)min(u, end - 1)
 #define BEGIN_ROW(k)                                                            \
-	__global const x_t *x##k = x + ROW(first + k) * d;                      \
+	__global const float *x##k = x + ROW(first + k) * d;                      \
 	const size_t next##k = (size_t)(x + ROW(first + AHEAD + k) * d);        \
 	vec_t total##k = 0.0f;
-#if NARROW
-// A chunk of each row is prepared at a time.
-#define BEGIN_CHUNK(k)                                                          \
-	prepare(part + k * CHUNK, x##k + from, map + from, to - from, d, least, unit##k); \
-	vec_t acc##k = 0.0f;
-#define UNIT(k) const float unit##k = unit[min(first + k, end - 1)];
-#define VALUE(k) part[k * CHUNK + j - from]
-#else
 #define BEGIN_CHUNK(k) vec_t acc##k = 0.0f;
-#define UNIT(k)
-#define VALUE(k) x##k[j]
-#endif
-#define FETCH_NEXT(k) FETCH(next##k + sizeof(x_t) * j);
-#define STEP(k) acc##k = fma((vec_t)(VALUE(k)), v, acc##k);
+#define FETCH_NEXT(k) FETCH(next##k + sizeof(float) * j);
+#define STEP(k) acc##k = fma((vec_t)(x##k[j]), v, acc##k);
 #define END_CHUNK(k) total##k += acc##k;
 #define END_ROW(k)                                                              \
 	if (first + k < end) {                                                  \
@@ -57,7 +46,7 @@
 
 // score_rows is the work for group g, with the examples first to first + ROWS-1, and again step
 // further on, as far as end.
-void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
+void NAME(score_rows_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
                                 __global const int *restrict classes, __global float *restrict scores,
                                 int first, int step, int end, int d, int Q, int m, int g)
 {
@@ -65,19 +54,15 @@ void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	classes += g * CLASSES;
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
 	float score[CLASSES];
-#if NARROW
-	float part[ROWS * CHUNK];
-#endif
 
 	for (; first < end; first += step) {
 		EACH_ROW(BEGIN_ROW)
-		EACH_ROW(UNIT)
 		for (int from = 0; from < d; from += CHUNK) {
 			const int to = min(from + CHUNK, d);
 			EACH_ROW(BEGIN_CHUNK)
 			for (int j = from; j < to; j++) {
 				const vec_t v = wg[j];
-				if (j % (64 / sizeof(x_t)) == 0) {
+				if (j % (64 / sizeof(float)) == 0) {
 					EACH_ROW(FETCH_NEXT)
 				}
 				EACH_ROW(STEP)
@@ -88,12 +73,12 @@ void NAME(score_rows_, CLASSES)(EXAMPLES, __global const float *restrict w,
 	}
 }
 
-__kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
+__kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
                                     __global const int *restrict classes, __global float *restrict scores,
                                     int rows, int d, int Q, int m)
 {
 	const int first = ROWS * (int)get_global_id(0);
-	NAME(score_rows_, CLASSES)(THE_EXAMPLES, w, classes, scores, first, ROWS * (int)get_global_size(0), rows,
+	NAME(score_rows_, CLASSES)(x, w, classes, scores, first, ROWS * (int)get_global_size(0), rows,
 	                           d, Q, m, (int)get_global_id(1));
 }
 
@@ -103,8 +88,6 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 #undef ROW
 #undef BEGIN_ROW
 #undef BEGIN_CHUNK
-#undef UNIT
-#undef VALUE
 #undef FETCH_NEXT
 #undef STEP
 #undef END_CHUNK
@@ -115,11 +98,11 @@ __kernel void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
 // A step is a column, a row of the tile an example (tile.cl).
 #define STEP_A(n) (int)((n) % STEPS)
 #define ROW_A(n) (int)((n) / STEPS)
-#define A(s, r) X(min(first + (r), rows - 1), min(first + (r), rows - 1), s)
+#define A(s, r) x[(size_t)min(first + (r), rows - 1) * d + (s)]
 #define B(s, c) wg[(size_t)(s) * CLASSES + (c)]
 
 TILE_KERNEL
-void NAME(score_, CLASSES)(EXAMPLES, __global const float *restrict w,
+void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
                            __global const int *restrict classes, __global float *restrict scores,
                            int rows, int d, int Q, int m)
 {

@@ -27,7 +27,7 @@
 //   small    1 if all |x·2^s| < 2^51
 // Work-item (b, g) sums columns b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below d, of
 // group g.
-__kernel void sum_groups(EXAMPLES, __global const int *restrict list,
+__kernel void sum_groups(__global const float *restrict x, __global const int *restrict list,
                          __global const int *restrict groups, __global long *restrict partial,
                          float scale, int d, int small, int local_x)
 {
@@ -47,19 +47,13 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 		for (; done + 8 <= columns; done += 8)
 			sum[done / 8] = 0;
 		for (int at = begin; at < end; at++) {
-			__global const x_t *xi = x + (size_t)(local_x ? at : list[at]) * d + from;
+			__global const float *xi = x + (size_t)(local_x ? at : list[at]) * d + from;
 			const int next = min(at + 4, end - 1);
 			const size_t ahead = (size_t)(x + (size_t)(local_x ? next : list[next]) * d + from);
-			for (int j = 0; j < done; j += 64 / sizeof(x_t))
-				FETCH(ahead + sizeof(x_t) * j);
-#if NARROW
-			const float r = unit[list[at]];
-#define VALUES(j) PREPARE(8, VLOAD_X(8, xi + j), vload8(0, map + from + j), vload8(0, map + d + from + j), r)
-#else
-#define VALUES(j) vload8(0, xi + j)
-#endif
+			for (int j = 0; j < done; j += 64 / sizeof(float))
+				FETCH(ahead + sizeof(float) * j);
 			for (int j = 0; j < done; j += 8)
-				sum[j / 8] += as_long8(fma(convert_double8(VALUES(j)), (double8)(scale), (double8)(MAGIC)));
+				sum[j / 8] += as_long8(fma(convert_double8(vload8(0, xi + j)), (double8)(scale), (double8)(MAGIC)));
 		}
 		const ulong magic = (ulong)as_long(MAGIC) * (ulong)(end - begin);
 		for (int j = 0; j < done; j += 8)
@@ -70,7 +64,7 @@ __kernel void sum_groups(EXAMPLES, __global const int *restrict list,
 		long sum = 0;
 		UNROLL(8)
 		for (int at = begin; at < end; at++)
-			sum += integer_of(X(list[at], local_x ? at : list[at], from + j), scale);
+			sum += integer_of(x[(size_t)(local_x ? at : list[at]) * d + from + j], scale);
 		out[j] = sum;
 	}
 }

@@ -25,7 +25,7 @@
 #error "the host must define GROUP and BIG"
 #endif
 
-#define STEPS (NARROW && CLASSES < 8 ? 4 : 8) // whose values have room in registers
+#define STEPS 8 // whose values have room in registers
 #define GAP 4 // values after each step, to spread the banks
 
 #define ITEMS (CLASSES > 16 ? BIG : GROUP)

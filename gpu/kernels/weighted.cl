@@ -72,15 +72,11 @@ void add(vec_t acc, __global long *out, int skip, int count, float scale)
 // weigh adds the weighted sums of examples from..to-1, a block, in columns left..right-1 for so
 // many classes to sums, whose rows are the classes. a begins with the coefficient of the first
 // example for the first class.
-void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict sums, float scale,
-           int from, int to, int left, int right, int d, int R, int classes)
+void weigh(__global const float *restrict x, __global const float *restrict a,
+           __global long *restrict sums, float scale, int from, int to, int left, int right, int d, int R, int classes)
 {
-	// Columns that are prepared, or fewer than a vector has.
-#if NARROW
-	float part[BLOCK * TILE];
-#else
+	// Fewer columns than a vector has.
 	float part[BLOCK * WIDTH];
-#endif
 	if (d < WIDTH)
 		for (int k = 0; k < BLOCK * WIDTH; k++)
 			part[k] = 0.0f;
@@ -89,21 +85,14 @@ void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict s
 		const int whole = j + TILE <= right;
 		const int columns = whole ? TILE : WIDTH;
 		const int start = max(min(j, d - columns), 0), skip = j - start, count = min(columns, d);
-#if NARROW
-		const int pitch = columns;
-		for (int i = from; i < to; i++)
-			prepare(part + (i - from) * pitch, x + (size_t)i * d + start, map + start, count, d, least, unit[i]);
-#else
 		if (d < WIDTH)
 			for (int i = from; i < to; i++)
 				for (int k = 0; k < d; k++)
 					part[(i - from) * WIDTH + k] = x[(size_t)i * d + k];
-#endif
 		for (int group = 0; group < classes; group += AT_ONCE) {
 			EACH_CLASS(CLASS, 0)
 			__global const float *ai = a;
 			__global long *out = sums + start;
-#if !NARROW
 			if (d >= WIDTH) {
 				__global const float *xi = x + (size_t)from * d + start;
 				if (whole) {
@@ -113,31 +102,22 @@ void weigh(EXAMPLES, __global const float *restrict a, __global long *restrict s
 				}
 				continue;
 			}
-			const int pitch = WIDTH;
-#endif
 			const float *xi = part;
-#if NARROW
-			if (whole) {
-				CHAINS(EACH_VECTOR, pitch)
-			} else
-#endif
-			{
-				CHAINS(ONE_VECTOR, pitch)
-			}
+			CHAINS(ONE_VECTOR, WIDTH)
 		}
 		j += columns;
 	}
 }
 
 // Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
-__kernel void weighted(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-                       float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+__kernel void weighted(__global const float *restrict x, __global const float *restrict a,
+                       __global long *restrict partial, float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
 	const int left = COLUMNS * (int)get_global_id(0);
 	const int u = (int)get_global_id(1);
 	partial += (size_t)u * classes * d;
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK)
-		weigh(THE_EXAMPLES, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
+		weigh(x, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
 		      left, min(left + COLUMNS, d), d, R, classes);
 }
 
@@ -146,14 +126,14 @@ __kernel void weighted(EXAMPLES, __global const float *restrict a, __global long
 // A step is an example, a row of the tile a column, a column of it a class (tile.cl).
 #define STEP_A(n) (int)((n) / TALL)
 #define ROW_A(n) (int)((n) % TALL)
-#define A(s, r) X(s, s, min(left + (r), d - 1))
+#define A(s, r) x[(size_t)(s) * d + min(left + (r), d - 1)]
 #define B(s, c) a[(size_t)((s) - first) * R + min(group + (c), classes - 1)]
 
 // Work-group (v, u·groups + g) takes columns v·TALL and more for the g-th BROAD classes, and the
 // blocks of range u. Groups of one range run together: its examples are soon in a cache.
 TILE_KERNEL
-void NAME(weighted_, CLASSES)(EXAMPLES, __global const float *restrict a, __global long *restrict partial,
-                              float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+void NAME(weighted_, CLASSES)(__global const float *restrict x, __global const float *restrict a,
+                              __global long *restrict partial, float scale, int first, int end, int d, int R, int low, int classes, int ranges)
 {
 	TILE
 	const int left = (int)get_group_id(0) * TALL;

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // The known answers, in the order of selfTest's questions, little-endian. A test compares
@@ -33,7 +32,7 @@ const (
 
 // selfTestProblem is what the self-test asks about.
 type selfTestProblem struct {
-	x     dataset.Stored
+	x     dataset.Examples
 	y     []int32
 	w     Weights
 	many  Weights // of more classes
@@ -50,7 +49,7 @@ type comparison func(op string, answer []byte, width int) error
 func SelfTest(e Engine) error {
 	known := selfTestAnswers
 	var dense [][]byte
-	err := selfTest(e, dataset.Examples.Stored, func(op string, got []byte, width int) error {
+	err := selfTest(e, asItIs, func(op string, got []byte, width int) error {
 		if len(known) < len(got) {
 			return fmt.Errorf("the known answers end before %s", op)
 		}
@@ -62,17 +61,16 @@ func SelfTest(e Engine) error {
 		err = fmt.Errorf("%d bytes of known answers are left over", len(known))
 	}
 	if err == nil {
-		err = selfTest(e, func(x dataset.Examples) dataset.Stored { return x.Compressed().Stored() },
+		err = selfTest(e, dataset.Examples.Compressed,
 			each(dense, "%s of sparse examples differs from that of dense ones"))
-	}
-	for width := 1; width <= 2 && err == nil; width++ {
-		err = selfTestNarrow(e, width)
 	}
 	if err != nil {
 		return fmt.Errorf("self-test: %w", err)
 	}
 	return nil
 }
+
+func asItIs(x dataset.Examples) dataset.Examples { return x }
 
 func compareBits(what string, got, want []byte, width int) error {
 	for i := 0; i < len(got); i += width {
@@ -92,50 +90,8 @@ func each(known [][]byte, differs string) comparison {
 	}
 }
 
-// selfTestNarrow compares what an engine makes of narrow examples with what it makes of
-// the same in float32, by then known to be right.
-func selfTestNarrow(e Engine, width int) error {
-	p := newSelfTest()
-	x := dataset.Examples{N: selfTestN, D: selfTestD, X: make([]float32, selfTestN*selfTestD)}
-	codes := &store.Codes{Least: -3, Map: make([]float32, 2*selfTestD), Unit: make([]float32,
-		selfTestN)}
-	if width == 1 {
-		codes.Bytes = make([]uint8, len(x.X))
-	} else {
-		codes.Halves = make([]uint16, len(x.X))
-	}
-	copy(codes.Map, p.w.W) // full mantissas
-	for i := range x.N {
-		codes.Unit[i] = p.w.W[i] + 1
-		for j := range x.D {
-			code := uint16(i*x.D+j) * 40503 // Knuth's multiplicative hash
-			if width == 1 {
-				code >>= 8
-				codes.Bytes[i*x.D+j] = uint8(code)
-			} else {
-				codes.Halves[i*x.D+j] = code
-			}
-			x.Row(i)[j] = numerics.FMA(float32(code)+codes.Least, codes.Map[j],
-				codes.Map[x.D+j]) * codes.Unit[i]
-		}
-	}
-	var known [][]byte
-	ask := func(x dataset.Stored, compare comparison) error {
-		p.x = x
-		return cmp.Or(p.ask(e, compare), p.ofMany().askEvaluations(e, compare))
-	}
-	if err := ask(x.Stored(), func(_ string, got []byte, _ int) error {
-		known = append(known, got)
-		return nil
-	}); err != nil {
-		return err
-	}
-	return ask(dataset.Stored{Examples: x, At: &store.Store{Codes: codes}}, each(known,
-		fmt.Sprintf("%%s of examples of %d bytes a value differs from that of float32", width)))
-}
-
 // selfTest puts all questions with known answers, about examples of the given form.
-func selfTest(e Engine, form func(dataset.Examples) dataset.Stored, compare comparison) error {
+func selfTest(e Engine, form func(dataset.Examples) dataset.Examples, compare comparison) error {
 	p := newSelfTest()
 	short := p.ofMany()
 	// The same values as rows so short that there are two blocks of them (clause 14).
@@ -145,7 +101,7 @@ func selfTest(e Engine, form func(dataset.Examples) dataset.Stored, compare comp
 	}
 	short.x = form(dataset.Examples{N: n, D: d, X: p.x.X})
 	short.w = Weights{Q: selfTestMany, D: d, W: p.many.W[:selfTestMany*d]}
-	p.x = form(p.x.Examples)
+	p.x = form(p.x)
 	return cmp.Or(p.ask(e, compare), short.askEvaluations(e, compare))
 }
 
@@ -379,7 +335,7 @@ func newSelfTest() selfTestProblem {
 	for i := range many.W {
 		many.W[i] = next()
 	}
-	return selfTestProblem{x.Stored(), selfTestLabels(selfTestQ), w, many, inv,
+	return selfTestProblem{x, selfTestLabels(selfTestQ), w, many, inv,
 		dataset.Examples{N: selfTestMarks, D: selfTestD, X: x.X[:selfTestMarks*selfTestD]}}
 }
 

@@ -46,12 +46,6 @@ func problems() []problem {
 			edit: keepOnly(func(i, j, _ int) bool { return i%67 != 13 && j%(i+1) == 0 })},
 		{name: "nearly empty", n: 60, d: 1090, q: 4, edit: thinOut},
 		{name: "all zero", n: 40, d: 18, q: 3, value: zero},
-		{name: "bytes", n: 301, d: 259, q: 7, narrow: 1},
-		{name: "bytes of few columns", n: 50, d: 3, q: 5, narrow: 1},
-		{name: "bytes with margin", n: 130, d: 144, q: 21, alpha: 0.75, narrow: 1},
-		{name: "bytes of many examples", n: 1100, d: 150, q: 3, narrow: 1},
-		{name: "halves", n: 301, d: 259, q: 7, narrow: 2},
-		{name: "halves of many classes", n: 95, d: 40, q: 40, narrow: 2},
 		{name: "one class only", n: 100, d: 18, q: 6, edit: func(_ dataset.Examples, y []int32) {
 			for i := range y {
 				y[i] = 4
@@ -65,7 +59,7 @@ func problems() []problem {
 func (p problem) checkCells(e, ref engine.Engine) error {
 	var f fences
 	x, y, inv, rng := p.build()
-	got, want, err := loadBoth(e, ref, &f, p.form(x), x.Examples, y, p.q)
+	got, want, err := loadBoth(e, ref, &f, p.form(x), x, y, p.q)
 	if err != nil {
 		return err
 	}
@@ -92,7 +86,7 @@ func (p problem) checkCells(e, ref engine.Engine) error {
 }
 
 // loadBoth loads fenced examples in some form on the engine, and dense ones on the reference.
-func loadBoth(e, ref engine.Engine, f *fences, form dataset.Stored, x dataset.Examples, y []int32,
+func loadBoth(e, ref engine.Engine, f *fences, form dataset.Examples, x dataset.Examples, y []int32,
 	q int) (got, want engine.Cells, err error) {
 	if want, err = ref.LoadCells(x, y, q, numerics.FixedPoint{}); err != nil {
 		return nil, nil, fmt.Errorf("reference: %w", err)
@@ -234,7 +228,6 @@ func partCases() []Case {
 	for _, p := range []problem{
 		{name: "parts", n: 130, d: 19, q: 4, first: 70},
 		{name: "parts, sparse", n: 130, d: 300, q: 4, first: 33, sparse: true},
-		{name: "parts of bytes", n: 130, d: 19, q: 4, first: 70, narrow: 1},
 		{name: "parts of many examples", n: 1600, d: 9, q: 3, first: 800},
 		{name: "parts of very different values", n: 90, d: 40, q: 3, first: 45, edit: firstTiny(45)},
 		{name: "parts of a larger set, in a coarse format", n: 90, d: 40, q: 3, first: 16, times: 1000,
@@ -262,13 +255,13 @@ func (p problem) checkParts(e, ref engine.Engine) (err error) {
 	if err != nil {
 		return err
 	}
-	want, err := ref.LoadCells(x.Examples, y, p.q, f)
+	want, err := ref.LoadCells(x, y, p.q, f)
 	if err != nil {
 		return err
 	}
 	var loaded []engine.Cells
 	for _, part := range p.parts() {
-		r, err := e.LoadCells(p.form(x.Rows(part[0], part[1])), y[part[0]:part[1]], p.q, f)
+		r, err := e.LoadCells(p.form(x.Part(part[0], part[1])), y[part[0]:part[1]], p.q, f)
 		if err != nil {
 			return err
 		}

@@ -8,11 +8,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 type value interface {
-	uint8 | uint16 | int32 | int64 | float32
+	int32 | int64 | float32
 }
 
 // same compares two slices bit for bit, so that -0 differs from +0, and names the first
@@ -78,14 +77,9 @@ func fence[T value](f *fences, what string, v []T) []T {
 }
 
 // examples returns a fenced copy of x.
-func (f *fences) examples(x dataset.Stored) dataset.Stored {
+func (f *fences) examples(x dataset.Examples) dataset.Examples {
 	x.X, x.Starts = fence(f, "examples", x.X), fence(f, "row starts", x.Starts)
 	x.Columns, x.Values = fence(f, "columns", x.Columns), fence(f, "values", x.Values)
-	if codes := x.At.Narrow(); codes != nil {
-		c := *codes
-		c.Bytes, c.Halves = fence(f, "bytes", c.Bytes), fence(f, "halves", c.Halves)
-		x.At = &store.Store{Codes: &c}
-	}
 	return x
 }
 

@@ -102,8 +102,6 @@ func TinyCases() []Case {
 		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5},
 		{name: "tiny with two chunks", n: 17, d: 259, q: 3},
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
-		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1},
-		{name: "tiny halves", n: 5, d: 258, q: 2, narrow: 2},
 	}...), projectCases(tinyProjections()), tinyEvaluations(),
 		all(checks{tiny.name: tiny.check, "no labels": checkNoLabels}))
 }
@@ -144,7 +142,7 @@ func checkNoLabels(e, _ engine.Engine) error {
 func checkTwoResidents(e, ref engine.Engine) error {
 	a := problem{name: "a", n: 40, d: 5, q: 3}
 	x, y, inv, rng := a.build()
-	got, want, err := loadBoth(e, ref, &fences{}, x, x.Examples, y, a.q)
+	got, want, err := loadBoth(e, ref, &fences{}, x, x, y, a.q)
 	if err != nil {
 		return err
 	}
@@ -166,18 +164,15 @@ func checkTwoResidents(e, ref engine.Engine) error {
 // TogetherCases use one engine from several goroutines at once.
 func TogetherCases() []Case { return []Case{newCase("several goroutines", checkTogether)} }
 
-// checkTogether puts several cases to an engine at once: dense, sparse and narrow examples,
+// checkTogether puts several cases to an engine at once: dense and sparse examples,
 // with cells, with targets and with neither, plans and projections, each twice.
 func checkTogether(e, ref engine.Engine) error {
 	step := walk{problem: problem{name: "together", n: 90, d: 12, q: 3}, noise: 0.1, stride: 0.2}
 	together := slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "together", n: 70, d: 19, q: 5},
 		{name: "together", n: 40, d: 270, q: 3},
-		{name: "together", n: 50, d: 9, q: 3, narrow: 1},
-		{name: "together", n: 30, d: 9, q: 4, narrow: 2},
 	}...), cases("evaluate: ", problem.checkEvaluation, []problem{
 		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
-		{name: "together", n: 33, d: 19, q: 4, narrow: 1},
 	}...), projectCases(tinyProjections()[1:2]), all(checks{"walk": step.check,
 		"no labels": checkNoLabels, "plan": checkPlan, "plan to evaluate": checkEvaluatePlan}))
 	errs := make([]error, 2*len(together))
@@ -276,7 +271,7 @@ func checkUnderWay(e engine.Engine) error {
 }
 
 // useOnce loads examples, with labels, with targets and with neither, and uses them.
-func useOnce(e engine.Engine, x dataset.Stored, y []int32, w engine.Weights,
+func useOnce(e engine.Engine, x dataset.Examples, y []int32, w engine.Weights,
 	inv []float32) (err error) {
 	var loaded []engine.Scorer
 	defer func() {

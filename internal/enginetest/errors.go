@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 var (
@@ -85,8 +84,6 @@ func (l loader) refuses(what string, x dataset.Rows, y []int32, q int, f numeric
 func checkErrors(e, _ engine.Engine) error {
 	x, y := small()
 	one, two := []int32{0}, []int32{0, 0}
-	narrow := dataset.Stored{Examples: x, At: &store.Store{Codes: &store.Codes{
-		Bytes: make([]uint8, 5), Map: make([]float32, 4), Unit: make([]float32, 3)}}}
 	both := sparse(1, 1, []int64{0, 1}, one, 1)
 	both.X = []float32{1}
 	for _, c := range []struct {
@@ -113,7 +110,6 @@ func checkErrors(e, _ engine.Engine) error {
 		{"columns not increasing", sparse(1, 3, []int64{0, 2}, []int32{1, 1}, 1, 1), one, 2, errShape},
 		{"starts beyond the values", sparse(2, 3, []int64{0, 2, 1}, []int32{1}, 1), two, 2, errShape},
 		{"a start missing", sparse(2, 3, []int64{0, 1}, []int32{1}, 1), two, 2, errShape},
-		{"narrow examples of another shape", narrow, y, 2, errShape},
 		{"both forms", both, one, 2, errShape},
 	} {
 		s := c.x.Stored()

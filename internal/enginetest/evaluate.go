@@ -50,11 +50,6 @@ func evaluations() []problem {
 			edit: keepOnly(func(i, j, _ int) bool { return i%67 != 13 && j%(i%40+1) == 0 })},
 		{name: "columns of all lengths", n: 1100, d: 13, q: 3, edit: columnsOfAllLengths},
 		{name: "nearly empty", n: 300, d: 1090, q: 2, edit: thinOut, targets: once},
-		{name: "bytes", n: 301, d: 37, q: 7, narrow: 1},
-		{name: "bytes of few columns", n: 520, d: 3, q: 5, narrow: 1},
-		{name: "bytes of two chunks", n: 100, d: 259, q: 3, narrow: 1},
-		{name: "halves", n: 301, d: 37, q: 7, narrow: 2},
-		{name: "halves of many classes", n: 95, d: 20, q: 40, narrow: 2},
 	}...)
 }
 
@@ -91,8 +86,6 @@ func tinyEvaluations() []Case {
 		{name: "tiny with two blocks", n: 258, d: 2, q: 2, targets: kinds(labels), counts: []int{1}},
 		{name: "tiny with two chunks", n: 3, d: 259, q: 2, targets: kinds(backward), counts: []int{1}},
 		{name: "tiny with many classes", n: 5, d: 2, q: 35, targets: kinds(perRow), counts: []int{1}},
-		{name: "tiny bytes", n: 19, d: 18, q: 5, narrow: 1, targets: kinds(labels), counts: []int{2}},
-		{name: "tiny halves", n: 5, d: 19, q: 2, narrow: 2, targets: kinds(soft), counts: []int{2}},
 	}...)
 }
 
@@ -107,7 +100,7 @@ func (p problem) checkEvaluation(e, ref engine.Engine) error {
 		p.counts = []int{1, 3}
 	}
 	var f fences
-	got, want, err := evaluators(e, ref, f.examples(p.form(x)), x.Examples, p.q, numerics.FixedPoint{})
+	got, want, err := evaluators(e, ref, f.examples(p.form(x)), x, p.q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}
@@ -238,7 +231,6 @@ func evaluationParts() []Case {
 		{name: "parts", n: 700, d: 19, q: 4, first: 256},
 		{name: "parts, a short one", n: 513, d: 5, q: 3, first: 512},
 		{name: "parts, sparse", n: 600, d: 30, q: 3, first: 512, sparse: true},
-		{name: "parts of bytes", n: 520, d: 19, q: 4, first: 256, narrow: 1},
 		{name: "parts of very different values", n: 512, d: 10, q: 3, first: 256, edit: firstTiny(256)},
 		{name: "parts of a larger set, in a coarse format", n: 300, d: 10, q: 3, first: 256, times: 1000,
 			coarse: 21},
@@ -265,10 +257,10 @@ func (p problem) checkEvaluationParts(e, ref engine.Engine) (err error) {
 	var sums, weighted [4][]int64 // of the reference, the whole and the parts
 	var found [4]engine.Evaluation
 	for at, part := range append(p.parts()[:1:1], p.parts()...) {
-		from, to, form := part[0], part[1], p.form(x.Rows(part[0], part[1]))
+		from, to, form := part[0], part[1], p.form(x.Part(part[0], part[1]))
 		on := e
 		if at == 0 {
-			on, form = ref, x.Examples.Stored()
+			on, form = ref, x
 		}
 		r, err := on.LoadEvaluator(form, p.q, f)
 		if err != nil {

@@ -78,7 +78,7 @@ func checkTargets(e, ref engine.Engine) error {
 	x, _, _, rng := p.build()
 	w := engine.NewWeights(p.q, p.d)
 	draw(rng, w.W, normal)
-	got, want, err := evaluators(e, ref, x, x.Examples, p.q, numerics.FixedPoint{})
+	got, want, err := evaluators(e, ref, x, x, p.q, numerics.FixedPoint{})
 	if err != nil {
 		return err
 	}

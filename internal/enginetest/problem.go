@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // problem is one data set that an engine is taken through.
@@ -16,7 +15,6 @@ type problem struct {
 	name          string
 	n, d, q       int
 	sparse        bool // the engine gets the examples in sparse form
-	narrow        int  // bytes of a value of narrow examples; 0 for others
 	alpha         float32
 	value, weight func(*rand.Rand) float32 // one feature value, one weight; nil for normal
 	edit          func(x dataset.Examples, y []int32)
@@ -33,16 +31,13 @@ type problem struct {
 
 func (p problem) String() string {
 	form := ""
-	switch {
-	case p.sparse:
+	if p.sparse {
 		form = ", sparse"
-	case p.narrow != 0:
-		form = fmt.Sprintf(", %d bytes a value", p.narrow)
 	}
 	return fmt.Sprintf("%s (n=%d d=%d Q=%d%s)", p.name, p.n, p.d, p.q, form)
 }
 
-// cases put problems to a check, those without narrow examples in both forms.
+// cases put problems to a check, in both forms.
 func cases(prefix string, check func(p problem, e, ref engine.Engine) error,
 	problems ...problem) []Case {
 	var all []Case
@@ -53,27 +48,23 @@ func cases(prefix string, check func(p problem, e, ref engine.Engine) error,
 				return check(p, e, ref)
 			}))
 		}
-		if add(p); p.narrow == 0 {
-			p.sparse = true
-			add(p)
-		}
+		add(p)
+		p.sparse = true
+		add(p)
 	}
 	return all
 }
 
 // build draws the problem: examples, labels, an inverse confusion matrix.
-func (p problem) build() (x dataset.Stored, y []int32, inv []float32, rng *rand.Rand) {
+func (p problem) build() (x dataset.Examples, y []int32, inv []float32, rng *rand.Rand) {
 	rng = rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.q), 7))
-	x = drawExamples(rng, p.n, p.d, p.value).Stored()
-	if p.narrow != 0 {
-		x = narrowed(x.Examples, p.narrow, rng)
-	}
+	x = drawExamples(rng, p.n, p.d, p.value)
 	y = make([]int32, p.n)
 	for i := range y {
 		y[i] = int32(rng.IntN(p.q))
 	}
 	if p.edit != nil {
-		p.edit(x.Examples, y)
+		p.edit(x, y)
 	}
 	inv = make([]float32, p.q*p.q)
 	for i := range inv {
@@ -86,15 +77,15 @@ func (p problem) build() (x dataset.Stored, y []int32, inv []float32, rng *rand.
 }
 
 // form returns x as the engine gets it.
-func (p problem) form(x dataset.Stored) dataset.Stored {
+func (p problem) form(x dataset.Examples) dataset.Examples {
 	if p.sparse {
-		return x.Compressed().Stored()
+		return x.Compressed()
 	}
 	return x
 }
 
 // format returns the fixed-point format that p asks for.
-func (p problem) format(x dataset.Stored) (numerics.FixedPoint, error) {
+func (p problem) format(x dataset.Examples) (numerics.FixedPoint, error) {
 	m, err := engine.MaxAbs(x)
 	f := numerics.NewFixedPoint(m, p.n*max(1, p.times))
 	f.S -= p.coarse
@@ -119,43 +110,6 @@ func draw(rng *rand.Rand, dst []float32, value func(*rand.Rand) float32) {
 	for i := range dst {
 		dst[i] = value(rng)
 	}
-}
-
-// narrowed returns examples near x that were prepared from integers of some bytes each
-// (clause 2), in both forms.
-func narrowed(x dataset.Examples, bytes int, rng *rand.Rand) dataset.Stored {
-	n := &store.Codes{Least: float32(-rng.IntN(300)), Map: make([]float32, 2*x.D),
-		Unit: make([]float32, x.N)}
-	codes := 256
-	if bytes == 1 {
-		n.Bytes = make([]uint8, len(x.X))
-	} else {
-		n.Halves = make([]uint16, len(x.X))
-		codes = 1 << 16
-	}
-	most := float32(0x1p-20)
-	for _, v := range x.X {
-		most = max(most, v, -v)
-	}
-	for j := range x.D { // about from -most to most
-		n.Map[j] = 2 * most / float32(codes) * float32(1+rng.Float64())
-		n.Map[x.D+j] = -most - n.Least*n.Map[j]
-	}
-	z := dataset.Examples{N: x.N, D: x.D, X: make([]float32, len(x.X))}
-	for i := range x.N {
-		n.Unit[i] = float32(0.5 + rng.Float64())
-		for j, v := range x.Row(i) {
-			at := i*x.D + j
-			code := max(0, min(codes-1, int(math.Round(float64((v+most)/n.Map[j])))))
-			if bytes == 1 {
-				n.Bytes[at] = uint8(code)
-			} else {
-				n.Halves[at] = uint16(code)
-			}
-			z.X[at] = numerics.FMA(float32(code)+n.Least, n.Map[j], n.Map[x.D+j]) * n.Unit[i]
-		}
-	}
-	return dataset.Stored{Examples: z, At: &store.Store{Codes: n}}
 }
 
 func zero(*rand.Rand) float32      { return 0 }

@@ -131,8 +131,8 @@ func (p projection) check(e, ref engine.Engine) error {
 	}{{"dense", x, m}, {"sparse examples", x.Compressed(), m}, {"sparse landmarks", x, m.Compressed()},
 		{"sparse", x.Compressed(), m.Compressed()}} {
 		var f fences
-		g, gx := q, f.examples(form.x.Stored())
-		g.Landmarks = f.examples(form.m.Stored()).Examples
+		g, gx := q, f.examples(form.x)
+		g.Landmarks = f.examples(form.m)
 		g.Axes.W, g.Offset = fence(&f, "axes", q.Axes.W), fence(&f, "offset", q.Offset)
 		err := into("number", want, func(dst []float32) error { return e.Project(dst, gx, g) })
 		if err = errors.Join(err, f.intact()); err != nil {

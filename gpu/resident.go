@@ -238,8 +238,8 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 		items, tall, broad := r.e.tile(group)
 		width, height = groups*group/broad*items, (t.rows+tall-1)/tall
 	}
-	return k.launch(width, height, x.dense, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
-		int32(m))
+	return k.launch(width, height, x.dense, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d),
+		int32(r.q), int32(m))
 }
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for

@@ -12,7 +12,8 @@
 // Work-item u takes the blocks of range u.
 
 __kernel void evaluate(__global const float *restrict x, __global const float *restrict w,
-                       __global const int *restrict classes, __global float *restrict scores, __global const float *restrict targets,
+                       __global const int *restrict classes, __global float *restrict scores,
+                       __global const float *restrict targets,
                        __global const float *restrict weight, __global float *restrict a,
                        __global long *restrict losses, __global long *restrict partial,
                        float scale, float loss_scale, int rows, int d, int Q, int given, int ranges)

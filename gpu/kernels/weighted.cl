@@ -111,7 +111,8 @@ void weigh(__global const float *restrict x, __global const float *restrict a,
 
 // Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
 __kernel void weighted(__global const float *restrict x, __global const float *restrict a,
-                       __global long *restrict partial, float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+                       __global long *restrict partial, float scale, int first, int end,
+                       int d, int R, int low, int classes, int ranges)
 {
 	const int left = COLUMNS * (int)get_global_id(0);
 	const int u = (int)get_global_id(1);
@@ -133,7 +134,8 @@ __kernel void weighted(__global const float *restrict x, __global const float *r
 // blocks of range u. Groups of one range run together: its examples are soon in a cache.
 TILE_KERNEL
 void NAME(weighted_, CLASSES)(__global const float *restrict x, __global const float *restrict a,
-                              __global long *restrict partial, float scale, int first, int end, int d, int R, int low, int classes, int ranges)
+                              __global long *restrict partial, float scale, int first, int end,
+                       int d, int R, int low, int classes, int ranges)
 {
 	TILE
 	const int left = (int)get_group_id(0) * TALL;

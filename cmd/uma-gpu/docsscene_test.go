@@ -45,9 +45,6 @@ awk 'BEGIN { print "id,text,x,y,label"
 head -n 9 labelled.csv >few.csv
 cut -d, -f1-4 labelled.csv >pool.csv
 
-for part in a b; do
-	uma-gpu train --data train.csv --normalize none --learner kernelmean --kernel rbf --gamma 0.001 --model $part.npz
-done
 uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma median --model mean.npz
 
 /usr/bin/python3 - <<'end'

@@ -462,7 +462,6 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		"convert --data BIG --out new.svm", "split --data BIG --fractions 0.5 --out new.csv",
 		"confusion inject --data BIG --pairwise 0.4 --out new.csv",
 		"confusion estimate --data BIG --out new.csv", "kpca fit --data BIG --basis new.npz",
-		"kernelmean atoms --data BIG --atoms 500 --out new.csv",
 		"synth --examples 1000000 --out new.csv",
 		"query --pool BIG --labelled BIG --out new.csv",
 	} {

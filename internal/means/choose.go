@@ -120,7 +120,7 @@ func (s *sample) of(rows []int) (x dataset.Stored, release func(), err error) {
 // draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of
 // 100.
 func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
-	if root := s.deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
+	if root := Deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
 		k = max(1, int(math.Ceil(float64(root*root))))
 	}
 	var atoms []atom
@@ -130,7 +130,7 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	if k == len(rows) {
 		return atoms, 0
 	}
-	return atoms, s.deviation(s.radius, k)
+	return atoms, Deviation(s.radius, k)
 }
 
 // clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a

@@ -180,7 +180,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q i
 	s := &sample{ctx: ctx, e: e, x: x, exact: exact, y: y, sizes: sizes, o: o}
 	s.radius = math.Sqrt(slices.Max(featurespace.SquaredLengths(o.Function, x)))
 	for k, n := range sizes {
-		m.Statistical[k] = s.deviation(s.radius, n)
+		m.Statistical[k] = Deviation(s.radius, n)
 	}
 	if o.Atoms == 0 && o.Within == 0 {
 		m.Rows = lists.UpTo[int](x.N)
@@ -229,10 +229,11 @@ const (
 	logarithm  = 2.995732273553991
 )
 
-// deviation returns how far the mean of n vectors drawn from a distribution in a ball of that
-// radius is from the distribution's, but for 5 draws of 100: R/√n on average and at most 2R/n more
-// for each draw that is another, by McDiarmid's inequality.
-func (s *sample) deviation(radius float64, n int) float64 {
+// Deviation bounds the distance between the mean of n examples and the mean of their distribution,
+// whose feature vectors have at most length radius; the bound holds in 95 samples of 100 (Theorem 5):
+// R/√n on average and at most 2R/n more for each example that is replaced, by McDiarmid's
+// inequality. It is 0 for n = 0.
+func Deviation(radius float64, n int) float64 {
 	if n == 0 {
 		return 0
 	}
@@ -328,54 +329,4 @@ func (s *sample) errorSample() []int {
 	}
 	slices.Sort(rows)
 	return rows
-}
-
-// Plan is what a fit takes of the host's memory beside its examples, in bytes, and what it
-// computes. What the engine takes while it projects a block of them is not in it.
-type Plan struct {
-	Atoms   int   `json:"atoms"`         // at most, in all
-	Weights int64 `json:"weights_bytes"` // of all examples in the exact means, and of the atoms
-	// while atoms are chosen: a copy of a class, kernel values that are kept, sums
-	Choice int64 `json:"choice_bytes"`
-	Factor int64 `json:"factor_bytes"` // of the atoms' kernel values, for optimal weights
-	// Values is how many kernel values are computed, at most but for those of Choice with atoms, if
-	// all classes are as large.
-	Values int64 `json:"kernel_values"`
-}
-
-// Total returns the bytes of all that is there at once.
-func (p Plan) Total() int64 { return memory.Sum(p.Weights, max(p.Choice, p.Factor)) }
-
-// NewPlan says what Fit takes for n examples of d features and q classes. Errors: ErrOptions,
-// those of Function.Check, and memory.ErrBudget if there is no room.
-func NewPlan(n, d, q int, o Options) (Plan, error) {
-	if err := o.check(n); err != nil {
-		return Plan{}, err
-	}
-	p := Plan{Atoms: o.Atoms}
-	switch {
-	case o.Atoms == Auto:
-		p.Atoms = min(candidates, n)
-	case o.Atoms == 0:
-		p.Atoms = n
-	}
-	p.Weights = memory.Sum(memory.Product(n, q, 4), memory.Product(p.Atoms, q, 4))
-	if o.Atoms == 0 && o.Within == 0 {
-		return p, memory.Check(p.Total(), "kernel means of all examples")
-	}
-	p.Values = memory.Sum(memory.Product(min(n, errorRows), n, 1), memory.Product(p.Atoms, n, 1))
-	if o.Choice != Uniform {
-		p.Choice = memory.Sum(featurespace.RowsBytes(n, true), memory.Product(n, 40))
-		if q > 1 {
-			p.Choice = memory.Sum(p.Choice, memory.Product(n, d, 4))
-		}
-	}
-	if o.Choice == Herding {
-		p.Values = memory.Sum(p.Values, memory.Product(n, n, 1)/int64(q))
-	}
-	if o.Weights == Optimal {
-		p.Factor = memory.Product(p.Atoms, p.Atoms, 12)
-	}
-	return p, memory.Check(p.Total(), fmt.Sprintf("means of %d classes by %d of %d examples", q,
-		p.Atoms, n))
 }

@@ -35,7 +35,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kernelmean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/learners"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
@@ -156,13 +155,6 @@ func New(stdout, stderr io.Writer) *cli.App {
 				Usage: "kernel principal components by themselves",
 				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
 					kpca.NewTransform(kpca.Transform)},
-			},
-			{
-				Name:  "kernelmean",
-				Usage: "what the mean classifier rests on, and its models",
-				Subcommands: []*cli.Command{kernelmean.NewTable(kernelmean.Table),
-					kernelmean.NewAtoms(kernelmean.Atoms), kernelmean.NewCombine(kernelmean.Combine),
-					kernelmean.NewMargin(kernelmean.Margin)},
 			},
 			compress.New(compress.Run), devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),

@@ -73,7 +73,6 @@ func TestDocs(t *testing.T) {
 			if out, err := exec.Command("cp", "-a", common, dir).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			makeScene(t, dir, sceneOf[p.Path])
 			runPage(t, p, newShell(t, dir), met)
 			all++
 		})

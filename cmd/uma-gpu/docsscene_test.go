@@ -59,12 +59,6 @@ for part in "train", "t10k":
 end
 `
 
-// sceneOf has what a page needs to be otherwise.
-var sceneOf = map[string]string{
-	"docs/kernel-mean.md": "uma-gpu train --data train.csv --learner kernelmean --kernel rbf " +
-		"--gamma 2 --model m.npz",
-}
-
 // makeScene makes that folder.
 func makeScene(t *testing.T, dir, script string) {
 	t.Helper()

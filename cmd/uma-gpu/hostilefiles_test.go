@@ -41,7 +41,6 @@ var whole = []string{
 	"confusion check --data d.csv --confusion C.csv",
 	"kpca fit --data d.csv --kernel rbf --components 2 --basis OUT.npz",
 	"kpca transform --basis b.npz --data d.csv --out OUT.npy",
-	"compress --model r.npz --atoms 3 --out OUT.npz",
 }
 
 // hostileWorld makes the files of whole in dir.

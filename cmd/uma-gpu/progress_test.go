@@ -246,9 +246,6 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"calibrate", "--data", small, "--model", at("m.npz"), "--out", at("c.npz")},
 			[]string{"fitting the temperature, reading"}},
 		{[]string{"info", "--data", texts, "--text", "note"}, []string{"making features, example"}},
-		{[]string{"compress", "--data", small, "--model", at("k.npz"), "--atoms", "2", "--out",
-			at("less.npz")},
-			[]string{"choosing landmarks, landmark"}},
 		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") +
 			", byte"}},
 		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") +

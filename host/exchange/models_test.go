@@ -115,10 +115,9 @@ var trials = sync.OnceValue(func() map[string]trial {
 		}
 		all[name] = trial{trained.Model, data}
 	}
-	folded := must(all["rbf"].m.Fold())
 	bare := *all["no temperature"].m
 	bare.Meta.Temperature = 0
-	all["folded"], all["no temperature"] = trial{folded, letters}, trial{&bare, letters}
+	all["no temperature"] = trial{&bare, letters}
 	return all
 })
 

@@ -74,8 +74,6 @@ var rules = []struct {
 		"host/internal/fold", "internal/featurespace", "internal/means", "learners"},
 		"fits on any engine through its interface, and chooses landmarks; the loop hands it the way to " +
 			"learn"},
-	{"internal/meanmodel", []string{"internal/means", "internal/featurespace", "host/engine",
-		"host/dataset", "host/confusion", "host/model", "learners"}, "changes models for the commands, and trains nothing"},
 	{"internal/means", []string{"internal/featurespace", "internal/store", "host/kernel/pca",
 		"host/engine", "host/dataset", "host/kernel", "host/numerics"},
 		"means on any engine through its interface; must not name one, and knows no noise"},

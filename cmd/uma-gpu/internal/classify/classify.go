@@ -80,30 +80,6 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	return r, err
 }
 
-// OpenKernel returns a model with a kernel map, examples prepared for it, none if --data is not
-// given, and the engine. The caller closes both.
-func (o *Options) OpenKernel(ctx context.Context,
-) (m *model.Model, d *dataset.Dataset, e engine.Engine, err error) {
-	if m, err = model.Load(o.Model.Path); err != nil {
-		return nil, nil, nil, err
-	}
-	if _, err := m.Fold(); err != nil {
-		return nil, nil, nil, fmt.Errorf("%s: %w", o.Model.Path, err)
-	}
-	d = new(dataset.Dataset)
-	if o.Data.Path != "" {
-		if d, err = o.read(ctx, m); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	work := device.WorkOnComponents(max(d.N, m.Projection.Landmarks.N), m.D, m.Q)
-	if e, err = o.Device.Open(o.Notes, work); err != nil {
-		d.Close() // only read
-		return nil, nil, nil, err
-	}
-	return m, d, e, nil
-}
-
 // read returns the examples, prepared for m.
 func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
 	options := o.Data.Options()

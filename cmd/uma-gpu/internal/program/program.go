@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compress"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
@@ -156,7 +155,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
 					kpca.NewTransform(kpca.Transform)},
 			},
-			compress.New(compress.Run), devices.New(devices.Run),
+			devices.New(devices.Run),
 			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
 			man.New(man.Run), worker.New(execute, worker.Run),
 		},

@@ -110,7 +110,8 @@ func TestKernelOfVeryManyFeatures(t *testing.T) {
 		fmt.Fprintf(&rows, "%d %d:1 %d:2 %d:0.5\n", i%2, 1+i, 50+3*i, 100_000_000-i)
 	}
 	data := write(t, dir, "wide.svm", rows.String())
-	for _, args := range []string{"kpca fit --data " + data + " --basis ", "train --kernel rbf --data " + data + " --model "} {
+	for _, args := range []string{"kpca fit --data " + data + " --basis ",
+		"train --kernel rbf --data " + data + " --model "} {
 		p := processOf(t, "ulimit -v 8000000;", strings.Fields(args+filepath.Join(dir, "out.npz"))...)
 		text, err := p.CombinedOutput()
 		if code := exitOf(t, err); code != app.ExitMemory || !strings.Contains(string(text), "features") {

@@ -230,9 +230,9 @@ const (
 )
 
 // Deviation bounds the distance between the mean of n examples and the mean of their distribution,
-// whose feature vectors have at most length radius; the bound holds in 95 samples of 100 (Theorem 5):
-// R/√n on average and at most 2R/n more for each example that is replaced, by McDiarmid's
-// inequality. It is 0 for n = 0.
+// in 95 samples of 100 (Theorem 5). Feature vectors have at most length radius. On average the
+// distance is R/√n, and replacing one example moves it by 2R/n (McDiarmid's inequality). It is 0
+// for n = 0.
 func Deviation(radius float64, n int) float64 {
 	if n == 0 {
 		return 0

@@ -4,7 +4,7 @@ kernel PCA, on many ranks, by an alpha-beta model:
 
     bench/scale.py --examples 1e9 --features 1e4 --classes 10 --ranks 8,64,1024
 
-docs/scale.md has the bytes that an operation sends, as TestTraffic and TestKernelTraffic count them."""
+docs/scale.md has the bytes that an operation sends, as TestTraffic counts them."""
 import argparse
 import math
 

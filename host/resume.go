@@ -166,8 +166,8 @@ func (t *trainer) checkSame(base *model.Model) error {
 		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
 		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
 		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
-		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash") +
-			t.onRanks(), was.Meta.DataSHA256},
+		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash"),
+			was.Meta.DataSHA256},
 		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others",
 			"those of the file"},
 		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
@@ -189,15 +189,6 @@ func (t *trainer) checkSame(base *model.Model) error {
 			base.Meta.Stop, base.Meta.Steps)
 	}
 	return nil
-}
-
-// onRanks returns a remark on hashes that ranks cannot compare: one process makes those of earlier
-// versions.
-func (t *trainer) onRanks() string {
-	if !t.data.Stored().Shared() {
-		return ""
-	}
-	return " (of this version; one process can resume a training of an earlier version)"
 }
 
 // Settings returns the options that repeat the training of m on n examples, such as a part of its

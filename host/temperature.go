@@ -100,7 +100,7 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 			continue
 		}
 		some, release, err := fold.Keep(t.problem.Rows(), t.problem.Y, fit)
-		defer release() // of what ranks share; the collector takes the rest before
+		defer release()
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}

@@ -46,7 +46,6 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	defer t.release()
 	if err := t.mapFeatures(ctx); err != nil {
 		return nil, err
 	}
@@ -98,7 +97,6 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 		err = t.open()
 	}
 	if err != nil {
-		t.release()
 		return nil, err
 	}
 	return t, nil
@@ -136,14 +134,6 @@ func (t *trainer) work() Work {
 	return w
 }
 
-// release gives back examples that were prepared or mapped here, not those given, where ranks
-// share them.
-func (t *trainer) release() {
-	if t.data.Stored().At != t.given.Stored().At {
-		t.data.Stored().Close()
-	}
-}
-
 // trainer is a call of Train.
 type trainer struct {
 	Options
@@ -166,15 +156,12 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	if err := learners.Check(o.Learner); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	switch shared, folds := data.Stored().Shared(), o.TemperatureFolds; {
+	switch folds := o.TemperatureFolds; {
 	case folds != 0 && (folds < 2 || folds > judge.MostFolds):
 		return nil, fmt.Errorf("train: found %d folds for the temperature, wanted 2 to %d, or 0 for none",
 			folds, judge.MostFolds)
 	case o.Time < 0:
 		return nil, fmt.Errorf("train: time: got %v, want 0 for no limit, or more", o.Time)
-	case o.Time > 0 && shared:
-		return nil, errors.New("train: time: got a limit and examples that ranks share, want no limit " +
-			"(each rank has a clock of its own)")
 	case o.Time > 0 && folds > 0:
 		return nil, errors.New("train: time: got a limit and folds of the temperature, want one of " +
 			"them (each fold is a whole training)")
@@ -315,7 +302,6 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	}
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
-	t.release()
 	t.data.Put(z)
 	if t.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Put(dataset.Examples{N: t.given.N, D: t.given.D})

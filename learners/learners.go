@@ -202,10 +202,6 @@ type Definition struct {
 	Loads  int  // LoadsCells, LoadsEvaluator or LoadsScorer; it tells how much memory a run takes
 	Passes bool // a step is a pass over the examples: reports list what each found
 
-	// Shared says that Start and FitMap look at no example but those of their rank, and what
-	// Examples.Pick gives: several ranks may have a part of them each.
-	Shared bool
-
 	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
 	// the features: it needs no principal axes.
 	Rotates bool

@@ -53,16 +53,12 @@ type Dataset struct {
 // Close gives back memory that d does not own; close an engine that has the Examples first. Twice
 // is fine.
 func (d *Dataset) Close() error {
-	home, shared := d.Home, d.at.Shared()
-	if home == nil && !shared.Held() {
-		return nil
-	}
-	shared.Close()
-	d.Home = nil
-	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
+	home := d.Home
 	if home == nil {
 		return nil
 	}
+	d.Home = nil
+	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
 	if home.ReadOnly() {
 		d.Y = nil
 	}

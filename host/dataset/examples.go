@@ -74,7 +74,7 @@ func (e Examples) Part(from, to int) Examples {
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
 func (e Examples) Pick(which []int) Examples {
 	p := e.shapeOf(which)
-	p.room(nil) // which fails for shared examples alone
+	p.room()
 	e.pickInto(p, which)
 	return p
 }
@@ -91,19 +91,13 @@ func (e Examples) shapeOf(which []int) Examples {
 	return p
 }
 
-// room gives a shape its values, all 0: those of this rank in r, unless that is nil.
-func (e *Examples) room(r *store.Ranks) (err error) {
-	switch {
-	case r == nil && e.Sparse():
+// room gives a shape its values, all 0.
+func (e *Examples) room() {
+	if e.Sparse() {
 		e.Columns, e.Values = make([]int32, e.Starts[e.N]), make([]float32, e.Starts[e.N])
-	case r == nil:
-		e.X = make([]float32, e.N*e.D, e.N*(e.D+1)) // with room for a bias, where it is prepared
-	case e.Sparse():
-		e.Columns, e.Values, err = store.SpanSparse(r, e.Starts, true)
-	default:
-		e.X, err = store.Span[float32](r, e.N, e.D)
+		return
 	}
-	return err
+	e.X = make([]float32, e.N*e.D, e.N*(e.D+1)) // with room for a bias, where it is prepared
 }
 
 // part returns the columns, nil if dense, and values of examples from..to-1, sharing memory.
@@ -153,10 +147,7 @@ func (e Examples) Size() int {
 }
 
 // Check returns an error unless the slices have the promised sizes and order.
-func (e Examples) Check() error { return e.check(0, e.N) }
-
-// check is Check, which looks at examples from..to-1.
-func (e Examples) check(from, to int) error {
+func (e Examples) Check() error {
 	if e.N < 0 || e.D < 0 || (e.D > 0 && e.N > math.MaxInt/e.D) {
 		return fmt.Errorf("dataset: examples of shape %d×%d are negative or beyond the address space",
 			e.N, e.D)
@@ -178,9 +169,6 @@ func (e Examples) check(from, to int) error {
 		if e.Starts[i] > e.Starts[i+1] || e.Starts[i+1] > int64(len(e.Values)) {
 			return fmt.Errorf("dataset: sparse example %d ends at %d, before it begins or beyond the %d "+
 				"values", i, e.Starts[i+1], len(e.Values))
-		}
-		if i < from || i >= to {
-			continue
 		}
 		last := int32(-1)
 		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {

@@ -25,7 +25,7 @@ import (
 //	            their columns, counted from 0, as uint32, left out if m = d;
 //	            their bits as uint32
 //
-// so that processors, and ranks, hash blocks at the same time. With Evidence it is the hash of that
+// so that processors hash blocks at the same time. With Evidence it is the hash of that
 // and of theirs.
 func (d *Dataset) Hash() string {
 	sum, _ := d.Content().Hash(context.Background()) // which does not end
@@ -37,12 +37,11 @@ func (d *Dataset) Hash() string {
 
 // Content returns what is hashed and checked of d.
 func (d *Dataset) Content() *content.Data {
-	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries,
-		Ranks: d.at.Shared()}
+	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries}
 }
 
 // Is reports whether hash is that of d as read, or the one of dataset version 2, which hashed all
-// labels and then all examples in one go. Of prepared or shared examples only the present hash is
+// labels and then all examples in one go. Of prepared examples only the present hash is
 // known.
 func (d *Dataset) Is(hash string) bool {
 	now := d.SHA256
@@ -52,7 +51,7 @@ func (d *Dataset) Is(hash string) bool {
 	case now == "" && d.Prepared == nil:
 		now = d.Hash()
 	}
-	if hash == now || d.Prepared != nil || d.Stored().Shared() || d.Evidence != nil {
+	if hash == now || d.Prepared != nil || d.Evidence != nil {
 		return hash == now
 	}
 	old, err := d.Content().HashOld(context.Background())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -40,22 +41,22 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 	if note := names.ExtraNote(d.Features, wanted); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	x, err := d.Stored().takeColumns(at)
+	x, err := d.Examples.takeColumns(at)
 	d.Put(x)
 	d.Features, d.Encoding, d.SHA256 = slices.Clone(wanted), nil, ""
 	return err
 }
 
-// takeColumns returns a copy whose column k is column at[k] of e. It asks all ranks.
-func (e Stored) takeColumns(at []int) (Stored, error) {
-	first, last := e.Own()
+// takeColumns returns a copy whose column k is column at[k] of e.
+func (e Examples) takeColumns(at []int) (Examples, error) {
 	if !e.Sparse() {
-		p, err := e.Like(len(at))
-		if err != nil {
-			return p, err
+		what := fmt.Sprintf("a copy of %d features of %d examples", len(at), e.N)
+		if err := memory.Check(memory.Product(e.N, len(at), 4), what); err != nil {
+			return e, err
 		}
-		parallel.Ranges(last-first, 64, func(from, to int) {
-			for i := first + from; i < first+to; i++ {
+		p := Examples{N: e.N, D: len(at), X: make([]float32, e.N*len(at))}
+		parallel.Ranges(e.N, 64, func(from, to int) {
+			for i := from; i < to; i++ {
 				row, taken := e.Row(i), p.Row(i)
 				for k, j := range at {
 					taken[k] = row[j]
@@ -69,8 +70,7 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 	for k, j := range at {
 		place[j] = int32(k) + 1
 	}
-	stored := lists.Count(e.Columns[e.Starts[first]:e.Starts[last]],
-		func(j int32) bool { return place[j] > 0 })
+	stored := lists.Count(e.Columns, func(j int32) bool { return place[j] > 0 })
 	p.Starts, p.Columns, p.Values = make([]int64, 1, e.N+1), make([]int32, 0, stored), make([]float32,
 		0, stored)
 	type entry struct {
@@ -78,7 +78,7 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 		value  float32
 	}
 	var row []entry
-	for i := first; i < last; i++ {
+	for i := range e.N {
 		columns, values := e.SparseRow(i)
 		row = row[:0]
 		for k, j := range columns {
@@ -92,8 +92,5 @@ func (e Stored) takeColumns(at []int) (Stored, error) {
 		}
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
-	if !e.Shared() {
-		return p.Stored(), nil
-	}
-	return spreadOver(e.At.Shared().Other(), p)
+	return p, nil
 }

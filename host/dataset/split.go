@@ -65,7 +65,7 @@ func (d *Dataset) Counts(fractions []float64) ([]int, error) {
 // SplitCounts divides d at random, by seed, into parts of these counts; one may be Rest.
 // It is stratified: each class is shared by size, rounded by largest remainder. Examples keep their
 // order; parts keep classes, preparation, names and path, and share no memory with d, which InPlace
-// may empty. All ranks call it.
+// may empty.
 func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Dataset, error) {
 	examples, err := Divide(d, counts, seed)
 	if err != nil {
@@ -91,7 +91,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 
 // Divide returns the numbers of the examples, increasing, of each part that SplitCounts makes.
 func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
-	if err := d.Stored().Agree(d.CheckAll(context.Background())); err != nil {
+	if err := d.CheckAll(context.Background()); err != nil {
 		return nil, err
 	}
 	counts, err := resolveCounts(d.N, counts)
@@ -100,9 +100,9 @@ func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 	}
 	// The tables of apportion, and copies of all that goes into parts.
 	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
-		d.Stored().bytesHere())
+		d.bytes())
 	what := fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)
-	if err := d.Stored().Agree(memory.Check(need, what)); err != nil {
+	if err := memory.Check(need, what); err != nil {
 		return nil, err
 	}
 	members := d.members()
@@ -127,13 +127,9 @@ func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 	return examples, nil
 }
 
-// bytesHere is what the values of this rank take in memory.
-func (e Stored) bytesHere() int64 {
-	first, last := e.Own()
-	if e.Sparse() {
-		return memory.Product(int(e.Starts[last]-e.Starts[first]), 8)
-	}
-	return memory.Product(last-first, e.D, 4)
+// bytes is what the values take in memory.
+func (e Examples) bytes() int64 {
+	return memory.Product(len(e.X)+len(e.Columns)+len(e.Values), 4)
 }
 
 // resolveCounts returns the counts with Rest filled in, and the number left out.
@@ -200,20 +196,14 @@ func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 	}
 	p.Evidence = d.Evidence.Pick(which, len(d.Classes))
 	switch {
-	case over && !d.Stored().Shared() && d.Home == nil && !d.Sparse():
+	case over && d.Home == nil && !d.Sparse():
 		p.Examples = Examples{N: len(which), D: d.D, X: d.X[:len(which)*d.D]}
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k
 		}
 		d.Put(Examples{N: d.N, D: d.D})
-	case !d.Stored().Shared():
-		p.Examples = d.Examples.Pick(which)
 	default:
-		kept, _, err := d.Stored().Keep(which) // to be used as long as the process lives
-		if err != nil {
-			return nil, err
-		}
-		p.Put(kept)
+		p.Examples = d.Examples.Pick(which)
 	}
 	if d.Prepared == nil { // else the hash of the raw part is not known
 		p.SHA256 = p.Hash()

@@ -82,17 +82,6 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 	}
 }
 
-// Own returns the engine and the examples of this rank: where ranks share rows, its own engines
-// and examples, and else e and all of them. What it then finds out, errors too, the others do not
-// know.
-func Own(e Engine, rows dataset.Rows) (Engine, dataset.Examples) {
-	x := rows.Stored()
-	if r, ok := e.(interface{ Own() Engine }); ok && x.Shared() {
-		e = r.Own() // of package shard
-	}
-	return e, x.Local()
-}
-
 // Predict returns the class of each example by the weights w (clauses 1 and 4). The
 // examples are prepared as the examples that w was trained on. Errors: those of Load and Rescore.
 func Predict(e Engine, w Weights, rows dataset.Rows) (classes []int32, err error) {

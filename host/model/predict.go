@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // ReadOptions returns options by which file.Read reads a file for m: features by their names
@@ -28,17 +27,14 @@ func (m *Model) ReadOptions() file.Options {
 	return o
 }
 
-// Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them.
-// x has the features that m was trained on, in their order, and is not changed. Where ranks
-// share x it takes all of them; each predicts its own examples, and gets all classes. A
-// cancelled ctx ends it with ctx's error. Errors are also those of preparing, mapping and
-// the engine.
+// Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them. x has
+// the features that m was trained on, in their order, and is not changed. A cancelled ctx ends it
+// with ctx's error. Errors are also those of preparing, mapping and the engine.
 func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
 	prepared, err := features.ApplyTo(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
 	}
-	defer prepared.Close()
 	return m.PredictPrepared(ctx, e, prepared)
 }
 
@@ -55,7 +51,6 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]
 	if err != nil {
 		return nil, err
 	}
-	defer prepared.Close()
 	return m.ScoresPrepared(ctx, e, prepared)
 }
 
@@ -68,14 +63,14 @@ func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.R
 // eachBlock returns what say says of prepared examples: width numbers of each.
 func eachBlock[T int32 | float32](ctx context.Context, m *Model, e engine.Engine, x dataset.Rows,
 	width int, say func(engine.Engine, engine.Weights, dataset.Rows) ([]T, error)) ([]T, error) {
-	e, some := engine.Own(e, x)
+	some := x.Stored().Examples
 	all := make([]T, 0, some.N*width)
 	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
 		block, err := say(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, z)
 		all = append(all, block...)
 		return err
 	})
-	return store.AllRows(x.Stored().At, x.Stored().N, all, width, err)
+	return all, err
 }
 
 // Names returns the names of classes that Predict gave.
@@ -87,7 +82,7 @@ func (m *Model) Names(classes []int32) []string {
 // tests take fewer.
 var predictedValues = 1 << 25
 
-// blocks hands prepared examples of this rank, mapped if m has a map, to use, in order, a block
+// blocks hands prepared examples, mapped if m has a map, to use, in order, a block
 // after the other.
 func (m *Model) blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error) error {

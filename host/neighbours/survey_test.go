@@ -8,14 +8,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 )
 
@@ -208,28 +206,6 @@ func TestOneGraph(t *testing.T) {
 				neighbours.Euclidean)) != want {
 				t.Errorf("sparse, %s: another graph", e.Device().ID)
 			}
-		}
-		if name == "prepared" {
-			continue
-		}
-		for _, count := range []int{1, 2, 3} {
-			var ranked sync.WaitGroup
-			for _, r := range ranks.NewGroup(count) {
-				ranked.Go(func() {
-					d, err := file.Read(ctx, path, file.Options{NoLabels: true,
-						Placement: file.Placement{Ranks: r}})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					defer d.Close() // only read
-					if got := sum(neighbours.OfDataset(ctx, simd.New(), d, all, 10)); got != want ||
-						!d.Stored().Shared() {
-						t.Errorf("%d ranks: another graph", count)
-					}
-				})
-			}
-			ranked.Wait()
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimat
 	for _, penalty := range penalties {
 		starts = append(starts, Start{Penalty: penalty, Kernel: e.Kernel})
 	}
-	if e.Kernel == nil && d.Prepared == nil && !d.Sparse() && !d.Stored().Shared() &&
+	if e.Kernel == nil && d.Prepared == nil && !d.Sparse() &&
 		d.D <= curvedFeatures {
 		starts = append(starts, Start{curvedPenalty, &fitting.Options{
 			Function: kernel.Function{Kind: kernel.RBF}, Median: true,

@@ -256,10 +256,6 @@ func (e *noiseEstimator) alone(
 // byNeighbours estimates from the labels of the nearest neighbours.
 func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, error) {
 	d := e.data
-	if d.Stored().Shared() {
-		return nil, errors.New("labels of neighbours: examples: got some that ranks share, want all on " +
-			"one machine")
-	}
 	all := lists.UpTo[int](d.N)
 	near, err := neighbours.OfDataset(ctx, e.Engine, d, all, estimate.NearestForNeighbours)
 	if err != nil {

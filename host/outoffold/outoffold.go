@@ -183,11 +183,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	size := fold.BlockRows(data.Stored())
-	if data.Stored().Shared() {
-		size = len(rest) // each rank has some of them
-	}
-	for block := range slices.Chunk(rest, max(1, size)) {
+	for block := range slices.Chunk(rest, fold.BlockRows(data.Stored())) {
 		if err := score(ctx, h, data, o.Engine, m.Model, block); err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Cover is some examples, the centres, and for each example the nearest of them in feature space,
@@ -29,14 +30,14 @@ type Cover struct {
 // traversal of Gonzalez 1985, at most twice as far from any example as k centres have to be), or
 // drawn in proportion to the squared distance from these (k-means++). There are fewer if no example
 // is away from all centres. The examples are read k times at most, and mostly far less often for
-// the farthest. Where ranks share x it takes all of them, and a Cover on each. A cancelled ctx ends
+// the farthest. A cancelled ctx ends
 // it with ctx's error. Other errors: memory.ErrBudget, and those of Engine.Project.
 func NewCover(
 	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, farthest bool,
 	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
 	x := rows.Stored()
 	need := memory.Sum(RowsBytes(x.N, farthest), memory.Product(x.N, 20))
-	if err := x.Agree(memory.Check(need, "the distances of the examples from centres")); err != nil {
+	if err := memory.Check(need, "the distances of the examples from centres"); err != nil {
 		return nil, err
 	}
 	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
@@ -99,11 +100,10 @@ func SelfValue(f kernel.Function, x dataset.Examples, i int) float64 {
 	return float64(f.Value(dot, dot, dot))
 }
 
-// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them. Where
-// ranks share x it takes all of them.
+// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them.
 func SquaredLengths(f kernel.Function, rows dataset.Rows) []float64 {
 	x := rows.Stored()
-	return x.RowSums(1, func(from, _ int) float64 { return SelfValue(f, x.Examples, from) })
+	return parallel.BlockSums(x.N, 1, func(i, _ int) float64 { return SelfValue(f, x.Examples, i) })
 }
 
 // SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower

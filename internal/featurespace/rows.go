@@ -3,7 +3,6 @@ package featurespace
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Rows answers with kernel values of all n examples with one of them, for methods that take
@@ -49,7 +47,7 @@ const (
 
 // NewRows returns the kernel values of x by f on an engine, and computes none yet:
 // it is asked for one example at a time, or for several together, which pays where the next ones
-// can be told. Where ranks share x it takes all of them, and so does each answer, which all have.
+// can be told.
 // Errors: those of Engine.Load.
 func NewRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
 	together bool) (*Rows, error) {
@@ -62,16 +60,11 @@ func NewRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
 		return nil, err
 	}
 	if f.Kind == kernel.RBF {
-		own := x.Local()
-		lengths := r.lengths[:own.N]
-		parallel.Ranges(own.N, 256, func(from, to int) {
+		parallel.Ranges(x.N, 256, func(from, to int) {
 			for i := from; i < to; i++ {
-				lengths[i] = numerics.SquaredNorm(own.Entries(i))
+				r.lengths[i] = numerics.SquaredNorm(x.Entries(i))
 			}
 		})
-		if r.lengths, err = store.AllRows(x.At, x.N, lengths, 1, nil); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
 	}
 	return r, nil
 }

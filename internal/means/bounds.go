@@ -51,8 +51,6 @@ func Lengths(
 		rows := rand.New(rand.NewPCG(seed, 0x6c656e677468)).Perm(x.N)[:lengthRows] // "length"
 		slices.Sort(rows)
 		x, y = given.Pick(rows), lists.At(y, rows)
-	} else {
-		x = given.Whole()
 	}
 	s := sample{ctx: ctx, e: e}
 	linear := kernel.Function{Kind: kernel.Linear}

@@ -154,27 +154,19 @@ const errorRows = 4096
 // stop falling (Corollary 23): it is within a twentieth of that with all of the thousands; if
 // o.Within is set, as few as are that near. A cancelled ctx ends it with ctx's error. Other
 // errors: ErrOptions, those of Exact, and those of Engine.Project.
-//
-// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values of its
-// own examples alone, unless all are atoms or it herds: for these it has all examples.
 func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
 ) (*Means, error) {
 	x := rows.Stored()
 	if err := o.check(x.N); err != nil {
 		return nil, err
 	}
-	if o.Atoms == 0 && o.Within == 0 || o.Choice == Herding {
-		x = x.Whole().Stored()
-	}
 	sizes, err := countClasses(x.Examples, y, q)
 	if err != nil {
 		return nil, err
 	}
-	exact := engine.Projection{Function: o.Function, Landmarks: x.Examples}
-	if !x.Shared() { // else each rank makes its own weights
-		if exact, err = Exact(x.Examples, y, q, o.Function); err != nil {
-			return nil, err
-		}
+	exact, err := Exact(x.Examples, y, q, o.Function)
+	if err != nil {
+		return nil, err
 	}
 	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
 	s := &sample{ctx: ctx, e: e, x: x, exact: exact, y: y, sizes: sizes, o: o}
@@ -210,7 +202,7 @@ type sample struct {
 	task  *progress.Task // the choice for a class is a part of it
 	e     engine.Engine
 	x     dataset.Stored
-	exact engine.Projection // the landmarks are the examples; where ranks share them it has no axes
+	exact engine.Projection // the landmarks are the examples
 	y     []int32
 	sizes []int // examples of each class
 	o     Options
@@ -281,7 +273,7 @@ func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error)
 // sample of errors too.
 func (s *sample) exactAt(rows []int) ([]float32, error) {
 	s.rows = s.errorSample()
-	means, err := s.exactOf(s.x.Pick(slices.Concat(rows, s.rows)))
+	means, err := s.project(s.x.Pick(slices.Concat(rows, s.rows)), s.exact)
 	if err != nil {
 		return nil, err
 	}

@@ -93,3 +93,16 @@ func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
+
+// BlockSums returns f(from, to) of each block of rows of n rows, the last of fewer, in order: sums
+// whose bits do not depend on the number of processors.
+func BlockSums(n, rows int, f func(from, to int) float64) []float64 {
+	const grain = 1024 // rows that it is worth a processor to add
+	sums := make([]float64, (n+rows-1)/rows)
+	Ranges(len(sums), max(1, grain/rows), func(from, to int) {
+		for k := from; k < to; k++ {
+			sums[k] = f(k*rows, min((k+1)*rows, n))
+		}
+	})
+	return sums
+}

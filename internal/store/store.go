@@ -1,6 +1,6 @@
-// Package store keeps examples: in memory, in mapped files, in files without a name, in parts on
-// several ranks, and as the small integers that they were prepared from. Beside the float32
-// numbers that everybody reads, a Store says what engines and readers ask.
+// Package store keeps examples: in memory, in mapped files, in files without a name, and as the
+// small integers that they were prepared from. Beside the float32 numbers that everybody reads, a
+// Store says what engines and readers ask.
 package store
 
 import (
@@ -37,24 +37,6 @@ var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // Store is what is known of how examples are kept. A nil Store is that of plain examples.
 type Store struct {
 	Codes *Codes // what the values were prepared from; nil if that is no small integers
-	Ranks *Ranks // which examples this rank has; nil for all
-}
-
-// Of returns the Store of examples that ranks share, nil if r is.
-func Of(r *Ranks) *Store {
-	if r == nil {
-		return nil
-	}
-	return &Store{Ranks: r}
-}
-
-// Ends returns where the examples of each rank begin, and the last ones end; nil unless ranks
-// share them.
-func (s *Store) Ends() []int {
-	if s.Shared() == nil {
-		return nil
-	}
-	return s.Ranks.Ends
 }
 
 // Narrow returns the codes of s, nil if it has none.
@@ -65,15 +47,7 @@ func (s *Store) Narrow() *Codes {
 	return s.Codes
 }
 
-// Shared returns which examples this rank has, nil for all.
-func (s *Store) Shared() *Ranks {
-	if s == nil {
-		return nil
-	}
-	return s.Ranks
-}
-
-// Rows returns the store of examples from..to-1 of d columns, which this rank has.
+// Rows returns the store of examples from..to-1 of d columns.
 func (s *Store) Rows(from, to, d int) *Store {
 	if s.Narrow() == nil {
 		return nil

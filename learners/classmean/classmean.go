@@ -30,8 +30,7 @@ func Defaults() learners.Params { return &params{} }
 
 func (*params) Definition() *learners.Definition {
 	return &learners.Definition{
-		Name:   "classmean",
-		Shared: true,
+		Name: "classmean",
 		Summary: "the nearest class mean, from sums by noisy label that the inverse of C unmixes; one " +
 			"reading of the data",
 		Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1; " +

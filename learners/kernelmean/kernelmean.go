@@ -86,8 +86,7 @@ func Defaults() *Params {
 
 func (p *Params) Definition() *learners.Definition {
 	return &learners.Definition{
-		Name:   name,
-		Shared: true,
+		Name: name,
 		Summary: "the most similar class: means of a kernel function over the examples of each class, " +
 			"immune to symmetric noise",
 		Paper: "van Rooyen et al., Sparse robust classification via the kernel mean, equation 1 and " +

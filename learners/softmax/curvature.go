@@ -80,14 +80,14 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 	if c.whole() {
 		size = budget.Product(d, d, 2, 8)
 	}
-	err := problem.Rows().Agree(budget.Check(size, "the curvature of the loss"))
+	err := budget.Check(size, "the curvature of the loss")
 	if err != nil {
 		return nil, err
 	}
 	if c.rows == nil {
-		c.x = problem.Rows().Whole()
+		c.x = problem.X
 	} else {
-		c.x = problem.Rows().Pick(c.rows)
+		c.x = problem.X.Pick(c.rows)
 	}
 	most32 := float32(0)
 	for i := range c.x.N {

@@ -121,7 +121,6 @@ var definition = learners.Definition{
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
 
-	Shared:      true,
 	Rotates:     true,
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
@@ -284,7 +285,7 @@ func (l *run) searchFolds() (count, held int) {
 func meanSquared(x dataset.Stored, bias bool) float64 {
 	const rowsPerSum = 1024
 	sum := 0.0
-	for _, part := range x.RowSums(rowsPerSum, func(from, to int) (part float64) {
+	for _, part := range parallel.BlockSums(x.N, rowsPerSum, func(from, to int) (part float64) {
 		for i := from; i < to; i++ {
 			columns, values := x.Entries(i)
 			last := len(values) - 1

@@ -247,7 +247,7 @@ func (l *learner) doubtWrong(x dataset.Stored) {
 		return
 	}
 	l.b2 = b2
-	for _, square := range x.RowSums(1, func(i, _ int) float64 {
+	for _, square := range parallel.BlockSums(x.N, 1, func(i, _ int) float64 {
 		_, values := x.Entries(i)
 		return base.SquaredLength(values)
 	}) {

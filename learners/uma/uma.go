@@ -189,7 +189,6 @@ func (p *Params) Definition() *learners.Definition {
 		Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
 			"Learning 99 (2015), Algorithm 2",
 		Step:     "an update of W by all mistakes, or by those of one kind",
-		Shared:   true,
 		MaxSteps: 512,
 		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
 		New:      func() learners.Params { return Defaults() },

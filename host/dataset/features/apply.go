@@ -22,8 +22,6 @@ const overValues = 1 << 20
 func hasRoom(e dataset.Stored, p *dataset.Preparation) bool {
 	more := extra(p) * e.N
 	switch {
-	case e.Shared(): // whose memory is cut to what a rank has
-		return false
 	case e.Sparse() && len(filled(p)) > extra(p): // whose rows get more values, some more than others
 		return false
 	case e.Sparse():
@@ -52,10 +50,7 @@ func applyOver(p *dataset.Preparation, e dataset.Stored, narrow bool) (dataset.S
 	}
 	out := dataset.Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}.Stored()
 	if narrow {
-		var err error
-		if out.At, err = withCodes(p, e, nil); err != nil {
-			return dataset.Stored{}, err
-		}
+		out.At = withCodes(p, e)
 	}
 	rows := overValues/max(1, e.D) + 1
 	aside := make([]float32, min(rows, e.N)*e.D)
@@ -76,16 +71,14 @@ func sparseOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, e
 	if err := checkSparse(p); err != nil {
 		return dataset.Examples{}, err
 	}
-	out, err := sparseShape(p, e.Stored())
-	if err != nil {
-		return dataset.Examples{}, err
-	}
+	out := sparseShape(p, e)
 	out.Values = e.Values[:out.Starts[e.N]]
 	if p.Steps.Bias {
 		out.Columns = e.Columns[:out.Starts[e.N]]
 	}
 	var columns []int32
 	var values []float32
+	var err error
 	for to := e.N; to > 0; {
 		// As many examples as have overValues, or one.
 		least, _ := slices.BinarySearch(e.Starts[:to], e.Starts[to]-overValues)
@@ -131,73 +124,51 @@ func applySparse(p *dataset.Preparation, e dataset.Stored, lost bool) (dataset.S
 	if err := checkSparse(p); err != nil {
 		return dataset.Stored{}, err
 	}
-	first, last := e.Own()
-	out, err := sparseShape(p, e)
-	if err != nil {
-		return dataset.Stored{}, err
-	}
+	out := sparseShape(p, e.Examples)
 	stored, grows := int(out.Starts[e.N]), len(filled(p)) > 0
-	here := int(out.Starts[last] - out.Starts[first]) // of this rank
-	need, what := memory.Product(here, 4), fmt.Sprintf("a sparse copy of %d examples, %d values", e.N,
-		stored)
+	need := memory.Product(stored, 4)
+	what := fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
 	if grows {
-		need = memory.Product(here, 8)
+		need = memory.Product(stored, 8)
 	}
-	if err := e.Agree(memory.Check(need, what)); err != nil {
+	if err := memory.Check(need, what); err != nil {
 		return dataset.Stored{}, err
 	}
-	r := e.At.Shared()
-	if r != nil {
-		r = r.Other()
-		var columns []int32
-		if columns, out.Values, err = store.SpanSparse(r, out.Starts, grows); grows {
-			out.Columns = columns
-		}
-	} else if out.Values = make([]float32, stored); grows {
+	if out.Values = make([]float32, stored); grows {
 		out.Columns = make([]int32, stored)
 	}
-	if err := e.Agree(err); err != nil {
-		return dataset.Stored{}, err
-	}
-	err = sparseRows(p, out, first, last, e.Columns, e.Values, e.Starts[first:last+1], 0, lost)
-	return dataset.Stored{Examples: out, At: store.Of(r)}, e.Agree(err)
-
+	return out.Stored(), sparseRows(p, out, 0, e.N, e.Columns, e.Values, e.Starts, 0, lost)
 }
 
 // sparseShape returns the prepared examples without values, and with the columns of e if they have
-// no others. It asks all ranks.
-func sparseShape(p *dataset.Preparation, e dataset.Stored) (dataset.Examples, error) {
+// no others.
+func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
 	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
 	fill := filled(p)
 	if len(fill) == 0 {
-		return out, nil
+		return out
 	}
 	out.Starts = slices.Clone(e.Starts)
 	if len(fill) == extra(p) {
 		for i := range out.Starts {
 			out.Starts[i] += int64(i)
 		}
-		return out, nil
+		return out
 	}
 	in := make([]bool, p.Width())
 	for _, j := range fill {
 		in[j] = true
 	}
-	first, last := e.Own()
-	counts := out.Starts[1:]
-	for i := first; i < last; i++ {
-		counts[i] = int64(len(fill))
+	for i := range e.N {
+		count := int64(len(fill))
 		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {
 			if !in[j] {
-				counts[i]++
+				count++
 			}
 		}
+		out.Starts[i+1] = out.Starts[i] + count
 	}
-	err := e.Agree(e.GatherCounts(counts))
-	for i := range counts {
-		counts[i] += out.Starts[i]
-	}
-	return out, err
+	return out
 }
 
 // checkSparse says why sparse examples of the right width cannot be prepared so.
@@ -344,17 +315,16 @@ const integers = 1 << 22
 
 // newCodes returns codes for e, still without lengths; nil unless all values are integers of a
 // small range and none is -0.
-func newCodes(p *dataset.Preparation, e dataset.Stored, share *store.Ranks) (*store.Codes, error) {
-	first, last := e.Own()
-	if first*e.D == last*e.D {
-		return nil, nil
+func newCodes(p *dataset.Preparation, e dataset.Stored) *store.Codes {
+	if e.N*e.D == 0 {
+		return nil
 	}
-	parts := parallel.Workers(last-first, 64)
+	parts := parallel.Workers(e.N, 64)
 	least, most := make([]float32, parts), make([]float32, parts)
 	var other atomic.Bool
-	parallel.Cut(last-first, parts, func(part, from, to int) {
+	parallel.Cut(e.N, parts, func(part, from, to int) {
 		low, high := float32(integers), float32(-integers)
-		for i := first + from; i < first+to && !other.Load(); i++ {
+		for i := from; i < to && !other.Load(); i++ {
 			for _, v := range e.Row(i) {
 				low, high = min(low, v), max(high, v)
 				if !(v >= -integers && v <= integers) || float32(int32(v)) != v ||
@@ -367,7 +337,7 @@ func newCodes(p *dataset.Preparation, e dataset.Stored, share *store.Ranks) (*st
 		least[part], most[part] = low, high
 	})
 	if other.Load() {
-		return nil, nil
+		return nil
 	}
 	low, high := least[0], most[0]
 	for k := range least {
@@ -378,42 +348,28 @@ func newCodes(p *dataset.Preparation, e dataset.Stored, share *store.Ranks) (*st
 	}
 	width := p.Width()
 	w := &store.Codes{Least: low, Map: make([]float32, 2*width)}
-	var err error
 	switch {
 	case high-low <= math.MaxUint8:
-		w.Bytes, err = roomFor[uint8](share, e.N, width)
+		w.Bytes = make([]uint8, e.N*width)
 	case high-low <= math.MaxUint16:
-		w.Halves, err = roomFor[uint16](share, e.N, width)
+		w.Halves = make([]uint16, e.N*width)
 	default:
-		return nil, nil
+		return nil
 	}
-	if err == nil {
-		w.Unit, err = roomFor[float32](share, e.N, 1)
-	}
+	w.Unit = make([]float32, e.N)
 	for j := range width {
 		w.Map[j] = 1 // and offset 0: the same bits as no map, but for -0
 	}
 	copy(w.Map, p.A)
 	copy(w.Map[width:], p.B)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
+	return w
 }
 
-// withCodes returns at with the codes that p makes of e, if there are any.
-func withCodes(p *dataset.Preparation, e dataset.Stored, at *store.Store) (*store.Store, error) {
-	codes, err := newCodes(p, e, at.Shared())
-	if codes == nil || err != nil {
-		return at, err
+// withCodes returns the store of the codes that p makes of e, if there are any.
+func withCodes(p *dataset.Preparation, e dataset.Stored) *store.Store {
+	codes := newCodes(p, e)
+	if codes == nil {
+		return nil
 	}
-	return &store.Store{Codes: codes, Ranks: at.Shared()}, nil
-}
-
-// roomFor returns n·width elements; where ranks share them, this rank's rows alone have memory.
-func roomFor[T store.Element](s *store.Ranks, n, width int) ([]T, error) {
-	if s == nil {
-		return make([]T, n*width), nil
-	}
-	return store.Span[T](s, n, width)
+	return &store.Store{Codes: codes}
 }

@@ -12,7 +12,7 @@ import (
 // fitted to its numbers alone: levels stay 0 or 1, and texts keep their weights.
 func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
 	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
-		if err := d.Stored().Agree(prepared.CheckRoom(d, s.String())); err != nil {
+		if err := prepared.CheckRoom(d, s.String()); err != nil {
 			return err
 		}
 	}

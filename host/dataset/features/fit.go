@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Fit returns the preparation by s of the examples. Means, variances and maxima are taken in
@@ -34,7 +33,7 @@ func fitTo(s dataset.Steps, e dataset.Stored, numbers []int32) (*dataset.Prepara
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if err := e.Agree(e.Check()); err != nil {
+	if err := e.Check(); err != nil {
 		return nil, err
 	}
 	p.D = e.D
@@ -52,14 +51,10 @@ func fitTo(s dataset.Steps, e dataset.Stored, numbers []int32) (*dataset.Prepara
 		return nil, err
 	}
 	p.A, p.B = make([]float32, e.D), make([]float32, e.D)
-	var err error
 	if s.MaxAbs {
-		err = fitMaxAbs(p, e)
+		fitMaxAbs(p, e)
 	} else {
-		err = fitStandardize(p, e)
-	}
-	if err != nil {
-		return nil, err
+		fitStandardize(p, e)
 	}
 	for j := range p.A {
 		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
@@ -76,73 +71,62 @@ const columnStep = 16
 
 // columnSums returns each column's sum, or squared distances from mean, in the order of the
 // examples.
-func columnSums(e dataset.Stored, mean []float64) ([]float64, error) {
+func columnSums(e dataset.Stored, mean []float64) []float64 {
 	sums := make([]float64, e.D)
-	err := store.InOrder(e.At, sums, columnStep, func(group []float64, begin, end int) error {
-		byColumns(e, begin, end, func(first, last, from, to int) {
-			sums := group[from-begin : to-begin]
-			for i := first; i < last; i++ {
-				row := e.Row(i)[from:to][:len(sums)]
-				if mean == nil {
-					for j, v := range row {
-						sums[j] += float64(v)
-					}
-					continue
-				}
-				mean := mean[from:to][:len(sums)]
+	byColumns(e, func(first, last, from, to int) {
+		sums := sums[from:to]
+		for i := first; i < last; i++ {
+			row := e.Row(i)[from:to][:len(sums)]
+			if mean == nil {
 				for j, v := range row {
-					far := float64(v) - mean[j]
-					sums[j] += float64(far * far)
+					sums[j] += float64(v)
 				}
+				continue
 			}
-		})
-		return nil
+			mean := mean[from:to][:len(sums)]
+			for j, v := range row {
+				far := float64(v) - mean[j]
+				sums[j] += float64(far * far)
+			}
+		}
 	})
-	return sums, err
+	return sums
 }
 
-// byColumns calls f for blocks of rows in order, and for columns begin..end-1 in parallel: a column
-// belongs to one goroutine, and a file larger than memory is read once.
-func byColumns(e dataset.Stored, begin, end int, f func(first, last, from, to int)) {
+// byColumns calls f for blocks of rows in order, and for columns in parallel: a column belongs to
+// one goroutine, and a file larger than memory is read once.
+func byColumns(e dataset.Stored, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
-	first, last := e.Own()
-	for some := max(1, bytes/(4*max(1, e.D))); first < last; first += some {
-		parallel.Ranges(end-begin, columnStep, func(from, to int) {
-			f(first, min(first+some, last), begin+from, begin+to)
+	rows := max(1, bytes/(4*max(1, e.D)))
+	for first := 0; first < e.N; first += rows {
+		parallel.Ranges(e.D, columnStep, func(from, to int) {
+			f(first, min(first+rows, e.N), from, to)
 		})
 	}
 }
 
-func fitStandardize(p *dataset.Preparation, e dataset.Stored) error {
+func fitStandardize(p *dataset.Preparation, e dataset.Stored) {
 	n := float64(e.N)
-	mean, err := columnSums(e, nil)
-	if err != nil {
-		return err
-	}
+	mean := columnSums(e, nil)
 	for j := range mean {
 		mean[j] /= n
 	}
-	variance, err := columnSums(e, mean)
-	for j, m := range mean {
-		sd := math.Sqrt(variance[j] / n)
-		sd = cmp.Or(sd, 1)
+	for j, square := range columnSums(e, mean) {
+		sd := cmp.Or(math.Sqrt(square/n), 1)
 		p.A[j] = float32(1 / sd)
-		p.B[j] = float32(-m / sd)
+		p.B[j] = float32(-mean[j] / sd)
 	}
-	return err
 }
 
 // fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
-func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
+func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) {
 	most := make([]float32, e.D)
-	first, last := e.Own()
 	if e.Sparse() {
-		for k := e.Starts[first]; k < e.Starts[last]; k++ {
-			j := e.Columns[k]
+		for k, j := range e.Columns {
 			most[j] = max(most[j], float32(math.Abs(float64(e.Values[k]))))
 		}
 	} else {
-		byColumns(e, 0, e.D, func(first, last, from, to int) {
+		byColumns(e, func(first, last, from, to int) {
 			for i := first; i < last; i++ {
 				for j, v := range e.Row(i)[from:to] {
 					most[from+j] = max(most[from+j], float32(math.Abs(float64(v))))
@@ -150,14 +134,10 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) error {
 			}
 		})
 	}
-	if err := e.At.Shared().Largest(most); err != nil {
-		return err
-	}
 	for j, m := range most {
 		m = cmp.Or(m, 1)
 		p.A[j] = float32(1 / float64(m))
 	}
-	return nil
 }
 
 // fitNumbers fits the column maps of these features, and leaves the others.
@@ -166,17 +146,12 @@ func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error
 	if len(numbers) == 0 {
 		return nil
 	}
-	if err := e.Agree(memory.Check(memory.Product(e.N, len(numbers), 4), "the numbers of a "+
-		"table")); err != nil {
+	need := memory.Product(e.N, len(numbers), 4)
+	if err := memory.Check(need, "the numbers of a table"); err != nil {
 		return err
 	}
-	some, err := e.Like(len(numbers))
-	if err != nil {
-		return err
-	}
-	defer some.Close()
-	first, last := e.Own()
-	for i := first; i < last; i++ {
+	some := dataset.Examples{N: e.N, D: len(numbers), X: make([]float32, e.N*len(numbers))}
+	for i := range e.N {
 		columns, values := e.Entries(i)
 		row, k := some.Row(i), 0
 		for l, j := range numbers {
@@ -192,7 +167,7 @@ func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error
 			}
 		}
 	}
-	of, err := fitTo(p.Steps, some, nil)
+	of, err := fitTo(p.Steps, some.Stored(), nil)
 	if err != nil {
 		return err
 	}
@@ -228,7 +203,7 @@ func Apply(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error)
 	return x.Examples, err
 }
 
-// ApplyTo is Apply for examples in a store, on each rank. Close gives them back. In place it may
+// ApplyTo is Apply for examples in a store. In place it may
 // write to the examples, which are lost then, whatever it returns.
 func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (dataset.Stored,
 	error) {
@@ -250,21 +225,14 @@ func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width,
 		p.Steps)
-	first, last := e.Own()
-	if err := e.Agree(memory.Check(memory.Product(last-first, width, size), what)); err != nil {
+	if err := memory.Check(memory.Product(e.N, width, size), what); err != nil {
 		return dataset.Stored{}, err
 	}
-	out, err := e.Like(width)
-	if err != nil {
-		return dataset.Stored{}, err
-	}
+	out := dataset.Examples{N: e.N, D: width, X: make([]float32, e.N*width)}.Stored()
 	if narrow {
-		// A rank alone may want codes, and have them; an error all of them hear of below.
-		out.At, err = withCodes(p, e, out.At)
+		out.At = withCodes(p, e)
 	}
-	own := dataset.Examples{N: last - first, D: width, X: out.X[first*width : last*width]}
-	return out, e.Agree(cmp.Or(err, applyRows(p, own, out.At.Narrow(), e.X[first*e.D:last*e.D], first,
-		over)))
+	return out, applyRows(p, out.Examples, out.At.Narrow(), e.X, 0, over)
 }
 
 // checkFor refuses what p cannot prepare.
@@ -272,7 +240,7 @@ func checkFor(p *dataset.Preparation, e dataset.Stored) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	if err := e.Agree(e.Check()); err != nil {
+	if err := e.Check(); err != nil {
 		return err
 	}
 	if e.D != p.D {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -225,9 +224,9 @@ func (s *blockSums) section() []byte {
 	return binary.LittleEndian.AppendUint32(s.list, crc32.Checksum(s.list, castagnoli))
 }
 
-// checkSums returns an error that names the first block with another sum; blocks of other ranks,
-// and files of version 1, are not read.
-func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
+// checkSums returns an error that names the first block with another sum; files of version 1 have
+// none.
+func (f *binaryFile) checkSums(ctx context.Context) error {
 	if f.sums == nil {
 		return nil
 	}
@@ -238,7 +237,6 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	}
 	data := f.raw[:len(f.raw)-len(f.sums)]
 	blocks := len(list) / 4
-	others := f.othersBlocks(s)
 	// Each worker takes the next mebibyte: a disk reads them in order.
 	const task = 1 << 20 / sumBlock
 	tasks := (blocks + task - 1) / task
@@ -252,8 +250,7 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 			return
 		}
 		for k := t * task; k < min((t+1)*task, blocks); k++ {
-			other := slices.ContainsFunc(others, func(o [2]int) bool { return o[0] <= k && k < o[1] })
-			if other || sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
+			if sumOf(data, k) == binary.LittleEndian.Uint32(list[4*k:]) {
 				continue
 			}
 			for old := first.Load(); int64(k) < old && !first.CompareAndSwap(old,
@@ -273,37 +270,6 @@ func (f *binaryFile) checkSums(ctx context.Context, s *store.Ranks) error {
 	return fmt.Errorf("the file is damaged: block %d of %d, %d bytes from byte %d on, has the "+
 		"checksum %08x, wanted %08x; copy the file or convert the original data again", k+1, blocks,
 		len(block(data, int(k))), k*sumBlock, sumOf(data, int(k)), binary.LittleEndian.Uint32(list[4*k:]))
-}
-
-// othersBlocks returns the blocks, from..to-1, that hold nothing but examples of other ranks.
-func (f *binaryFile) othersBlocks(s *store.Ranks) (blocks [][2]int) {
-	if s == nil {
-		return nil
-	}
-	add := func(section []byte, from, to int) {
-		if len(section) == 0 {
-			return
-		}
-		begin := int(store.Address(section) - store.Address(f.raw))
-		for _, part := range [][2]int{{begin, begin + from}, {begin + to, begin + len(section)}} {
-			blocks = append(blocks, [2]int{(part[0] + sumBlock - 1) / sumBlock, part[1] / sumBlock})
-		}
-	}
-	e := &f.written.Examples
-	if !e.Sparse() {
-		add(store.Bytes(e.X), 4*s.From*e.D, 4*s.To*e.D)
-		return blocks
-	}
-	// Where the values of a rank begin stands in the file, which may be damaged: then all is checked.
-	for _, start := range []int64{e.Starts[s.From], e.Starts[s.To]} {
-		if start < 0 || start > int64(len(e.Values)) {
-			return nil
-		}
-	}
-	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
-	add(store.Bytes(e.Columns), from, to)
-	add(store.Bytes(e.Values), from, to)
-	return blocks
 }
 
 // block returns block k of data, counted from 0.

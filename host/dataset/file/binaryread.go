@@ -82,25 +82,23 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
 			"data again", err)
 	}
-	share := f.share(s, o)
-	f.written.Put(dataset.Stored{Examples: f.written.Examples, At: store.Of(share)})
 	f.written.Path = s.path
 	if f.unmap != nil && h.Preparation == nil && o.Prepare != "" {
 		err = prepared.CheckRoom(&f.written, o.Prepare)
 	}
-	if err := share.Agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if !o.Trust {
-		err = f.checkSums(s.ctx, share)
+		err = f.checkSums(s.ctx)
 	}
-	if err := share.Agree(err); err != nil {
+	if err != nil {
 		return nil, s.errorf("%w", err)
 	}
 	if err = f.written.Stored().Check(); err == nil {
 		err = f.written.Validate()
 	}
-	if err := share.Agree(err); err != nil {
+	if err != nil {
 		return nil, s.errorf("%w; the file is cut short or damaged: copy it or convert the original "+
 			"data again", err)
 	}
@@ -124,34 +122,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	if err := choose(&d, s, o); err != nil {
 		return nil, err
 	}
-	if share != nil {
-		return &d, f.hide(share)
-	}
 	return &d, nil
-}
-
-// share returns this rank's part, nil for all, as where o wants another storage.
-func (f *binaryFile) share(s *source, o Options) *store.Ranks {
-	sparse := f.written.Sparse()
-	changes := !sparse && o.Storage == "sparse" ||
-		sparse && (o.Storage == "dense" || o.Storage == "narrow")
-	if f.unmap == nil || !store.CanReserve || o.Ranks == nil || changes {
-		return nil
-	}
-	return store.NewRanks(s.ctx, o.Ranks, f.written.N)
-}
-
-// hide makes the examples of other ranks a fault.
-func (f *binaryFile) hide(s *store.Ranks) error {
-	e := &f.written.Examples
-	if !e.Sparse() {
-		return store.Hide(store.Bytes(e.X), 4*s.From*e.D, 4*s.To*e.D)
-	}
-	from, to := 4*int(e.Starts[s.From]), 4*int(e.Starts[s.To])
-	if err := store.Hide(store.Bytes(e.Columns), from, to); err != nil {
-		return err
-	}
-	return store.Hide(store.Bytes(e.Values), from, to)
 }
 
 func isSHA256(text string) bool {

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -68,10 +67,6 @@ type Placement struct {
 	Trust bool
 	// Prepare names steps, or auto: a binary file whose prepared copy does not fit is refused early.
 	Prepare string
-	// Ranks, if not nil, share the examples: each rank reads with the same options and keeps its own
-	// rows, in place in a mapped file. ReadAll, packed binary files and changes of storage leave all
-	// rows.
-	Ranks ranks.Reducer
 	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
 	Spill bool
 }

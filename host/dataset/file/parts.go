@@ -50,7 +50,7 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 // readAllOnce is ReadAll, or errSurprise.
 func readAllOnce(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
 	error) {
-	o.Ranks, o.remarks = nil, &remarks{}
+	o.remarks = &remarks{}
 	p := &parts{name: name, first: paths[0], given: o.Labels != ""}
 	o.parts = p
 	defer p.close()

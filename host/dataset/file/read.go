@@ -13,14 +13,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // A format is one way to write examples.
@@ -231,13 +229,6 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 			d.SHA256 = d.Hash()
 		}
 	}
-	if o.Ranks == nil || fileOf(d) != nil || !store.CanReserve {
-		return d, nil
-	}
-	if err := share(d, store.NewRanks(s.ctx, o.Ranks, d.N)); err != nil {
-		d.Close() // of what was only read: nothing to lose
-		return nil, err
-	}
 	return d, nil
 }
 
@@ -267,34 +258,6 @@ func Formats(write bool) []string {
 		}
 	}
 	return names
-}
-
-// share leaves this rank its own examples of d, read whole. It asks all ranks.
-func share(d *dataset.Dataset, r *store.Ranks) error {
-	own := dataset.Examples{N: d.N, D: d.D, Starts: d.Starts}
-	var err error
-	if d.Sparse() {
-		own.Columns, own.Values, err = store.SpanSparse(r, d.Starts, true)
-	} else {
-		own.X, err = store.Span[float32](r, d.N, d.D)
-	}
-	for i := r.From; i < r.To && err == nil; i++ {
-		columns, values := d.Entries(i)
-		to, room := own.Entries(i)
-		copy(to, columns)
-		copy(room, values)
-	}
-	if err = r.Agree(err); err != nil {
-		r.Close()
-		return err
-	}
-	d.Put(dataset.Stored{Examples: own, At: store.Of(r)})
-	if d.Home != nil {
-		d.Home.Close() // of what was only read: nothing to lose
-		d.Home = nil
-	}
-	debug.FreeOSMemory() // what follows takes little memory that the collector knows of
-	return nil
 }
 
 // detectFormat looks at the first bytes, at the name, and at the first lines.

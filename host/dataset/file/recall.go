@@ -167,7 +167,7 @@ func recalling(enter func(b *builder) error) func(*source, Options) (*dataset.Da
 	return func(s *source, o Options) (*dataset.Dataset, error) {
 		r, _ := s.ctx.Value(recallKey{}).(*Recall)
 		key, ok := r.keyOf(s)
-		if !ok || o.parts != nil || o.block != nil || o.Ranks != nil || o.Spill ||
+		if !ok || o.parts != nil || o.block != nil || o.Spill ||
 			!o.NoLabels && o.given == nil {
 			return entering(enter)(s, o)
 		}

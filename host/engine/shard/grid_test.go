@@ -34,11 +34,7 @@ func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 			t.Fatal(err)
 		}
 		all = append(all, form{name, func(w way, r ranks.Reducer) (*dataset.Dataset, error) {
-			o := file.Options{Classes: dense.Classes}
-			if w.shares() {
-				o.Ranks = r
-			}
-			return file.Read(t.Context(), path, o)
+			return file.Read(t.Context(), path, file.Options{Classes: dense.Classes})
 		}})
 	}
 	return all

@@ -20,7 +20,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
@@ -119,8 +118,8 @@ func TestKernelParts(t *testing.T) {
 			Search: true}},
 		{Learner: means, Kernel: &fitting.Options{Function: rbf}},
 	} {
-		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			data, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r}})
+		of := func(e engine.Engine) (string, error) {
+			data, err := file.Read(t.Context(), path, file.Options{})
 			if err != nil {
 				return "", err
 			}
@@ -146,7 +145,7 @@ func TestKernelParts(t *testing.T) {
 			about, err := json.Marshal(m.Meta)
 			return fmt.Sprintf("%x %s", h.Sum(nil), about), err
 		}
-		want, err := of(simd.New(), nil)
+		want, err := of(simd.New())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +155,7 @@ func TestKernelParts(t *testing.T) {
 				return err
 			}
 			return dataset.Guard(func() error {
-				got, err := of(e, r)
+				got, err := of(e)
 				if err == nil && got != want {
 					err = fmt.Errorf("found\n%s, want\n%s", got, want)
 				}
@@ -166,59 +165,6 @@ func TestKernelParts(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: rank %d: %v", o.Learner.Definition().Name, rank, err)
 			}
-		}
-	}
-}
-
-// TestKernelTraffic: what kernel functions send is what docs/scale.md says.
-func TestKernelTraffic(t *testing.T) {
-	const k, m, d, q = 3, 40, 10, 4
-	data, _ := problem(t, false)
-	path := filepath.Join(t.TempDir(), "d.csv")
-	if err := file.Write(t.Context(), path, data, file.WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	// Numbers that are added in order go in groups at multiples of step: each of 8k groups
-	// goes by each rank, and all agree in the end.
-	inOrder := func(numbers, bytes, step int64) int64 {
-		width := max(step, (numbers/(8*k)+step-1)/step*step)
-		groups := (numbers + width - 1) / width
-		return (groups+k-1)*k*((width*bytes+7)/8*8) + 8
-	}
-	for rank, err := range onRanks(k, func(_ int, r ranks.Reducer) error {
-		var traffic ranks.Traffic
-		meter := traffic.Through(r)
-		e, err := shard.Ranks(t.Context(), meter, []engine.Engine{simd.New()}, nil)
-		if err != nil {
-			return err
-		}
-		read, err := file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: meter}})
-		if err != nil {
-			return err
-		}
-		rbf := kernel.Function{Kind: kernel.RBF, Gamma: 0.1}
-		step := sent(&traffic)
-		basis, err := pca.Fit(t.Context(), e, read,
-			pca.Options{Function: rbf, Landmarks: m, Components: 5})
-		centring := 2 * inOrder(m, 8, 1) // of kernel values, and of features
-		if err := step("kernel PCA", centring+inOrder(1, 8, 1)+inOrder(m*m, 4, 16*m)+32,
-			4*m*d+4*d+4*m*m+8*((int64(read.N)+1023)/1024),
-			err); err != nil {
-			return err
-		}
-		z, err := basis.Components(t.Context(), e, read)
-		if err := step("components", 24, 0, err); err != nil {
-			return err
-		}
-		z.Close()
-		o := means.Options{Function: rbf, Atoms: m}
-		_, err = means.Fit(t.Context(), e, read, read.Y, q, o)
-		n := int64(read.N) // all of so few are in the sample on which errors are measured
-		bytes := 4*d*(m+m+n+n) + 4*m*m + 4*q*(m+n) + 8*n
-		return step("kernel means", inOrder(q*(m+n), 4, 16)+3*16, bytes, err)
-	}) {
-		if err != nil {
-			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
 }

@@ -64,9 +64,6 @@ func ways() []way {
 	}
 }
 
-// shares reports whether each rank may have read its own examples alone.
-func (w way) shares() bool { return w.options.Learner.Definition().Shared }
-
 // problem returns examples with wrong labels, and their confusion matrix.
 func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 	t.Helper()
@@ -161,8 +158,8 @@ func spread(
 }
 
 // TestPartsShare: examples held out, and what models say of examples that they have not seen, are
-// those of one process where each rank has read its own examples alone, from a table of more than
-// numbers, some of whose examples are bad.
+// those of one process on every rank, from a table of more than numbers, some of whose examples are
+// bad.
 func TestPartsShare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.csv")
 	var text strings.Builder
@@ -181,11 +178,11 @@ func TestPartsShare(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	read := func(r ranks.Reducer, storage string) (*dataset.Dataset, error) {
-		return file.Read(t.Context(), path, file.Options{Placement: file.Placement{Ranks: r},
-			Table: file.Table{LabelColumn: "class", IDColumn: "id",
-				Encode: &features.EncodeOptions{Missing: "mean",
-					Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
+	read := func(storage string) (*dataset.Dataset, error) {
+		return file.Read(t.Context(), path, file.Options{Table: file.Table{LabelColumn: "class",
+			IDColumn: "id",
+			Encode: &features.EncodeOptions{Missing: "mean",
+				Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
 	}
 	gradients := softmax.Defaults()
 	gradients.Iterations = 5
@@ -193,13 +190,10 @@ func TestPartsShare(t *testing.T) {
 		storage string
 		learner learners.Params
 	}{{"sparse", uma.Defaults()}, {"dense", gradients}} {
-		of := func(e engine.Engine, r ranks.Reducer) (string, error) {
-			d, err := read(r, c.storage)
+		of := func(e engine.Engine) (string, error) {
+			d, err := read(c.storage)
 			if err != nil {
 				return "", err
-			}
-			if r != nil && !d.Stored().Shared() {
-				return "", errors.New("all ranks have all examples")
 			}
 			noise, err := confusion.Pairwise(d.Classes, 0.1)
 			if err != nil {
@@ -213,9 +207,6 @@ func TestPartsShare(t *testing.T) {
 			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1, dataset.InPlace)
 			if err != nil {
 				return "", err
-			}
-			if r != nil && !d.Stored().Shared() {
-				return "", errors.New("nobody can give back what ranks share")
 			}
 			if err := d.Close(); err != nil {
 				return "", err
@@ -231,7 +222,7 @@ func TestPartsShare(t *testing.T) {
 			}
 			return fmt.Sprintf("%x %s %s", h.Sum(nil), parts[0].SHA256, parts[1].SHA256), err
 		}
-		want, err := of(simd.New(), nil)
+		want, err := of(simd.New())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +234,7 @@ func TestPartsShare(t *testing.T) {
 					e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
 					if err == nil {
 						err = dataset.Guard(func() (err error) {
-							found[rank], err = of(e, r)
+							found[rank], err = of(e)
 							return err
 						})
 					}
@@ -261,76 +252,6 @@ func TestPartsShare(t *testing.T) {
 					t.Errorf("%s: rank %d of %d found\n%s, want\n%s", c.storage, rank, count, got, want)
 				}
 			}
-		}
-	}
-}
-
-// TestLearnersShare: learners that need no examples of other ranks find the same where each rank
-// has read its own alone, whatever the file.
-func TestLearnersShare(t *testing.T) {
-	dir := t.TempDir()
-	for at, w := range append(ways(), kernelWays()...) {
-		if !w.shares() {
-			continue
-		}
-		for i := range 8 {
-			name, sparse := []string{"d.csv", "d.svm", "d.umab", "prepared.umab"}[i%4], i >= 4
-			wanted := (i+i/4+at/2)%2 == 0 // each format, each storage twice
-			if at >= len(ways()) {
-				wanted = i == at%3+at%2*4 // one file for each kernel
-			}
-			if !wanted && !*all {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s, %s, sparse %v", w.name, name, sparse), func(t *testing.T) {
-				data, noise := problem(t, sparse)
-				path := filepath.Join(dir, name)
-				prepared := *data
-				if name == "prepared.umab" {
-					if err := host.Prepare(&prepared, "", false); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := file.Write(t.Context(), path, &prepared, file.WriteOptions{}); err != nil {
-					t.Fatal(err)
-				}
-				o := file.Options{Storage: "dense", Classes: data.Classes, Features: data.D}
-				if sparse {
-					o.Storage = "sparse"
-				}
-				whole, err := file.Read(t.Context(), path, o)
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := train(t.Context(), simd.New(), w, whole, noise)
-				if err != nil {
-					t.Fatal(err)
-				}
-				shares := [][][]int{{{3, 1}, {2}}, {{1}, {4}, {1, 1}}, {{1}, {1}, {1}, {2}}, {{1}}}[i%4]
-				if at%2 == 1 && i%4 == 2 {
-					shares = [][]int{{1}, {1}, {1}, {1}, {1}, {1}, {1}, {1}} // most have no examples
-				}
-				engines := func(rank int) (own []engine.Engine) {
-					for range shares[rank] {
-						own = append(own, simd.New())
-					}
-					return own
-				}
-				for rank, got := range spread(t, w, shares, noise, engines,
-					func(r ranks.Reducer) (*dataset.Dataset, error) {
-						o := o
-						o.Ranks = r
-						d, err := file.Read(t.Context(), path, o)
-						if err == nil && !d.Stored().Shared() {
-							err = errors.New("all ranks have all examples")
-						}
-						return d, err
-					}) {
-					if got != want {
-						t.Errorf("shares %v: rank %d found %s, want %s as of one engine", shares, rank, got, want)
-					}
-				}
-			})
 		}
 	}
 }

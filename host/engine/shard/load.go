@@ -22,7 +22,7 @@ const step = 16
 // if it is zero.
 func (e *shardedEngine) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint,
 	error) {
-	if e.all == 1 || x.N < 1 || !x.Shared() && x.Check() != nil ||
+	if e.all == 1 || x.N < 1 || x.Check() != nil ||
 		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
 		return enginecheck.Load(x, t)
 	}

@@ -126,7 +126,7 @@ func (s *scorer) CountPredicted(counts []int64, y []int32) error {
 // Project: each engine maps its examples (clause 13).
 func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	c, width := e.cut(x, step), p.Width()
-	sound := x.N > 0 && (x.Shared() || x.Check() == nil) && width > 0
+	sound := x.N > 0 && x.Check() == nil && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
 		if err := enginecheck.Project(dst, x, p); err != nil {
 			return err

@@ -7,8 +7,7 @@
 // leave nothing to where the examples are cut, as long as the fixed-point format is that of the
 // whole and evaluations are cut between blocks of 256. Who uses the engine need not know.
 //
-// A ranks.Reducer joins the machines. If each rank has a part of the examples
-// ([dataset.Stored]), its engines take that part.
+// A ranks.Reducer joins the machines.
 package shard
 
 import (
@@ -70,21 +69,6 @@ func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
 		e.until = append(e.until, e.until[i]+s)
 	}
 	return e, nil
-}
-
-// Own returns the engines of this rank as one, for work on its own examples that the other ranks
-// need not know of (engine.Own). They are closed with the whole.
-func (e *shardedEngine) Own() engine.Engine {
-	if len(e.engines) == 1 {
-		return e.engines[0]
-	}
-	first := e.first[e.rank]
-	own := newSharded(e.engines, rankGroup{Reducer: ranks.Alone, ctx: e.ctx, all: 1})
-	own.first, own.until = []int{0, len(e.engines)}, slices.Clone(e.until[first:e.first[e.rank+1]+1])
-	for i := len(own.until) - 1; i >= 0; i-- {
-		own.until[i] -= own.until[0]
-	}
-	return own
 }
 
 // mostShare keeps products of shares and examples within 64 bits.
@@ -170,27 +154,14 @@ func (e unchecked) Close() error {
 // are the shards first[r]..first[r+1]-1.
 type cuts []int
 
-// cut cuts x by the shares, between multiples of step. If each rank has a part of the examples,
-// that part is cut among its engines.
+// cut cuts x by the shares, between multiples of step.
 func (e *shardedEngine) cut(x dataset.Stored, step int) cuts {
 	c := make(cuts, len(e.until))
-	ends := x.At.Ends()
-	if len(ends) != e.all+1 {
-		e.cutPart(c, 0, len(c)-1, 0, x.N, step)
-		return c
-	}
-	for rank := range e.all {
-		e.cutPart(c, e.first[rank], e.first[rank+1], ends[rank], ends[rank+1], step)
+	blocks, shares := int64((x.N+step-1)/step), e.until[len(e.until)-1]
+	for k := range c {
+		c[k] = min(x.N, int(blocks*e.until[k]/shares)*step)
 	}
 	return c
-}
-
-// cutPart cuts examples from..to-1 for the shards first..last-1.
-func (e *shardedEngine) cutPart(c cuts, first, last, from, to, step int) {
-	blocks, all := int64((to-from+step-1)/step), e.until[last]-e.until[first]
-	for k := first; k <= last; k++ {
-		c[k] = min(to, from+int(blocks*(e.until[k]-e.until[first])/all)*step)
-	}
 }
 
 // own returns the examples of this rank, from..to-1.

@@ -16,7 +16,7 @@ const blockValues = 1 << 22
 // BlockRows returns the number of examples that are copied at a time to be scored.
 func BlockRows(x dataset.Stored) int {
 	values := x.D
-	if x.Sparse() && !x.Shared() { // ranks have to agree
+	if x.Sparse() {
 		values = len(x.Values) / max(1, x.N)
 	}
 	return max(1, blockValues/max(1, values))
@@ -30,10 +30,10 @@ type Labelled struct {
 
 // Pick returns the examples with the given indices, copied.
 func Pick(x dataset.Stored, y []int32, which []int) Labelled {
-	return Labelled{x.Pick(which).Stored(), lists.At(y, which)}
+	return Labelled{x.Examples.Pick(which).Stored(), lists.At(y, which)}
 }
 
-// Keep is Pick for examples that ranks may share: they share the copy too, until release is called.
+// Keep is Pick into memory that release frees.
 func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
 	kept, release, err := x.Keep(which)
 	return Labelled{kept, lists.At(y, which)}, release, err

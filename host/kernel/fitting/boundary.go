@@ -38,7 +38,6 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
 	count := min(candidates*o.Landmarks, max(o.Landmarks, len(pool)/2))
 	drawn := systematic(r.weighed(z.Examples, p), count, rng.Float64())
 	which := lists.At(pool, drawn)

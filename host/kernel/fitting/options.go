@@ -104,7 +104,7 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	return o
 }
 
-// Check says whether examples, those of this rank if ranks share them, can be fitted to. It reads
+// Check says whether examples can be fitted to. It reads
 // their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for
 // the fit and the components.
 func (k *Options) Check(rows dataset.Rows) error {
@@ -113,11 +113,10 @@ func (k *Options) Check(rows dataset.Rows) error {
 	if err != nil {
 		return err
 	}
-	from, to := x.Own()
 	// twice, while they are prepared
-	components := memory.Product(to-from, max(1, k.MostComponents(x.N, x.D)), 8)
+	components := memory.Product(x.N, max(1, k.MostComponents(x.N, x.D)), 8)
 	return memory.Check(memory.Sum(p.Total(), components),
-		fmt.Sprintf("kernel PCA of %d examples × %d features", to-from, x.D))
+		fmt.Sprintf("kernel PCA of %d examples × %d features", x.N, x.D))
 }
 
 // MostComponents returns the most components that a learner can see of n examples of d features.
@@ -136,7 +135,7 @@ func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 ) (o pca.Options, note string, err error) {
 	x := rows.Stored()
 	o = k.PCA(x.N, x.D, seed)
-	if err := x.Agree(k.Check(x)); err != nil {
+	if err := k.Check(x); err != nil {
 		return o, "", err
 	}
 	o.Function, note, err = k.findFunction(e, x, seed)

@@ -66,7 +66,6 @@ func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 	if err != nil {
 		return nil, nil, err
 	}
-	defer z.Close()
 	return b, newRidge(z.Examples, s.y, s.shares, p.Q), ctx.Err()
 }
 

@@ -87,8 +87,6 @@ func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []tr
 				s.OnTrial(t)
 			}
 		}
-		fitted.X.Close()
-		held.X.Close()
 	}
 	return trials, best, nil
 }
@@ -123,12 +121,10 @@ func (s gammaSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	defer x.Close()
 	held, err := features.ApplyTo(preparation, test.X)
 	if err != nil {
 		return 0, err
 	}
-	defer held.Close()
 	on := p.On(x, train.Y)
 	on.Bias, on.OwnMap = steps.Bias, s.Learning.Learner.Definition().FitMap != nil
 	w, err := s.Learning.Learn(ctx, on, s.Learning.MaxSteps)

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // part is how many examples are worked on together. Sums over examples are added part by
@@ -56,8 +55,7 @@ func gram(x []float64, b int) []float64 {
 
 // means returns the mean of each column of x.
 func means[T float32 | float64](x []T, b int) []float64 {
-	mean, _ := meansOfParts(nil, partSums(x, b), b, len(x)/b) // nil is no rank that could fail
-	return mean
+	return meansOfParts(partSums(x, b), b, len(x)/b)
 }
 
 // partSums returns the sum of each column of x over each part.
@@ -76,20 +74,16 @@ func partSums[T float32 | float64](x []T, b int) [][]float64 {
 	return sums
 }
 
-// meansOfParts returns the mean of each of b columns over n examples, given the sums of parts of
-// those of this rank.
-func meansOfParts(at *store.Store, sums [][]float64, b, n int) ([]float64, error) {
+// meansOfParts returns the mean of each of b columns over n examples, given the sums of parts.
+func meansOfParts(sums [][]float64, b, n int) []float64 {
 	mean := make([]float64, b)
-	err := store.InOrder(at, mean, 1, func(total []float64, from, to int) error {
-		for _, s := range sums {
-			lists.Add(total, s[from:to])
-		}
-		return nil
-	})
+	for _, s := range sums {
+		lists.Add(mean, s)
+	}
 	for j := range mean {
 		mean[j] /= float64(n)
 	}
-	return mean, err
+	return mean
 }
 
 // centre subtracts from each column of x its mean.

@@ -19,10 +19,6 @@ import (
 // changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
 // before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
-//
-// Where ranks share x it takes all of them, on an engine of theirs. Each has kernel values and
-// features of its own examples alone, if there are landmarks; without any it has all examples, as
-// each of these is a landmark then.
 func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*Basis, error) {
 	x := rows.Stored()
 	plan, err := NewPlan(x, o)
@@ -32,7 +28,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 	if err == nil {
 		err = x.Check()
 	}
-	if err := x.Agree(err); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	x, release, err := unitRows(x, o.Cosine)
@@ -48,7 +44,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		err = b.fitAll(ctx, e, x.Whole(), o, plan.Kept)
+		err = b.fitAll(ctx, e, x.Examples, o, plan.Kept)
 	} else {
 		err = b.fitLandmarks(ctx, e, x, o)
 	}
@@ -154,11 +150,11 @@ func (b *Basis) checkVariance(squares float64) error {
 	return nil
 }
 
-// allEqual reports whether all examples have the values of the first. It asks all ranks.
+// allEqual reports whether all examples have the values of the first.
 func allEqual(x dataset.Stored) bool {
 	first := x.Pick([]int{0})
 	columns, values := first.Entries(0)
-	others := x.RowSums(1024, func(from, to int) float64 {
+	others := parallel.BlockSums(x.N, 1024, func(from, to int) float64 {
 		for i := from; i < to; i++ {
 			if c, v := x.Entries(i); !slices.Equal(c, columns) || !slices.Equal(v, values) {
 				return 1
@@ -203,13 +199,10 @@ func (b *Basis) Prepare(rows dataset.Rows) (x dataset.Stored, release func(), er
 // Project writes the D components of each example of x to dst, x.N × D row-major. A
 // cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
-//
-// Where ranks share x it takes all of them; each writes the components of its own examples, and no
-// others.
 func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
 	rows dataset.Rows) error {
 	x := rows.Stored()
-	if err := x.Agree(x.Check()); err != nil {
+	if err := x.Check(); err != nil {
 		return err
 	}
 	prepared, release, err := b.Prepare(x)
@@ -217,15 +210,7 @@ func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
 		return err
 	}
 	defer release()
-	if !x.Shared() {
-		return project(ctx, e, dst, prepared.Examples, b.Projection)
-	}
-	from, to := x.Own()
-	own, some := engine.Own(e, prepared)
-	if some.N > 0 {
-		err = project(ctx, own, dst[from*b.Width():to*b.Width()], some, b.Projection)
-	}
-	return x.Agree(err)
+	return project(ctx, e, dst, prepared.Examples, b.Projection)
 }
 
 // projectRows is how many examples are projected between two looks at a context. What an
@@ -312,7 +297,7 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 }
 
 // unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step
-// l2 has it, until release is called. It asks all ranks.
+// l2 has it, until release is called.
 func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), err error) {
 	if !unit {
 		return x, func() {}, nil
@@ -322,5 +307,5 @@ func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), er
 		return x, nil, err
 	}
 	scaled, err := features.ApplyTo(p, x)
-	return scaled, scaled.Close, err
+	return scaled, func() {}, err
 }

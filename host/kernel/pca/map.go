@@ -21,7 +21,7 @@ type Map struct {
 }
 
 // FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
-// Preparation.Width(), shared as x is. A cancelled ctx ends it with ctx's error. Other errors:
+// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors:
 // those of Fit, Engine.Project, features.Fit and Apply.
 func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, steps dataset.Steps,
 ) (*Map, dataset.Stored, error) {
@@ -56,7 +56,6 @@ func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps,
 ) (_ *Map, _ dataset.Stored, err error) {
 	k := &Map{Basis: basis}
 	if k.Preparation, err = features.Fit(steps, z); err != nil {
-		z.Close()
 		return nil, dataset.Stored{}, err
 	}
 	if z, err = k.prepare(z); err != nil {
@@ -67,14 +66,12 @@ func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps,
 
 // prepare returns components as a learner sees them. Nobody may use z any more.
 func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
-	out, err := features.ApplyTo(k.Preparation, z, dataset.InPlace)
-	z.Close() // which is of another memory, if ranks share it
-	return out, err
+	return features.ApplyTo(k.Preparation, z, dataset.InPlace)
 }
 
-// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). Where
-// ranks share x, which it takes all, they share that, too, and give it back by Close. A cancelled
-// ctx ends it with ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
+// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). A
+// cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project and
+// Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
 	z, err := k.Basis.Components(ctx, e, x)
 	if err != nil {
@@ -88,27 +85,20 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (datas
 func (b *Basis) Components(ctx context.Context, e engine.Engine, rows dataset.Rows,
 ) (z dataset.Stored, err error) {
 	x := rows.Stored()
-	if !x.Shared() { // else Like asks
-		what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
-		if err := memory.Check(memory.Product(x.N, b.Axes.Q, 4), what); err != nil {
-			return z, err
-		}
+	what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
+	if err := memory.Check(memory.Product(x.N, b.Axes.Q, 4), what); err != nil {
+		return z, err
 	}
-	if z, err = x.Like(b.Axes.Q); err == nil {
-		err = b.Project(ctx, e, z.X, x)
-	}
-	if err != nil {
-		z.Close()
-	}
-	return z, err
+	z.Examples = dataset.Examples{N: x.N, D: b.Axes.Q, X: make([]float32, x.N*b.Axes.Q)}
+	return z, b.Project(ctx, e, z.X, x)
 }
 
 // blockValues is how many values Blocks holds at a time.
 const blockValues = 1 << 25
 
-// Blocks is Apply for a caller that need not hold all results at once: it hands what a
-// learner sees of the examples to use, one block after the other, in order. Ranks do not
-// share x. The error is that of Apply or of use.
+// Blocks is Apply for a caller that need not hold all results at once: it hands what a learner sees
+// of the examples to use, one block after the other, in order. The error is that of Apply or of
+// use.
 func (k *Map) Blocks(
 	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
 ) error {
@@ -140,7 +130,7 @@ func MedianGamma(e engine.Engine, rows dataset.Rows, seed uint64) (float32, erro
 	if x.N > medianRows {
 		x = given.Pick(uniform(x.N, medianRows, newRand(seed)))
 	} else {
-		x = given.Whole()
+		x = given.Examples
 	}
 	products := make([]float32, x.N*x.N)
 	if err := e.Project(products, x, engine.Projection{Function: linear, Landmarks: x}); err != nil {

@@ -9,12 +9,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
@@ -65,7 +63,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 
 // setCoordinates makes the rows of L⁻¹ the axes.
 func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) error {
-	b.Variance = lists.Sum(x.RowSums(1024, func(from, to int) (sum float64) {
+	b.Variance = lists.Sum(parallel.BlockSums(x.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			sum += featurespace.SelfValue(b.Function, x.Examples, i)
 		}
@@ -82,7 +80,7 @@ func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) e
 
 // explain sets the share that coordinates z of all examples have of their squared lengths.
 func (b *Basis) explain(z dataset.Stored) {
-	explained := lists.Sum(z.RowSums(1024, func(from, to int) (sum float64) {
+	explained := lists.Sum(parallel.BlockSums(z.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			for _, v := range z.Row(i) {
 				sum += float64(v) * float64(v) // exact
@@ -97,48 +95,19 @@ func (b *Basis) explain(z dataset.Stored) {
 // mean of each column of K_nm. It sets Variance.
 func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l lower) ([]float32,
 	[]float64, error) {
-	own, some := engine.Own(e, x)
-	panels, sums, err := b.features(ctx, own, some, l)
-	if err := x.Agree(err); err != nil {
-		return nil, nil, err
-	}
-	mean, err := meansOfParts(x.At, sums, l.m, x.N)
+	panels, sums, err := b.features(ctx, e, x.Examples, l)
 	if err != nil {
 		return nil, nil, err
 	}
-	squares, all := []float64{0}, 0.0
-	lengths := featurespace.SquaredLengths(b.Function, some)
-	err = store.InOrder(x.At, squares, 1, func(sum []float64, _, _ int) error {
-		for _, v := range lengths {
-			sum[0] += v
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
+	mean := meansOfParts(sums, l.m, x.N)
+	squares := lists.Sum(featurespace.SquaredLengths(b.Function, x))
 	gram := make([]float32, l.m*l.m)
-	vary := func(means []float64) error {
-		for _, c := range means {
-			all += float64(c * c)
-		}
-		b.Variance = squares[0] - float64(x.N)*all
-		return b.checkVariance(squares[0])
+	f, centres := transposed(panels, l.m, x.N), 0.0
+	for _, c := range centreRows(f) {
+		centres += float64(c * c)
 	}
-	if x.Shared() {
-		f := newSlabs(panels, l.m, some.N)
-		means, err := f.centre(x)
-		if err == nil {
-			err = vary(means)
-		}
-		if err == nil {
-			err = f.gram(ctx, own, x, gram)
-		}
-		free(4 * l.m * some.N)
-		return gram, mean, err
-	}
-	f := transposed(panels, l.m, x.N)
-	if err := vary(centreRows(f)); err != nil {
+	b.Variance = squares - float64(x.N)*centres
+	if err := b.checkVariance(squares); err != nil {
 		return nil, nil, err
 	}
 	err = project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
@@ -247,116 +216,4 @@ func centreRows(f dataset.Examples) []float64 {
 		}
 	})
 	return mean
-}
-
-// slabs are the m features of the examples of a rank, cut at chunks of clause 1, each slab m × its
-// examples. Inner products over all examples are sums of those of slabs, in the order of the
-// examples.
-type slabs struct {
-	m  int
-	of []dataset.Examples
-}
-
-// newSlabs cuts panels of columns, of n rows each, and empties them.
-func newSlabs(panels [][]float32, m, n int) *slabs {
-	f := &slabs{m: m, of: make([]dataset.Examples, (n+numerics.Chunk-1)/numerics.Chunk)}
-	for c := range f.of {
-		width := min(numerics.Chunk, n-c*numerics.Chunk)
-		f.of[c] = dataset.Examples{N: m, D: width, X: make([]float32, m*width)}
-	}
-	for k, panel := range panels {
-		p := len(panel) / n
-		parallel.Tasks(len(f.of), func(c int) {
-			for j := range p {
-				row := f.of[c].Row(k*panelSize + j)
-				for i := range row {
-					row[i] = panel[(c*numerics.Chunk+i)*p+j]
-				}
-			}
-		})
-		panels[k] = nil
-		free(4 * m * n) // else both would be there at once
-	}
-	return f
-}
-
-// centre is centreRows for examples x that ranks share; it takes all ranks.
-func (f *slabs) centre(x dataset.Stored) ([]float64, error) {
-	mean := make([]float64, f.m)
-	err := store.InOrder(x.At, mean, 1, func(sums []float64, from, to int) error {
-		parallel.Tasks(to-from, func(j int) {
-			for _, slab := range f.of {
-				for _, v := range slab.Row(from + j) {
-					sums[j] += float64(v)
-				}
-			}
-		})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for j := range mean {
-		mean[j] /= float64(x.N)
-	}
-	parallel.Tasks(len(f.of), func(c int) {
-		for j, m := range mean {
-			row := f.of[c].Row(j)
-			for i, v := range row {
-				row[i] = float32(float64(v) - m)
-			}
-		}
-	})
-	return mean, nil
-}
-
-// gramRows is the least number of rows of the matrix that go from rank to rank together.
-const gramRows = 16
-
-// gram writes the inner products of the features over all examples x, which ranks share, to dst, m
-// × m: the numbers of a projection with one axis for each, which are sums of chunks of 256
-// examples by clause 1. Ranks, whose examples begin with a chunk, add theirs one after the other,
-// in groups of rows; what is right of the diagonal is below it. It takes all ranks.
-func (f *slabs) gram(ctx context.Context, e engine.Engine, x dataset.Stored, dst []float32) error {
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "inner products", Unit: "feature",
-		Total: int64(f.m)})
-	defer task.End()
-	var ends []int // of the groups
-	err := store.InOrder(x.At, dst, gramRows*f.m, func(sums []float32, from, to int) error {
-		first, last := from/f.m, to/f.m
-		ends = append(ends, last)
-		product := make([]float32, last*(last-first))
-		for _, slab := range f.of {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			rows := slab.Part(first, last)
-			if err := e.Project(product, slab.Part(0, last), engine.Projection{Function: linear,
-				Landmarks: rows}); err != nil {
-				return err
-			}
-			parallel.Ranges(len(product), 1<<14, func(from, to int) {
-				for i, v := range product[from:to] {
-					sums[from+i] += v
-				}
-			})
-		}
-		task.Reach(int64(last))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	first, sums := 0, append([]float32(nil), dst...)
-	for _, last := range ends { // a group is last × its rows, as the engine has it
-		width := last - first
-		for a := range last {
-			for b := first; b < last; b++ {
-				v := sums[first*f.m+a*width+b-first]
-				dst[a*f.m+b], dst[b*f.m+a] = v, v
-			}
-		}
-		first = last
-	}
-	return nil
 }

@@ -160,7 +160,7 @@ type Plan struct {
 // Total is the sum.
 func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
 
-// NewPlan says what Fit would need for examples x, on this rank if ranks share them. Errors: those
+// NewPlan says what Fit would need for examples x. Errors: those
 // of Fit that need no look at the examples.
 func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	x := rows.Stored()
@@ -168,7 +168,6 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	if err := o.check(n, d); err != nil {
 		return Plan{}, err
 	}
-	from, to := x.Own()
 	p := Plan{Kept: true, Limit: o.MemoryLimit}
 	m, size := n, n // landmarks, and the order of the matrix whose eigenvectors are sought
 	if o.Landmarks > 0 {
@@ -195,7 +194,7 @@ func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
 	if o.Landmarks > 0 {
 		// Factors in float64; features, and of one panel of them products, remainders and the other
 		// order.
-		p.Kernel += 20*bytes(m, m) + 4*bytes(to-from, m) + 16*bytes(to-from, min(m, panelSize))
+		p.Kernel += 20*bytes(m, m) + 4*bytes(n, m) + 16*bytes(n, min(m, panelSize))
 	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
 		p.Kernel, p.Kept = 0, false
 	}

@@ -87,7 +87,7 @@ func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, e
 	if m.Meta.Preparation.Fills() && options.Storage != "narrow" {
 		options.Storage = "dense"
 	}
-	if err := device.ShareReading(o.Data.Path, &options); err != nil {
+	if err := device.CompareReading(o.Data.Path, &options); err != nil {
 		return nil, err
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)

@@ -276,14 +276,13 @@ type Work struct {
 	sparse   bool
 	Features int
 	Classes  int
-	Values   int  // stored
-	Shared   bool // each rank has read its own examples, whatever its share
+	Values   int // stored
 }
 
 // WorkOn returns the work on prepared examples in these classes.
 func WorkOn(rows dataset.Rows, classes int) Work {
 	x := rows.Stored()
-	return Work{x.Sparse(), x.D, classes, x.Size(), x.Shared()}
+	return Work{x.Sparse(), x.D, classes, x.Size()}
 }
 
 // Mapped returns the work on as many components of each of n examples instead.
@@ -357,7 +356,7 @@ func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 		engines = append(engines, e)
 	}
 	shares := d.shares
-	if shares == nil && !w.processorSuffices() && !(w.Shared && len(engines) == 1) {
+	if shares == nil && !w.processorSuffices() {
 		shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse)
 		if err != nil {
 			return nil, err

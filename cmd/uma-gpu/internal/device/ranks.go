@@ -87,8 +87,9 @@ func TrafficOfRanks() *ranks.Traffic {
 	return &t
 }
 
-// ShareReading has all ranks, if there are several, share the examples of path, read by o.
-func ShareReading(path string, o *file.Options) error {
+// CompareReading returns an error unless all ranks, if there are several, read the same file by the
+// same options.
+func CompareReading(path string, o *file.Options) error {
 	if Launch.Ranks == 1 {
 		return nil
 	}
@@ -102,7 +103,6 @@ func ShareReading(path string, o *file.Options) error {
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
 		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
 		o.SkipBad, o.SkipFew, o.MaxErrors)
-	o.Ranks = counted
 	return agree(what)
 }
 

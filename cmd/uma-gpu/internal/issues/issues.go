@@ -151,7 +151,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	f, err := o.ReadFolded(ctx, o.chosen())
+	f, err := o.ReadFolded(ctx)
 	if err != nil {
 		return err
 	}

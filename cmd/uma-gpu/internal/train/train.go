@@ -312,7 +312,7 @@ func (o *Options) checkReports() error {
 }
 
 func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
-	d, err := o.ReadExamples(ctx, &o.Match, o.Page == "")
+	d, err := o.ReadExamples(ctx, &o.Match)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -166,12 +166,10 @@ func (o *Options) Base() *model.Model {
 
 // ReadExamples reads the data, for a training that goes on or begins with a model so that they
 // match. match is used with a model alone.
-func (o *Options) ReadExamples(ctx context.Context, match *app.Model, shared bool,
+func (o *Options) ReadExamples(ctx context.Context, match *app.Model,
 ) (d *dataset.Dataset, err error) {
-	if shared && o.Train.Learner.Definition().Shared {
-		if err := device.ShareReading(o.Data.Path, &o.Read); err != nil {
-			return nil, err
-		}
+	if err := device.CompareReading(o.Data.Path, &o.Read); err != nil {
+		return nil, err
 	}
 	if base := o.Base(); base != nil {
 		d, err := ReadFor(ctx, &o.Data, o.Read, match, base)

@@ -30,7 +30,7 @@ type OutOfFold struct {
 // OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
 // annotators become their consensus, and C that of it.
 func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
-	f, err := o.ReadFolded(ctx, true)
+	f, err := o.ReadFolded(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +53,8 @@ func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 	return f, err
 }
 
-// ReadFolded checks the options, and reads the data and the labels of annotators. Ranks share the
-// examples if shared.
-func (o *Options) ReadFolded(ctx context.Context, shared bool) (*OutOfFold, error) {
+// ReadFolded checks the options, and reads the data and the labels of annotators.
+func (o *Options) ReadFolded(ctx context.Context) (*OutOfFold, error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func (o *Options) ReadFolded(ctx context.Context, shared bool) (*OutOfFold, erro
 		!slices.Contains(o.Read.Encode.Text.Columns, o.Shown)) {
 		o.Read.Ignore = append(slices.Clone(o.Read.Ignore), o.Shown)
 	}
-	d, err := o.ReadExamples(ctx, nil, shared)
+	d, err := o.ReadExamples(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

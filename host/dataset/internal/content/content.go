@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -25,23 +24,13 @@ type Data struct {
 	Classes []string
 	Y       []int32 // nil without labels
 	// Row returns the stored values of example i and their columns, nil if these are 0..D-1.
-	Row   func(i int) (columns []int32, values []float32)
-	Ranks *store.Ranks // which share the examples; nil if this process has all
+	Row func(i int) (columns []int32, values []float32)
 }
 
-// own returns which examples this rank has, from..to-1.
-func (d *Data) own() (from, to int) {
-	if d.Ranks != nil {
-		return d.Ranks.From, d.Ranks.To
-	}
-	return 0, d.N
-}
-
-// CheckFinite returns an error unless all values that this rank has are finite, or if ctx ends.
+// CheckFinite returns an error unless all values are finite, or if ctx ends.
 func (d *Data) CheckFinite(ctx context.Context) error {
 	const block = 1 << 20 // values between two looks at ctx
-	from, to := d.own()
-	for i, left := from, 0; i < to; i++ {
+	for i, left := 0, 0; i < d.N; i++ {
 		columns, values := d.Row(i)
 		if left -= len(values) + 1; left < 0 {
 			if err := ctx.Err(); err != nil {
@@ -71,22 +60,20 @@ func checkRow(i int, columns []int32, values []float32) error {
 	return nil
 }
 
+// hashRows is how many examples a block has.
+const hashRows = 1024
+
 // hashMagic begins the hashed bytes; another layout gets another number.
 const (
 	hashMagic    = "uma-gpu dataset 3\n"
 	hashMagicOld = "uma-gpu dataset 2\n" // of versions that hashed one example after the other
 )
 
-// Hash returns the hash of dataset.Dataset.Hash, or an error if ctx ends. It asks all ranks.
+// Hash returns the hash of dataset.Dataset.Hash, or an error if ctx ends.
 func (d *Data) Hash(ctx context.Context) (string, error) {
 	sums := d.blockSums()
 	if err := d.hashBlocks(ctx, store.Bytes(sums)); err != nil {
 		return "", err
-	}
-	if r := d.Ranks; r != nil {
-		if err := ranks.Gather(r.Ctx, r, sums, sumWords, r.Blocks(store.MostRows)); err != nil {
-			return "", err
-		}
 	}
 	return d.hashOf(sums), nil
 }
@@ -96,7 +83,7 @@ const sumWords = sha256.Size / 8
 
 // blockSums returns room for the SHA-256 of each block.
 func (d *Data) blockSums() []int64 {
-	return make([]int64, (d.N+store.MostRows-1)/store.MostRows*sumWords)
+	return make([]int64, (d.N+hashRows-1)/hashRows*sumWords)
 }
 
 // hashOf returns the hash of blocks that have these.
@@ -122,11 +109,10 @@ func (d *Data) hashHead(magic string) *hasher {
 	return h
 }
 
-// hashBlocks enters the SHA-256 of each block that this rank has.
+// hashBlocks enters the SHA-256 of each block.
 func (d *Data) hashBlocks(ctx context.Context, sums []byte) error {
-	first, last := d.own()
-	from, blocks := first/store.MostRows, (last-first+store.MostRows-1)/store.MostRows
-	_, task := progress.Begin(ctx, hashing(last-first))
+	blocks := (d.N + hashRows - 1) / hashRows
+	_, task := progress.Begin(ctx, hashing(d.N))
 	defer task.End()
 	workers := parallel.Workers(blocks, 1)
 	hashers := make([]*hasher, workers)
@@ -142,12 +128,12 @@ func (d *Data) hashBlocks(ctx context.Context, sums []byte) error {
 		if hashers[worker] == nil {
 			hashers[worker] = d.newHasher()
 		}
-		h, begin := hashers[worker], (from+k)*store.MostRows
-		end := min(begin+store.MostRows, last)
+		h, begin := hashers[worker], k*hashRows
+		end := min(begin+hashRows, d.N)
 		d.beginBlock(h, begin, end)
-		d.hashRows(h, begin, end)
+		d.hashSome(h, begin, end)
 		h.flush()
-		h.Sum(sums[(from+k)*sha256.Size : (from+k)*sha256.Size])
+		h.Sum(sums[k*sha256.Size : k*sha256.Size])
 		task.Add(int64(end - begin))
 	})
 	if ended.Load() {
@@ -156,22 +142,22 @@ func (d *Data) hashBlocks(ctx context.Context, sums []byte) error {
 	return nil
 }
 
-// HashOld returns the hash that earlier versions made, of examples that ranks do not share.
+// HashOld returns the hash that earlier versions made.
 func (d *Data) HashOld(ctx context.Context) (string, error) {
 	h := d.hashHead(hashMagicOld)
 	words(h, d.Y)
-	for from := 0; from < d.N; from += store.MostRows {
+	for from := 0; from < d.N; from += hashRows {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		d.hashRows(h, from, min(from+store.MostRows, d.N))
+		d.hashSome(h, from, min(from+hashRows, d.N))
 	}
 	h.flush()
 	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }
 
-// hashRows hashes examples from..to-1.
-func (d *Data) hashRows(h *hasher, from, to int) {
+// hashSome hashes examples from..to-1.
+func (d *Data) hashSome(h *hasher, from, to int) {
 	for i := from; i < to; i++ {
 		h.row(d.Row(i))
 	}
@@ -301,13 +287,13 @@ func (d *Data) HashMade(ctx context.Context, rows func(dst []float32, first int)
 			if err := checkRow(i, nil, row); err != nil {
 				return err
 			}
-			if i%store.MostRows == 0 {
-				d.beginBlock(h, i, min(i+store.MostRows, d.N))
+			if i%hashRows == 0 {
+				d.beginBlock(h, i, min(i+hashRows, d.N))
 			}
 			h.row(nil, row)
-			if (i+1)%store.MostRows == 0 || i+1 == d.N {
+			if (i+1)%hashRows == 0 || i+1 == d.N {
 				h.flush()
-				at := i / store.MostRows * sha256.Size
+				at := i / hashRows * sha256.Size
 				h.Sum(raw[at:at])
 				task.Reach(int64(i))
 			}

@@ -26,8 +26,8 @@ func Difference(p, other *dataset.Preparation) string {
 	return ""
 }
 
-// CheckRoom returns an error with advice unless memory holds a prepared copy of this rank's
-// dense examples.
+// CheckRoom returns an error with advice unless memory holds a prepared copy of dense
+// examples.
 func CheckRoom(d *dataset.Dataset, steps string) error {
 	if d.Sparse() || steps == "none" {
 		return nil
@@ -35,9 +35,8 @@ func CheckRoom(d *dataset.Dataset, steps string) error {
 	if steps == "auto" {
 		steps = d.DefaultSteps()
 	}
-	from, to := d.Stored().Own()
-	err := memory.Check(memory.Product(to-from, d.D, 4),
-		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", to-from, d.D, steps))
+	err := memory.Check(memory.Product(d.N, d.D, 4),
+		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", d.N, d.D, steps))
 	if err == nil {
 		return nil
 	}

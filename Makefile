@@ -299,8 +299,10 @@ learners: build data ## the tables of docs/learners.md: nine ways to train on te
 learner-bits: build ## the SHA-256 of the weights of every learner, engine, storage and kernel, a line each
 	@bench/every-learner-bits.sh build/uma-gpu testdata/digits.csv.gz
 
-size: ## how large the project is, and the newcomer's minute: lines at random, with why they are there
-	@bench/size.sh $(SEED)
+
+size: deps ## how large the project is: lines, packages, flags, methods, the files that a training passes through
+	cd bench && go build -o ../build/size ./size
+	build/size
 
 online: build data ## the tables of docs/online.md on wrong labels and on classes of different sizes
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise

@@ -55,15 +55,16 @@ func (a axis) At(v float64) float64 {
 
 // Ticks returns three to eight ticks, multiples of 1, 2 or 5 times a power of ten.
 func (a axis) Ticks() (ticks []tick) {
-	step := math.Pow(10, math.Floor(math.Log10(a.High-a.Low))) / 2
-	for _, factor := range []float64{2, 2.5, 2} {
+	step := math.Pow(10, math.Floor(math.Log10(a.High-a.Low))-1)
+	for _, factor := range []float64{2, 2.5, 2, 2} {
 		if (a.High-a.Low)/step <= 7 {
 			break
 		}
 		step *= factor
 	}
 	for k := math.Ceil(a.Low / step); k*step <= a.High; k++ {
-		ticks = append(ticks, tick{a.At(k * step), strconv.FormatFloat(k*step, 'g', 4, 64)})
+		v := k*step + 0 // not -0
+		ticks = append(ticks, tick{a.At(v), strconv.FormatFloat(v, 'g', 4, 64)})
 	}
 	return ticks
 }

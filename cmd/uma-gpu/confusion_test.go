@@ -130,14 +130,14 @@ func TestShow(t *testing.T) {
 	if !strings.Contains(stdout, "  0.9  0.2\n") || !strings.Contains(stdout, "condition number 1.") {
 		t.Errorf("found\n%s", stdout)
 	}
-	bare := write(t, dir, "bare.txt", "\n0.9 0.1\n0.2 0.8\n")
+	bare := write(t, dir, "bare.txt", "\n0.9,0.1\n0.2,0.8\n")
 	stdout, _ = succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json", bare)
 	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
 		r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
 	fail(t, app.ExitFailure, "none.csv", "confusion", "show", filepath.Join(dir, "none.csv"))
-	fail(t, app.ExitFailure, "empty.csv:1 text", "confusion", "show", "--classes", "x,y",
+	fail(t, app.ExitFailure, "empty.csv numbers", "confusion", "show", "--classes", "x,y",
 		write(t, dir, "empty.csv", ""))
 	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
 	stdout, _ = succeed(t, "confusion", "show", "--json",

@@ -246,7 +246,7 @@ func TestTrainTransposedConfusion(t *testing.T) {
 	data := synthetic(t, dir)
 	columns := write(t, dir, "columns.csv", "noisy\\true,0,1,2\n0,0.7,0.1,0\n1,0.3,0.8,0\n2,0,0.1,1\n")
 	trueRows := write(t, dir, "rows.csv", "true\\noisy,0,1,2\n0,0.7,0.3,0\n1,0.1,0.8,0.1\n2,0,0,1\n")
-	bare := write(t, dir, "bare.txt", "0.7 0.3 0\n0.1 0.8 0.1\n0 0 1\n")
+	bare := write(t, dir, "bare.txt", "0.7,0.3,0\n0.1,0.8,0.1\n0,0,1\n")
 	a, b := filepath.Join(dir, "a.npz"), filepath.Join(dir, "b.npz")
 	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
 	for _, c := range []string{trueRows, bare} {

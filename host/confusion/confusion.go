@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // SumTolerance is how far from 1 the sum of a column may lie. A table of float32 probabilities
@@ -117,11 +117,18 @@ func New(classes []string) (*Matrix, error) {
 	if err := labelfile.CheckClasses(classes); err != nil {
 		return nil, err
 	}
-	if err := square.CheckMemory(len(classes)); err != nil {
+	if err := checkMemory(len(classes)); err != nil {
 		return nil, err
 	}
 	return &Matrix{Classes: slices.Clone(classes), P: make([]float64, len(classes)*len(classes)),
 		known: &known{}}, nil
+}
+
+// checkMemory refuses a matrix of q classes that does not fit in memory beside its inverse and the
+// float32 copy of that.
+func checkMemory(q int) error {
+	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+
+		"(are the labels classes?)", q))
 }
 
 // Learned is what a learner found out of the noise itself, without a label that is known to

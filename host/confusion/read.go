@@ -2,21 +2,20 @@ package confusion
 
 import (
 	"bytes"
-	"cmp"
-	"compress/gzip"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
 // The corners of the two headers: what rows are, then what columns are.
@@ -25,204 +24,198 @@ const (
 	cornerTrueRows  = `true\noisy`
 )
 
-// cornerErrors begins the header of the table of standard errors, whose axes are those of the
-// first.
+// cornerErrors begins the header of a table of standard errors, which has the axes of the table
+// before it.
 const cornerErrors = "standard error"
 
-// ReadOptions says what a file is to be read for.
+// What the rows of a table are.
+const (
+	AxesAuto    = "auto"         // found from names or sums
+	TrueRows    = "true-rows"    // true classes, as in confusion_matrix(y_true, y_noisy)
+	TrueColumns = "true-columns" // noisy classes, as in a Matrix
+)
+
+// ReadOptions say how to read a table.
 type ReadOptions struct {
-	// Classes are the data's in the order of their indices; if nil, those of the table
-	Classes []string
-	Axes    string // AxesAuto, TrueRows or TrueColumns; "" is AxesAuto
+	Classes []string // the data's, in the order of their indices; nil takes the table's
+	Axes    string   // AxesAuto, TrueRows or TrueColumns; "" is AxesAuto
 }
 
-// Read returns the confusion matrix in the file, checked: a table in any layout of ReadTable. If it
-// has names, they are those of o.Classes, character by character, in any order. What a Table goes
-// by tells which axis is the noisy one. A table without names is in the order of o.Classes, and has
-// noisy classes in rows unless o.Axes says otherwise. Counts and percentages become shares, where
-// names or o.Axes tell the axes. The table of standard errors that Write appends is read too.
-//
-// Errors begin with the path, and where a line is wrong with its number.
+// Table is a table of true against noisy labels.
+type Table struct {
+	Classes []string  // Q distinct names
+	V       []float64 // Q×Q, row-major: V[p*Q+q] is of noisy label p and true class q; at least 0
+	Error   []float64 // Q×Q: standard errors of V; nil for none
+	Counts  bool      // V counts examples; else it is P(noisy = p | true = q)
+	Axes    string    // of the file: TrueRows or TrueColumns
+	Why     string    // what decided the axes: part of a sentence
+	Notes   []string  // what is odd about it, a sentence each
+}
+
+// Read returns the confusion matrix in a file, checked. The file is a table as ReadTable reads it;
+// counts become shares. Errors begin with the path.
 func Read(path string, o ReadOptions) (*Matrix, error) {
-	if o.Classes != nil {
-		if err := errors.Join(labelfile.CheckClasses(o.Classes),
-			square.CheckMemory(len(o.Classes))); err != nil {
+	t, err := ReadTable(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return t.matrix(path)
+}
+
+// matrix returns the matrix of a table that was read from path.
+func (t *Table) matrix(path string) (*Matrix, error) {
+	m := &Matrix{Classes: t.Classes, P: t.V, Error: t.Error, known: &known{}}
+	if t.Counts {
+		share, err := t.Share()
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+		m.P = share.P
 	}
-	if err := checkAxes(o.Axes); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	data, err := readFile(path, "the confusion matrix", maxBytes(o.Classes))
-	if err != nil {
-		return nil, err
-	}
-	return parse(path, data, o)
-}
-
-// maxBytes is the size of file that is accepted, before and after unpacking: far more than any
-// sensible table of these classes takes, or a thousand of them if they are nil.
-func maxBytes(classes []string) int64 {
-	if classes == nil {
-		return 64 << 20
-	}
-	q := int64(len(classes))
-	size := 1<<20 + 128*q*q
-	for _, c := range classes {
-		size += 16 * int64(len(c))
-	}
-	return size
-}
-
-// readFile returns the data of a file; what names them in errors.
-func readFile(path, what string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	var data []byte
-	if err == nil {
-		defer f.Close() // nothing to lose: it was only read
-		data, err = readAll(f, limit)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
-	}
-	return data, nil
-}
-
-// readAll reads r to its end, which may not come after more than limit bytes.
-func readAll(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it holds more than %d bytes, far too many for this number of classes; is it "+
-			"another file?", limit)
-	}
-	return data, err
-}
-
-// parse is Read for the bytes of a file; path is used in messages only, and o.Classes are valid.
-func parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
-	g, errs, err := gridsOf(path, data, maxBytes(o.Classes), o.Classes)
-	if err != nil {
-		return nil, err
-	}
-	m := &Matrix{known: &known{}}
-	if o.Axes, err = g.matrixAxes(o); err == nil {
-		m.P, err = g.matrix(o)
-	}
-	if o.Classes = g.classes; err == nil && errs != nil {
-		if err = errs.name(o.Classes); err == nil {
-			m.Error, err = errs.matrix(o)
-		}
-	}
-	m.Classes = g.classes
-	if err == nil {
-		err = m.check(o.Axes == TrueRows)
-	}
-	if err != nil {
+	if err := m.check(t.Axes == TrueRows); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// matrixAxes names the classes, and returns TrueRows or TrueColumns.
-func (g *grid) matrixAxes(o ReadOptions) (string, error) {
-	bare := g.rowNames == nil && g.columnNames == nil
-	if err := g.name(o.Classes); err != nil {
-		return "", err
-	}
-	asked := o.Axes
-	if asked == AxesAuto {
-		asked = ""
-	}
-	axes, why, err := g.axes()
-	switch {
-	case err != nil:
-		return "", err
-	case asked != "" && axes != "" && axes != asked:
-		return "", fmt.Errorf("%s, and %s is given: leave it out, or mend the table", why,
-			setting.Spell("confusion-axes", asked))
-	case asked != "" || axes != "":
-		return cmp.Or(asked, axes), nil
-	case bare:
-		return TrueColumns, nil
-	}
-	t, err := g.table(AxesAuto)
-	if err != nil {
-		return "", err
-	}
-	return t.Axes, nil
-}
-
-// matrix returns the numbers with noisy classes in rows, those of o.Classes in their order, for
-// o.Axes that matrixAxes returned. Numbers above 1 become shares.
-func (g *grid) matrix(o ReadOptions) ([]float64, error) {
-	var missing []string
-	for c, name := range g.classes {
-		if !slices.Contains(g.rowOf, c) || !slices.Contains(g.columnOf, c) {
-			missing = append(missing, name)
-		}
-	}
-	if missing != nil {
-		return nil, fmt.Errorf("found no row or no column of classes of the data: %s",
-			labelfile.Quoted(missing))
-	}
-	v := g.values(o.Axes == TrueRows)
-	axes, _, err := g.axes()
-	if err != nil || axes == "" || slices.Max(v) <= 1 {
-		return v, err
-	}
-	t, err := g.table(o.Axes)
-	if err != nil {
-		return nil, err
-	}
-	m, err := t.Share()
-	if err != nil {
-		return nil, err
-	}
-	return m.P, nil
-}
-
-// gridsOf returns the table in the data of a file, plain or compressed by gzip to at most limit
-// bytes, and the table of standard errors behind it, nil if there is none.
-func gridsOf(path string, data []byte, limit int64, classes []string) (g, errs *grid, err error) {
-	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err == nil {
-			data, err = readAll(z, limit)
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("it is cut short; copy or make the file again")
-		}
+// ReadTable reads a square table of counts or shares:
+//
+//   - CSV with a name before each row and above each column, as Matrix.Write and pandas'
+//     crosstab(…).to_csv write it. A class that has no row, or no column, was counted 0 times.
+//   - CSV of numbers alone, or numpy's .npy: rows and columns are in the order of the classes.
+//
+// Numbers of which one is above 1 are counts of examples, others shares of each true class. The
+// rows are noisy or true classes by the name in the first field (noisy, given, observed; true,
+// actual, clean …), by o.Axes, or by what sums to 1. A table without names has noisy classes in
+// rows, unless o.Axes says otherwise. It is an error if nothing decides the axes, or if a name
+// contradicts o.Axes. Without o.Classes the classes are those of the table, or 0, 1, ….
+//
+// Errors begin with the path, and for CSV with the line.
+func ReadTable(path string, o ReadOptions) (*Table, error) {
+	if o.Classes != nil {
+		err := errors.Join(labelfile.CheckClasses(o.Classes), checkMemory(len(o.Classes)))
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
+	data, err := smallfile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the table: %w", path, err)
+	}
+	return parseTable(path, data, o)
+}
+
+// grid is a table as the file has it.
+type grid struct {
+	corner      string
+	rows        [][]float64 // all of one length, at least one
+	errors      [][]float64 // standard errors, of the same shape; nil for none
+	named       bool
+	rowNames    []string // without names, those of the classes
+	columnNames []string
+}
+
+// parseTable is ReadTable for the bytes of a file.
+func parseTable(path string, data []byte, o ReadOptions) (t *Table, err error) {
+	if a := o.Axes; a != "" && a != AxesAuto && a != TrueRows && a != TrueColumns {
+		return nil, fmt.Errorf("%s: found axes %q, wanted %s, %s or %s", path, a, AxesAuto, TrueRows,
+			TrueColumns)
+	}
+	var g *grid
 	if bytes.HasPrefix(data, []byte(npyfile.Magic)) {
-		g, err := npyGrid(data)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		if g, err = parseNPY(data); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		return g, nil, nil
+	} else if g, err = parseCSV(path, data); err != nil {
+		return nil, err
 	}
-	if bytes.HasPrefix(data, []byte("PK\x03\x04")) {
-		return nil, nil, fmt.Errorf("%s: found a zip archive (.npz or .xlsx?), wanted text or one .npy "+
-			"array; save the table by itself", path)
+	if t, err = g.table(o); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := memory.Check(memory.Product(len(data), 10), "the fields of "+path); err != nil {
-		return nil, nil, err
-	}
-	c, err := cellsOf(path, string(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	if err != nil {
-		return nil, nil, err
-	}
-	rest := c.cutErrors()
-	if g, err = c.grid(path, classes); err == nil && rest != nil {
-		errs, err = rest.grid(path, classes)
-	}
-	return g, errs, err
+	return t, nil
 }
 
-// npyGrid reads a square array in numpy's format.
-func npyGrid(data []byte) (*grid, error) {
+// parseCSV reads names and numbers. A first field that is a number says that there are no names.
+func parseCSV(path string, data []byte) (*grid, error) {
+	if err := memory.Check(memory.Product(len(data), 10), "the fields of "+path); err != nil {
+		return nil, err
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	r.FieldsPerRecord = -1 // checked here, for a better message
+	g := &grid{}
+	rows := &g.rows
+	for first := true; ; first = false {
+		fields, line, err := labelfile.Record(path, r)
+		switch {
+		case err == io.EOF && len(g.rows) > 0:
+			return g, nil
+		case err == io.EOF:
+			return nil, fmt.Errorf("%s: found no numbers, wanted a table of true against noisy labels", path)
+		case err != nil:
+			return nil, err
+		case len(fields) == 1:
+			return nil, fmt.Errorf("%s:%d: found one field, wanted a table of numbers with commas between",
+				path, line)
+		case first && !isNumber(fields[0]):
+			g.named, g.corner, g.columnNames = true, strings.TrimSpace(fields[0]), fields[1:]
+			continue
+		case g.named && fields[0] == cornerErrors && slices.Equal(fields[1:], g.columnNames):
+			g.errors = [][]float64{}
+			rows = &g.errors
+			continue
+		case g.errors != nil && (len(g.errors) == len(g.rows) || fields[0] != g.rowNames[len(g.errors)]):
+			return nil, fmt.Errorf("%s:%d: found the standard errors of %.60q, wanted the same rows in the "+
+				"same order", path, line, fields[0])
+		}
+		if g.named && rows == &g.rows {
+			g.rowNames = append(g.rowNames, fields[0])
+		}
+		if g.named {
+			fields = fields[1:]
+		}
+		if want := max(len(g.columnNames), width(g.rows)); len(fields) != want && want > 0 {
+			return nil, fmt.Errorf("%s:%d: found %d numbers, wanted %d as in the first line", path, line,
+				len(fields), want)
+		}
+		numbers := make([]float64, len(fields))
+		for k, field := range fields {
+			if numbers[k], err = parseNumber(field); err != nil {
+				return nil, fmt.Errorf("%s:%d: found %w in column %d of the numbers, wanted a count, or a "+
+					"share from 0 to 1", path, line, err, k+1)
+			}
+		}
+		*rows = append(*rows, numbers)
+	}
+}
+
+func width(rows [][]float64) int {
+	if len(rows) == 0 {
+		return 0
+	}
+	return len(rows[0])
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// parseNumber returns the number of a field, at least 0. Go also reads 0x1p-2 and 1_000, which no
+// other program writes on purpose.
+func parseNumber(field string) (float64, error) {
+	s := strings.TrimSpace(field)
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) || strings.ContainsAny(s, "xX_") {
+		return 0, fmt.Errorf("%.40q", field)
+	}
+	if !(v >= 0 && v <= math.MaxInt64) {
+		return 0, fmt.Errorf("%.40s", field)
+	}
+	return math.Abs(v), nil // -0 is 0
+}
+
+// parseNPY reads a square array in numpy's format.
+func parseNPY(data []byte) (*grid, error) {
 	rest := bytes.NewReader(data)
 	a, err := npyfile.ReadHeader(rest)
 	if err != nil {
@@ -242,24 +235,254 @@ func npyGrid(data []byte) (*grid, error) {
 		return nil, fmt.Errorf("found %d bytes after the .npy header, wanted %d for %d×%d elements of "+
 			"type %s", rest.Len(), want, q, q, a.Descr)
 	}
-	table := make([]float64, q*q)
-	decode(table, data[a.Size:])
-	g := &grid{decimals: 17, rows: make([][]float64, q)}
+	v := make([]float64, q*q)
+	decode(v, data[a.Size:])
+	g := &grid{rows: make([][]float64, q)}
 	for i := range q {
-		for j := range i {
+		g.rows[i] = make([]float64, q)
+		for j := range q {
+			at := i*q + j
 			if a.Fortran {
-				table[i*q+j], table[j*q+i] = table[j*q+i], table[i*q+j]
+				at = j*q + i
 			}
-		}
-		g.rows[i] = table[i*q : (i+1)*q]
-	}
-	for i, v := range table {
-		if !(v >= 0 && v <= math.MaxInt64) {
-			return nil, fmt.Errorf("found %v in row %d, column %d (counted from 0), wanted a count, a "+
-				"percentage or a share", v, i/q, i%q)
+			if !(v[at] >= 0 && v[at] <= math.MaxInt64) {
+				return nil, fmt.Errorf("found %v in row %d, column %d (counted from 0), wanted a count, or a "+
+					"share from 0 to 1", v[at], i, j)
+			}
+			g.rows[i][j] = math.Abs(v[at])
 		}
 	}
 	return g, nil
+}
+
+// table names the classes, decides the axes, and brings the numbers into order.
+func (g *grid) table(o ReadOptions) (*Table, error) {
+	t := &Table{Classes: slices.Clone(o.Classes)}
+	rows, columns, err := g.places(t)
+	if err != nil {
+		return nil, err
+	}
+	q := len(t.Classes)
+	t.V = place(g.rows, rows, columns, q)
+	largest := slices.Max(t.V)
+	if t.Counts = largest > 1; largest == 0 {
+		return nil, errors.New("found a table of zeros, wanted counts or shares")
+	}
+	for _, v := range t.V {
+		if t.Counts && v != math.Trunc(v) {
+			return nil, fmt.Errorf("found %v beside %v, wanted counts (whole numbers) or shares (0 to 1): "+
+				"divide percentages by 100", v, largest)
+		}
+	}
+	if err := g.findAxes(t, o.Axes); err != nil {
+		return nil, err
+	}
+	if g.errors != nil {
+		if len(g.errors) != len(g.rows) {
+			return nil, fmt.Errorf("found %d rows of standard errors, wanted %d", len(g.errors), len(g.rows))
+		}
+		t.Error = place(g.errors, rows, columns, q)
+	}
+	if t.Axes == TrueRows {
+		t.V, t.Error = transpose(t.V, q), transpose(t.Error, q)
+	}
+	t.remark()
+	return t, nil
+}
+
+// places sets the classes of t, if they are nil, and returns the class of each row and column.
+func (g *grid) places(t *Table) (rows, columns []int, err error) {
+	if !g.named {
+		n := len(g.rows)
+		if t.Classes == nil {
+			for k := range n {
+				t.Classes = append(t.Classes, strconv.Itoa(k))
+			}
+		}
+		if len(t.Classes) != n || width(g.rows) != n {
+			return nil, nil, fmt.Errorf("found a table of %d×%d numbers without names, wanted a row and a "+
+				"column for each class (%s)", n, width(g.rows), labelfile.Quoted(t.Classes))
+		}
+		g.rowNames, g.columnNames = t.Classes, t.Classes
+	}
+	if t.Classes == nil {
+		t.Classes = slices.Clone(g.rowNames)
+		for _, name := range g.columnNames {
+			if !slices.Contains(t.Classes, name) {
+				t.Classes = append(t.Classes, name)
+			}
+		}
+		if slices.Contains(t.Classes, "") {
+			return nil, nil, errors.New("found a class without a name, wanted one for each row and column")
+		}
+		if last := t.Classes[len(t.Classes)-1]; last == "All" {
+			return nil, nil, errors.New("found a class All, wanted a table without margins: leave out " +
+				"margins=True, or name the class otherwise")
+		}
+	}
+	if err := checkMemory(len(t.Classes)); err != nil {
+		return nil, nil, err
+	}
+	if rows, err = labelfile.Indices(g.rowNames, t.Classes); err != nil {
+		return nil, nil, fmt.Errorf("the first column %w", err)
+	}
+	if columns, err = labelfile.Indices(g.columnNames, t.Classes); err != nil {
+		return nil, nil, fmt.Errorf("the header %w", err)
+	}
+	return rows, columns, labelfile.CheckClasses(t.Classes)
+}
+
+// place returns numbers, Q×Q, by the classes of their rows and columns; 0 where there is none.
+func place(numbers [][]float64, rows, columns []int, q int) []float64 {
+	v := make([]float64, q*q)
+	for i, row := range numbers {
+		for k, x := range row {
+			v[rows[i]*q+columns[k]] = x
+		}
+	}
+	return v
+}
+
+func transpose(v []float64, q int) []float64 {
+	if v == nil {
+		return nil
+	}
+	t := make([]float64, len(v))
+	for i := range v {
+		t[i%q*q+i/q] = v[i]
+	}
+	return t
+}
+
+// findAxes decides what the rows of t are: by the corner, the option, or the sums of shares.
+func (g *grid) findAxes(t *Table, asked string) error {
+	row, column, _ := strings.Cut(strings.NewReplacer("/", `\`).Replace(g.corner), `\`)
+	rowAxis, columnAxis := axisOf(row), axisOf(column)
+	named := rowAxis
+	switch {
+	case rowAxis != "" && rowAxis == columnAxis:
+		return fmt.Errorf("the axes are called %q and %q, wanted one of true and one of noisy classes",
+			row, column)
+	case rowAxis == "" && columnAxis == TrueRows:
+		named = TrueColumns
+	case rowAxis == "" && columnAxis == TrueColumns:
+		named = TrueRows
+	}
+	if asked == AxesAuto {
+		asked = ""
+	}
+	q := len(t.Classes)
+	switch {
+	case asked != "" && named != "" && asked != named:
+		return fmt.Errorf("the corner is %q, and %s is given: leave it out, or correct the table",
+			g.corner, setting.Spell("confusion-axes", asked))
+	case named != "":
+		t.Axes, t.Why = named, fmt.Sprintf("the corner is %q", g.corner)
+	case asked != "":
+		t.Axes, t.Why = asked, "that was asked for"
+	case t.Counts:
+		return fmt.Errorf("found counts, and nothing says whether rows or columns are the true classes: "+
+			"say %s (as in scikit-learn's confusion_matrix(y_true, y_noisy)) or %s", axesOption(),
+			TrueColumns)
+	case !g.named:
+		t.Axes, t.Why = TrueColumns, "a table without names has noisy classes in rows"
+	default:
+		turned := &Table{Classes: t.Classes, V: transpose(t.V, q)}
+		columns, rows := t.isShares(SumTolerance), turned.isShares(SumTolerance)
+		switch {
+		case columns && rows && !slices.Equal(t.V, turned.V):
+			return fmt.Errorf("found rows and columns that all sum to 1, so nothing says which are the "+
+				"true classes: say %s or %s", axesOption(), TrueColumns)
+		case rows && !columns:
+			t.Axes, t.Why = TrueRows, "each row sums to 1"
+		default:
+			t.Axes, t.Why = TrueColumns, "each column sums to 1"
+		}
+	}
+	return nil
+}
+
+// axisOf returns TrueRows for the name of true classes, TrueColumns for that of noisy ones, and ""
+// for any other.
+func axisOf(name string) string {
+	switch isTrue, isNoisy := labelfile.Axis(name); {
+	case isTrue:
+		return TrueRows
+	case isNoisy:
+		return TrueColumns
+	}
+	return ""
+}
+
+// sums returns the sum of each column.
+func (t *Table) sums() []float64 {
+	q := len(t.Classes)
+	sums := make([]float64, q)
+	for k, v := range t.V {
+		sums[k%q] += v
+	}
+	return sums
+}
+
+// isShares reports whether each column sums to 1 within the tolerance.
+func (t *Table) isShares(tolerance float64) bool {
+	return !slices.ContainsFunc(t.sums(), func(sum float64) bool {
+		return math.Abs(sum-1) > tolerance
+	})
+}
+
+// remark adds notes on numbers that are doubtful.
+func (t *Table) remark() {
+	q := len(t.Classes)
+	var odd, empty []string
+	for c, sum := range t.sums() {
+		most := 0
+		for p := range q {
+			if t.V[p*q+c] > t.V[most*q+c] {
+				most = p
+			}
+		}
+		if sum == 0 {
+			empty = append(empty, t.Classes[c])
+		} else if t.V[most*q+c] > t.V[c*q+c] {
+			odd = append(odd, t.Classes[c])
+		}
+	}
+	if empty != nil {
+		t.Notes = append(t.Notes, fmt.Sprintf("no example has the true class %s: its noise is unknown",
+			strings.Join(empty, ", ")))
+	}
+	if 2*len(odd) > q-len(empty) {
+		t.Notes = append(t.Notes, fmt.Sprintf("most classes (%s) have another label more often than the "+
+			"right one: are rows and columns in the same order?", labelfile.Quoted(odd)))
+	}
+}
+
+// mostRounding is how far from 1 the shares of a true class in a table of rounded numbers may sum.
+const mostRounding = 0.02
+
+// Share returns V with each column divided by its sum: P(noisy = p | true = q). The error names a
+// class without an example, or one whose shares do not sum to 1 within rounding.
+func (t *Table) Share() (*Matrix, error) {
+	m, err := New(t.Classes)
+	if err != nil {
+		return nil, err
+	}
+	sums := t.sums()
+	for c, sum := range sums {
+		if sum == 0 {
+			return nil, fmt.Errorf("table: no example has the true class %.60q: add some, or smooth the "+
+				"estimate", t.Classes[c])
+		}
+		if !t.Counts && math.Abs(sum-1) > mostRounding {
+			return nil, fmt.Errorf("table: the shares of true class %.60q sum to %v, wanted 1, or counts",
+				t.Classes[c], sum)
+		}
+	}
+	for k, v := range t.V {
+		m.P[k] = v / sums[k%m.Q()]
+	}
+	return m, m.Check()
 }
 
 // axesOption spells the option that takes rows for true classes.

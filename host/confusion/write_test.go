@@ -91,7 +91,7 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 		}
 	}
 	table, err := ReadTable(path, ReadOptions{})
-	if err != nil || table.Kind != Shares || len(table.V) != 9 {
+	if err != nil || table.Counts || len(table.V) != 9 {
 		t.Errorf("as a table: %+v, %v", table, err)
 	}
 	text, err := os.ReadFile(path)

@@ -217,3 +217,16 @@ func Product(x, y []float64, q int) []float64 {
 	}
 	return z
 }
+
+// NormaliseColumns divides the columns of a q×q matrix by their sums.
+func NormaliseColumns(a []float64, q int) {
+	for t := range q {
+		sum := 0.0
+		for p := range q {
+			sum += a[p*q+t]
+		}
+		for p := range q {
+			a[p*q+t] /= sum
+		}
+	}
+}

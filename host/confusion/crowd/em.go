@@ -11,7 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -377,7 +377,7 @@ func (m *em) rates() {
 				}
 				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(few*coin)
 			}
-			square.Normalise(p, q)
+			numerics.NormaliseColumns(p, q)
 			for k, v := range p {
 				p[k] = max(v, leastRate)
 			}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // anchorShare is which part of the examples of a class, were all as frequent, are its anchors.
@@ -61,7 +61,7 @@ func Anchors(classes []string, n int, rows blocks) (*Estimate, error) {
 					"it may have no anchor", classes[t], top))
 		}
 	}
-	square.Normalise(e.P, q)
+	numerics.NormaliseColumns(e.P, q)
 	return e, e.Check()
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -57,9 +56,6 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	if len(noisy) != len(right) {
 		return nil, fmt.Errorf("confusion estimate: found %d noisy labels and %d right ones, wanted as "+
 			"many", len(noisy), len(right))
-	}
-	if err := square.CheckMemory(q); err != nil {
-		return nil, err
 	}
 	counts := make([]float64, q*q)
 	for i, p := range noisy {
@@ -120,7 +116,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 				"column is mostly what was believed before", classes[t], n))
 		}
 	}
-	square.Normalise(e.P, q)
+	numerics.NormaliseColumns(e.P, q)
 	return e, e.Check()
 }
 
@@ -271,7 +267,7 @@ func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 			e.P[at], e.Error[at] = v, min(1, math.Sqrt(spread(v, n)*blur/(n+1)))
 		}
 	}
-	square.Normalise(e.P, q)
+	numerics.NormaliseColumns(e.P, q)
 	return rare
 }
 

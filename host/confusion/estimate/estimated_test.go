@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // inject returns true labels of q classes, unevenly frequent, and noisy ones.
@@ -41,7 +41,7 @@ func TestFromLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		square.Normalise(counts, 5)
+		numerics.NormaliseColumns(counts, 5)
 		for k, v := range counts {
 			if k%5 < 2 || k%5 == 4 { // squares modulo 5 are 0, 1 and 4
 				if d := math.Abs(e.P[k] - v); !(d < 0.02) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/square"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -192,7 +191,7 @@ func normalise(c []float64, q int) {
 			c[t*q+t] = 1
 		}
 	}
-	square.Normalise(c, q)
+	numerics.NormaliseColumns(c, q)
 }
 
 // mixed returns how far neighbours of other classes may have moved each entry: by how mixed

@@ -51,8 +51,7 @@ noisy labels alone (--data). Prints
 P(noisy = row | true = column) with the standard error of each entry, and what it assumes. --out
 writes the matrix, which train --confusion takes.
 
-Tables are read as pandas' crosstab and DataFrame write and print them, scikit-learn's
-confusion_matrix, spreadsheets and numpy. Margins All are left out.
+A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it, or numpy's .npy.
 
 The methods depend on the source:
 
@@ -72,7 +71,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
           uma-gpu confusion estimate --functions votes.csv --write-probabilities p.npy`,
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
-				"counts, percentages or shares of true against noisy labels: `FILE`"),
+				"counts or shares of true against noisy labels: `FILE`, CSV or .npy"),
 			app.Text(&o.Axes, "confusion-axes", confusion.AxesAuto,
 				"`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"),
 			app.Input(&o.Clean, "clean",
@@ -204,14 +203,18 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Notes.Say("table: %s, %s of %d classes with %s, for %s", o.Table, t.Kind, len(t.Classes), t.Axes,
+	what := "shares"
+	if t.Counts {
+		what = "counts"
+	}
+	o.Notes.Say("table: %s, %s of %d classes with %s, for %s", o.Table, what, len(t.Classes), t.Axes,
 		t.Why)
 	prior, err := o.prior(ctx, t.Classes)
 	if err != nil {
 		return nil, nil, err
 	}
 	var m *estimate.Estimate
-	if t.Kind == confusion.Counts {
+	if t.Counts {
 		m, err = estimate.FromCounts(t.Classes, t.V, prior)
 	} else if prior != nil {
 		return nil, nil, app.Usage("--prior is given with a table of shares, wanted counts: shares do " +

@@ -35,6 +35,9 @@ type Dataset struct {
 	Features []string
 	// IDs[i] is the name of example i; nil without Table.IDColumn.
 	IDs []string
+	// Source[i] is the data row of the input, counted from 0 over all its files, that holds example i;
+	// nil if example i is row i.
+	Source []int
 	// Encoding says what the Features were made of; nil if each is a column of numbers.
 	Encoding *Encoding
 	// Found is what Read says of the file.
@@ -135,6 +138,17 @@ type Found struct {
 	Subnormals int
 }
 
+// Unlabelled is the Y of an example without a label.
+const Unlabelled = int32(-1)
+
+// SourceRow returns the data row of the input, counted from 0, that holds example i.
+func (d *Dataset) SourceRow(i int) int {
+	if d.Source == nil {
+		return i
+	}
+	return d.Source[i]
+}
+
 // FeatureCount returns the number of features before preparation.
 func (d *Dataset) FeatureCount() int {
 	if d.Prepared != nil {
@@ -165,6 +179,9 @@ func (d *Dataset) Validate() error {
 	}
 	if d.IDs != nil && len(d.IDs) != d.N {
 		return fmt.Errorf("dataset: %d ids for %d examples", len(d.IDs), d.N)
+	}
+	if d.Source != nil && len(d.Source) != d.N {
+		return fmt.Errorf("dataset: %d source rows for %d examples", len(d.Source), d.N)
 	}
 	if p := d.Prepared; p != nil {
 		if err := p.Check(); err != nil {

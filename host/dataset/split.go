@@ -194,6 +194,9 @@ func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 	if d.IDs != nil {
 		p.ID, p.IDColumn, p.IDs = d.ID, d.IDColumn, lists.At(d.IDs, which)
 	}
+	for _, i := range which {
+		p.Source = append(p.Source, d.SourceRow(i))
+	}
 	p.Evidence = d.Evidence.Pick(which, len(d.Classes))
 	switch {
 	case over && d.Home == nil && !d.Sparse():

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
@@ -45,6 +46,7 @@ type counters struct {
 	passed     int64 // bytes of these parts
 	settled    bool  // a block was given away: the next ones have its width, storage and classes
 	subnormals int   // values that became +0
+	source     []int // the data row of each accepted example; nil while none was rejected
 }
 
 // shape says what the columns of the features are.
@@ -79,6 +81,9 @@ func newBuilder(s *source, o Options) (*builder, error) {
 		return o.parts.b, o.parts.b.goOn(s, o)
 	}
 	b := &builder{faults: newFaults(o), src: s, o: o}
+	if o.block != nil {
+		b.source = []int{}
+	}
 	if o.IDColumn != "" {
 		b.ids = &ids{}
 	}
@@ -221,6 +226,9 @@ func (b *builder) admit(place int) (ok bool, err error) {
 	if b.weights != nil {
 		b.weights.values = append(b.weights.values, b.weights.pending)
 	}
+	if b.source != nil {
+		b.source = append(b.source, b.seen)
+	}
 	b.n++
 	b.seen++
 	b.flushed = b.subnormals
@@ -261,6 +269,9 @@ func (b *builder) decide(fault error, place int) error {
 
 // reject drops the entered example because of err; see faults.reject.
 func (b *builder) reject(err error, place int) error {
+	if b.source == nil {
+		b.source = lists.UpTo[int](b.n)
+	}
 	b.seen++
 	b.subnormals = b.flushed
 	if b.x != nil {
@@ -373,6 +384,9 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 	if err := b.addEvidence(d, classes); err != nil {
 		d.Close() // nothing was written: nothing to lose
 		return nil, err
+	}
+	if d.Source = b.source; b.o.block != nil {
+		b.source = []int{} // of the next block
 	}
 	if b.ids != nil {
 		d.IDs, b.ids.texts = b.ids.texts, nil

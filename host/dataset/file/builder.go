@@ -56,6 +56,8 @@ type shape struct {
 	// takes the values in place of x, columns and values; nil if all are numbers
 	Encoder *encode.Encoder
 	about   func(*dataset.Dataset) // enters what the reader knows of columns; nil if nothing
+	// prepared is what made the examples of raw ones; nil if they are raw.
+	prepared *dataset.Preparation
 }
 
 // entered are the examples in no segment yet, the unfinished one last: x, or columns and values.
@@ -74,6 +76,7 @@ type kept struct {
 	scratch  *store.Scratch // of segments that are not in memory; nil if all are
 	here     int            // the first segment that may be in memory
 	stored   int            // values in segments other than +0
+	home     *mappedFile    // in which the only segment lies; nil if it is in memory
 }
 
 func newBuilder(s *source, o Options) (*builder, error) {
@@ -366,6 +369,9 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 		SkippedAt: b.skippedAt, SkippedErrs: b.skippedErrs}}
 	if b.scratch != nil {
 		d.Home = spilled{b.scratch}
+	}
+	if b.home != nil {
+		d.Home = b.home
 	}
 	x, err := b.examples()
 	d.Put(x)

@@ -33,6 +33,12 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 	if err := b.checkShape(n, d, false); err != nil {
 		return err
 	}
+	if p, ok := b.placeOf(r, t, n, d); ok {
+		if mapped, err := b.mapRows(p, n, d); mapped || err != nil {
+			b.width = d
+			return err
+		}
+	}
 	if b.certain(r, int64(t.Size), n, d) {
 		b.promised = n
 	}

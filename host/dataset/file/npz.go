@@ -46,14 +46,28 @@ func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
 func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
 	sparse := !slices.ContainsFunc([]string{"indptr", "indices", "data", "shape"},
 		func(name string) bool { return z.files[name] == nil })
-	if !o.NoLabels && o.given == nil {
-		if o.given, err = z.readLabels(o, sparse); err != nil {
-			return nil, err
-		}
+	about, err := z.about(o)
+	switch {
+	case err != nil:
+		return nil, err
+	case about != nil && !o.NoLabels:
+		o.given, err = z.readClasses(about, o)
+	case !o.NoLabels && o.given == nil:
+		o.given, err = z.readLabels(o, sparse)
+	}
+	if err == nil && about != nil {
+		o.Features, err = about.wanted(z.src, o)
+	}
+	if err != nil {
+		return nil, err
 	}
 	b, err := newBuilder(z.src, o)
 	if err != nil {
 		return nil, err
+	}
+	if about != nil {
+		b.prepared = about.Preparation
+		b.about = func(d *dataset.Dataset) { about.enter(d, o) }
 	}
 	if sparse && o.XName == "" {
 		err = z.readSciPy(b)
@@ -63,7 +77,14 @@ func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.finish()
+	if d, err = b.finish(); err != nil || about == nil {
+		return d, err
+	}
+	if err := d.Validate(); err != nil {
+		d.Close() // only read
+		return nil, z.src.errorf("%w; convert the data again", err)
+	}
+	return d, nil
 }
 
 func openNPZ(s *source) (*npz, error) {

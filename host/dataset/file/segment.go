@@ -180,6 +180,10 @@ func (b *builder) examples() (dataset.Stored, error) {
 	if b.Encoder != nil {
 		return b.encoded()
 	}
+	if b.home != nil {
+		e.X = b.segments[0].x
+		return e.Stored(), nil
+	}
 	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		var err error
@@ -248,7 +252,7 @@ func (b *builder) encoded() (dataset.Stored, error) {
 // wantsSparse says in which form Options.Storage wants the examples.
 func (b *builder) wantsSparse(stored, width int) bool {
 	if b.o.Storage == "" || b.o.Storage == "auto" {
-		return sparseIsBetter(stored, b.n, width)
+		return b.home == nil && b.prepared == nil && sparseIsBetter(stored, b.n, width)
 	}
 	return b.o.Storage == "sparse"
 }

@@ -1,0 +1,137 @@
+package file
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+)
+
+// An .npz that is written for later trainings has, besides the arrays of any other,
+//
+//	X.npy         float32, examples × columns in C order, not packed, at a multiple of 64 bytes of the
+//	              file, so that it is mapped; or SciPy's indptr, indices, data, shape and format
+//	y.npy         int32, the class of each example, counted from 0 in the list of classes, -1 for
+//	              none; left out without labels
+//	dataset.json  a Description
+//
+// Values are finite and not subnormal.
+
+// DescriptionName is the member that is a Description.
+const DescriptionName = "dataset.json"
+
+// Description says of the examples in an .npz what arrays cannot.
+type Description struct {
+	Classes     []string `json:"classes,omitempty"`
+	Features    []string `json:"features,omitempty"` // names, before preparation
+	Label       string   `json:"label,omitempty"`    // the name of the label's column
+	LabelColumn int      `json:"label_column,omitempty"`
+	// Encoding says what the features were made of; nil if they are columns of numbers.
+	Encoding *dataset.Encoding `json:"encoding,omitempty"`
+	// Preparation is what the examples went through; nil if they are raw.
+	Preparation *dataset.Preparation `json:"preparation,omitempty"`
+	// SHA256 is the Hash of the raw data with these labels.
+	SHA256     string   `json:"sha256"`
+	Subnormals int      `json:"subnormals,omitempty"`
+	Notes      []string `json:"notes,omitempty"`
+}
+
+// about reads the description; nil if there is none.
+func (z *npz) about(o Options) (*Description, error) {
+	f := z.files[DescriptionName]
+	if f == nil {
+		return nil, nil
+	}
+	switch {
+	case o.given != nil:
+		return nil, z.src.errorf("asked for labels from a second file, wanted none: the file has its own; " +
+			"name the labels when you convert")
+	case o.parts != nil:
+		return nil, z.src.errorf("found a file with a description (%s) among several, wanted raw files; "+
+			"join those that it was made of", DescriptionName)
+	}
+	what := fmt.Sprintf("a description of %d bytes", f.UncompressedSize64)
+	if err := memory.Check(memory.Product(int(min(f.UncompressedSize64, 1<<40)), 8), what); err != nil {
+		return nil, z.src.errorf("%w", err)
+	}
+	m, err := z.unpack(DescriptionName)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	text, err := io.ReadAll(m)
+	if err != nil {
+		return nil, err
+	}
+	d := &Description{}
+	if err := json.Unmarshal(text, d); err != nil {
+		return nil, z.src.errorf("member %s: %w; convert the data again", DescriptionName, err)
+	}
+	return d, nil
+}
+
+// wanted returns the number of columns that the matrix must have for o; 0 for any.
+func (a *Description) wanted(s *source, o Options) (int, error) {
+	byName := o.FeatureNames != nil && a.Features != nil // which may leave some out
+	switch {
+	case byName:
+		return 0, nil
+	case a.Preparation == nil || o.Features == 0:
+		return o.Features, nil
+	case a.Preparation.D != o.Features:
+		return 0, s.errorf("found %d features, wanted %d, the width of the model", a.Preparation.D,
+			o.Features)
+	}
+	return a.Preparation.Width(), nil
+}
+
+// enter gives d what is known of its examples.
+func (a *Description) enter(d *dataset.Dataset, o Options) {
+	d.Features, d.Label, d.LabelColumn = a.Features, a.Label, a.LabelColumn
+	d.Encoding, d.Prepared = a.Encoding, a.Preparation
+	d.Subnormals += a.Subnormals
+	d.Notes = append(a.Notes, d.Notes...)
+	sameLabels := o.NoLabels == (a.Classes == nil) && o.Classes == nil
+	if a.Preparation != nil && sameLabels && d.Source == nil {
+		d.SHA256 = a.SHA256 // which the examples do not tell any more
+	}
+}
+
+// readClasses reads the labels as the description numbers them.
+func (z *npz) readClasses(a *Description, o Options) (*external, error) {
+	if a.Classes == nil {
+		return nil, z.src.errorf("the file has no labels, wanted one that was converted with them (or to " +
+			"read without)")
+	}
+	if z.files["y"] == nil {
+		return nil, z.src.errorf("found no array y, wanted the labels of %d classes", len(a.Classes))
+	}
+	if o.Classes == nil {
+		o.Classes = a.Classes
+	}
+	e, f, err := newExternal(z.src.path+": array \"y\"", o)
+	if err != nil {
+		return nil, err
+	}
+	y, err := z.integers("y", 0, z.src.limits.rows)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range y {
+		name, fault := "", ""
+		if k < int64(dataset.Unlabelled) || k >= int64(len(a.Classes)) {
+			fault = fmt.Sprintf("found class %d, wanted -1 to %d", k, len(a.Classes)-1)
+		} else if k >= 0 {
+			name = a.Classes[k]
+		}
+		err := e.add(f, []byte(name), fault, func(fault string) error {
+			return z.src.errorf("label %d: %s", i+1, fault)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e, f.end()
+}

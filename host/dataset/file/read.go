@@ -61,7 +61,7 @@ func formats() []format {
 		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
 		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
 			writeLIBSVM},
-		{"npy", "arrays", false, []string{".npy"}, isNPY, recalling(enterArray(readNPYHeader)), writeNPY},
+		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterArray(readNPYHeader)), writeNPY},
 		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"arff", "tables", false, []string{".arff"}, isARFF, entering(enterARFF), nil},
@@ -217,12 +217,8 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	if fileOf(d) == nil &&
 		d.Prepared == nil { // else the file says it, and hashing would read all of it
-		if k, ok := d.Home.(*recalled); ok {
-			d.SHA256, err = k.hash(s.ctx, d)
-		} else {
-			d.SHA256, err = d.Content().Hash(s.ctx)
-		}
-		if err != nil {
+		if d.SHA256, err = d.Content().Hash(s.ctx); err != nil {
+			d.Close() // of what was only read: nothing to lose
 			return nil, err
 		}
 		if d.Evidence != nil {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // Execute runs a command line, without the program's name.
@@ -80,7 +79,6 @@ type worker struct {
 	*Options
 	requests chan request
 	gone     context.CancelFunc // the other program has gone
-	recall   *file.Recall       // of the folders
 
 	lock    sync.Mutex // of answers, and of what follows
 	running int        // ID of the request under way
@@ -114,8 +112,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	defer gone()
 	end := gpu.Keep()
 	defer func() { err = errors.Join(err, end()) }()
-	recall := file.NewRecall(hello.Folders)
-	w := &worker{Options: o, requests: make(chan request), gone: gone, recall: recall}
+	w := &worker{Options: o, requests: make(chan request), gone: gone}
 	if err := w.say(hello); err != nil {
 		return err
 	}
@@ -180,11 +177,7 @@ func (w *worker) answer(ctx context.Context, r request) error {
 		err = os.Chdir(r.Folder)
 	}
 	if err == nil {
-		err = w.Execute(w.recall.With(ctx), r.Args, &output, notes{w, r.ID})
-		if app.ExitCode(err) == app.ExitMemory && w.recall.Forget() {
-			output.Reset()
-			err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
-		}
+		err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
 	}
 	w.run(0, nil)
 	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}

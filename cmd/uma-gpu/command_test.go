@@ -209,7 +209,6 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"train", "--data", digits, "--model", digits}, "--model --data"},
 		{[]string{"predict", "--data", "d.csv", "--model", digits, "--out", digits}, "--out --model"},
 		{[]string{"synth", "--examples", "9", "--out", "s.parquet"}, "s.parquet parquet"},
-		{append(inject, "--pairwise", "0.1", "--out", "s.arff.gz"), "s.arff.gz arff"},
 		{[]string{"split", "--data", "d.csv", "--counts", "1", "--out", "s.idx"}, "s.idx idx"},
 		{[]string{"info"}, "--data missing --help"},
 		{[]string{"split"}, "--data missing --help"},

@@ -79,13 +79,7 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 
 	csvOf(t, dir, "shuffled.csv", true, "c", "id", "label", "a", "b")
 	csvOf(t, dir, "order.csv", true, "c", "a", "b", "label")
-	var arff, raw bytes.Buffer
-	arff.WriteString("@relation r\n@attribute c real\n@attribute id string\n@attribute label " +
-		"{x,y,z}\n@attribute a real\n@attribute b real\n@data\n")
-	for _, r := range shuffledRows() {
-		arff.WriteString(strings.ReplaceAll(r.text("c", "id", "label", "a", "b"), r.ID, "'"+r.ID+"'"))
-	}
-	write(t, dir, "shuffled.arff", arff.String())
+	var raw bytes.Buffer
 	if err := parquet.Write(&raw, shuffledRows()); err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +101,6 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 		{"sparse.umab.gz", nil, ""},
 		{"shuffled.csv", label, `"id"`},
 		{"shuffled.csv", append(label, "--ignore-columns", "id"), ""},
-		{"shuffled.arff", label, `"id"`},
 		{"shuffled.parquet", label, `"id"`},
 		{"shuffled.csv", append(label, "--storage", "narrow"), `"id"`},
 	} {

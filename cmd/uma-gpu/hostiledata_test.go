@@ -40,10 +40,6 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 	}
 	write(t, dir, "d.csv", csv)
 	write(t, dir, "d.tsv", strings.ReplaceAll(csv, ",", "\t"))
-	write(t, dir, "d.arff",
-		"@relation r\n@attribute length real\n@attribute width real\n@attribute height real\n@attribute "+
-			"depth real\n@attribute weight real\n@attribute kind {ash,oak,elm}\n@data\n"+
-			csv[strings.Index(csv, "\n")+1:])
 	for _, name := range []string{"d.svm", "d.npz", "d.umab", "d.csv.gz", "d.csv.zst", "d.svm.gz"} {
 		succeed(t, "convert", "--data", path("d.csv"), "--out", path(name), "--quiet")
 	}
@@ -78,12 +74,6 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 			more("ash 3:1 3:2\n"),
 			more("ash 3:\n"),
 			swap("ash ", "as\x07h "), more("ash 4294967297:1\n")}),
-		"d.arff": slices.Concat(always()[3:], inText(number, ","), []damage{
-			swap("real", "date"), swap("real", "relational"), swap("@data", "@dta"), swap("{ash,oak,elm}",
-				"{ash,oak}"),
-			swap("{ash,oak,elm}", "{ash,oak,elm"), swap("@attribute depth", "@attribute"),
-			swap("@relation r", "{}"),
-			swap(line, line+",1"), swap("@attribute width real\n", "")}),
 		"d.npz": sealed(more("x"), swap("X.npy", "Z.npy")), "sparse.npz": sealed(more("x"), swap("indptr",
 			"indxyz")),
 		"packed.npz": sealed(more("x")),

@@ -22,8 +22,6 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 	var text strings.Builder
 	text.WriteString(map[string]string{
 		".csv": "x,who,y,class\n", ".tsv": "x\twho\ty\tclass\n",
-		".arff": "@relation r\n@attribute x real\n@attribute who string\n@attribute y " +
-			"real\n@attribute class {a,b}\n@data\n",
 	}[filepath.Ext(name)])
 	type row struct {
 		X     float64 `parquet:"x"`
@@ -44,8 +42,6 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 			fmt.Fprintf(&text, "%v,%s,%v,%s\n", r.X, r.Who, r.Y, r.Class)
 		case ".tsv":
 			fmt.Fprintf(&text, "%v\t%s\t%v\t%s\n", r.X, r.Who, r.Y, r.Class)
-		case ".arff":
-			fmt.Fprintf(&text, "%v,'%s',%v,%s\n", r.X, r.Who, r.Y, r.Class)
 		}
 	}
 	if filepath.Ext(name) == ".parquet" {
@@ -63,7 +59,7 @@ func TestIDs(t *testing.T) {
 	dir := t.TempDir()
 	m, out := filepath.Join(dir, "m.npz"), filepath.Join(dir, "out")
 	var predicted, first string
-	for k, name := range []string{"d.csv", "d.tsv", "d.arff", "d.parquet"} {
+	for k, name := range []string{"d.csv", "d.tsv", "d.parquet"} {
 		data, ids := tableOfIDs(t, dir, name, 40)
 		succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
 		got, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who")

@@ -84,15 +84,11 @@ func TestWeightColumn(t *testing.T) {
 		}
 		return all
 	})
-	var text, arff strings.Builder
-	arff.WriteString("@relation r\n@attribute p numeric\n@attribute q numeric\n" +
-		"@attribute r numeric\n@attribute label {a,b,c}\n@attribute weight numeric\n@data\n")
+	var text strings.Builder
 	for i := range b.x {
 		fmt.Fprintln(&text, weight(i))
-		fmt.Fprintf(&arff, "%s,%s,%d\n", b.x[i], name(b.class[i]), weight(i))
 	}
 	file := write(t, b.dir, "weights.txt", text.String())
-	table := write(t, b.dir, "table.arff", arff.String())
 	for _, learner := range []string{"softmax", "uma", "svm"} {
 		train := []string{"train", "--learner", learner, "--max-steps", "20"}
 		succeed(t, with(train, "--data", rows, "--model", b.path("rows"))...)
@@ -102,9 +98,7 @@ func TestWeightColumn(t *testing.T) {
 			t.Errorf("%s: said %q, wanted the sum of the weights", learner, said)
 		}
 		succeed(t, with(train, "--data", plain, "--row-weights", file, "--model", b.path("file"))...)
-		succeed(t, with(train, "--data", table, "--weight-column", "5", "--label-column", "label",
-			"--model", b.path("table"))...)
-		for _, model := range []string{"column", "file", "table"} {
+		for _, model := range []string{"column", "file"} {
 			if what := differ(t, b.path(model), b.path("rows")); what != "" {
 				t.Errorf("%s: the model of %s is another than that of rows: %s", learner, model, what)
 			}

@@ -85,15 +85,13 @@ func cancelFiles(t *testing.T) map[string]Options {
 	if err := parquet.Write(&b, rows); err != nil {
 		t.Fatal(err)
 	}
-	arff := "@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n" +
-		strings.Repeat("1,a\n2,b\n", 300_000)
-	for name, text := range map[string]string{"d.parquet": b.String(), "d.arff": arff,
+	for name, text := range map[string]string{"d.parquet": b.String(),
 		"labels": strings.Repeat("a\nb\nc\n", 300)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	files[filepath.Join(dir, "d.parquet")], files[filepath.Join(dir, "d.arff")] = Options{}, Options{}
+	files[filepath.Join(dir, "d.parquet")] = Options{}
 	npy := *d
 	npy.Y, npy.Classes = nil, nil
 	if err := Write(t.Context(), filepath.Join(dir, "d.npy"), &npy, WriteOptions{}); err != nil {

@@ -98,19 +98,6 @@ func mixedParquet(t testing.TB) string {
 	return b.String()
 }
 
-const mixedARFF = `@relation people
-@attribute colour {blue, green, red, yellow}
-@attribute member {True, False}
-@attribute age numeric
-@attribute city string
-@attribute class {a, b}
-@data
-red, True, 30, Oslo, a
-blue, False, ?, Rome, b
-{0 red, 2 50, 3 Oslo}
-green, False, 40, ?, b
-`
-
 // The same table is the same examples and the same recipe in every format, and the recipe of one
 // reads the others.
 func TestMixedFormatsAgree(t *testing.T) {
@@ -119,7 +106,7 @@ func TestMixedFormatsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"f.parquet": mixedParquet(t), "f.arff": mixedARFF,
+		for name, text := range map[string]string{"f.parquet": mixedParquet(t),
 			"f.tsv": strings.ReplaceAll(people, ",", "\t")} {
 			got, err := readText(name, text, mixed(missing))
 			if err != nil {
@@ -228,7 +215,6 @@ func TestMixedBad(t *testing.T) {
 		{"infinite", "f", good + "inf,8,b\n", mixed("mean"), `f:5:1 column 1 x "inf" finite`},
 		{"names of examples", "f", own.String(), mixed(""), `f column 1 name 30 30 examples "n0" --ignore-columns name`},
 		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1 column 1 day "2024-01-31" --ignore-columns day`},
-		{"ARFF dates", "f.arff", "@relation r\n@attribute d date\n@attribute c {a,b}\n@data\n", mixed(""), "f.arff:4 column 1 d"},
 		{"no such column", "f", good, Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"z"}}}}, `f:1 "x" "y" "class" "z"`},
 		{"the label", "f", good,
 			Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"class"}}}},

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
-// columns says what each column of a table (CSV, ARFF, Parquet) is for.
+// columns says what each column of a table (CSV, Parquet) is for.
 type columns struct {
 	role     []role
 	names    []string // of all columns; nil without a header

@@ -235,8 +235,6 @@ func TestPackedDamage(t *testing.T) {
 		files[name] = file{b.Bytes(), false, Options{}}
 	}
 	files["parquet"] = file{parquetBytes(t, 5), false, Options{}}
-	files["arff"] = file{[]byte("@relation r\n@attribute x real\n@attribute c " +
-		"{a,b}\n@data\n1,a\n2,b\n"), false, Options{}}
 	files["labels"] = file{[]byte("a\nb\nc\nd\na"), true, Options{}}
 	for _, name := range []string{"y.npy", "names.npy", "labels-idx1-ubyte.gz"} {
 		raw, err := os.ReadFile(golden(name))

@@ -152,30 +152,6 @@ func FuzzReadLIBSVM(f *testing.F) {
 	})
 }
 
-func FuzzReadARFF(f *testing.F) {
-	for _, text := range []string{
-		"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n",
-		"@relation 'r'\n@attribute 'x y' numeric[1,2]\n@attribute c string\n@data\n{0 1, 1 'a'}\n{1 " +
-			"b}\n% c\n-0,'a'\n",
-		"@attribute c {a,'b\\'}'}\n@data\n", "@data\n", "@relation", "@attribute x {",
-	} {
-		f.Add([]byte(text), "", false)
-		f.Add([]byte(text), "first", true)
-	}
-	f.Fuzz(func(t *testing.T, text []byte, column string, noLabels bool) {
-		for _, storage := range []string{"auto", "dense", "sparse"} {
-			checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column},
-				NoLabels: noLabels, Storage: storage, SkipBad: true})
-		}
-		checkRead(t, "f", text, Options{Format: "arff",
-			Table: Table{LabelColumn: column, Ignore: []string{"2"}}, MaxErrors: 3})
-		checkRead(t, "f", text, Options{Format: "arff", Table: Table{LabelColumn: column, IDColumn: "2",
-			Encode: &features.EncodeOptions{Missing: "indicator",
-				Text: features.TextOptions{Columns: []string{"first"}}}},
-			NoLabels: noLabels})
-	})
-}
-
 // addGolden adds the golden files with one of these ends, plain and packed.
 func addGolden(f *testing.F, ends ...string) {
 	files, err := os.ReadDir("testdata")

@@ -101,7 +101,6 @@ func TestDatasetFormat(t *testing.T) {
 		{"1,a\n2,b\n", Options{}, "csv"},
 		{"a 1:1\nb 1:2\n", Options{Format: "auto"}, "libsvm"},
 		{"1 1:1\n2 1:2\n", Options{Format: "libsvm", NoLabels: true}, "libsvm"},
-		{"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\n2,b\n", Options{}, "arff"},
 		{file("f4.npy"), Options{NoLabels: true}, "npy"},
 		{file("arrays.npz"), Options{}, "npz"},
 		{file("i1-idx2"), Options{NoLabels: true}, "idx"},

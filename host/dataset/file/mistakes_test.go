@@ -35,12 +35,6 @@ func manyBad() map[string]struct {
 		"libsvm": {"a 1:1 2:2\nb 2:1 1:1\n# c\nb 1:5 2:6\nc 1:nan\na 2:7 900000:x\nb 1:1\n", Options{},
 			[]string{"f:2:7: found feature index 1 after 2", "f:5:5: feature 1: found \"nan\"",
 				"f:6:14: feature 900000: found \"x\""}, []int{2, 5, 6}},
-		"arff": {"@relation r\n@attribute x real\n@attribute c {a,b}\n@data\n1,a\nz,b\n2,b\n{0 " +
-			"3, 0 4}\n" +
-			"3,c\n4,?\n5,a\n", Options{},
-			[]string{"f:6:1: column 1 (x): found \"z\"", "f:8:7: found place 0 after 0",
-				"f:9:3: column 2 (c): found \"c\", wanted one of \"a\", \"b\" as declared",
-				"f:10:3: column 2 (c): found ?, a missing label"}, []int{6, 8, 9, 10}},
 	}
 }
 
@@ -250,8 +244,6 @@ func TestRowAndColumnLimits(t *testing.T) {
 		{"f.svm", "a 4:1\nb 1:1\na\nb\n", Options{}, "f.svm:4 3 examples"},
 		{"f.svm", "a 4:1\nb 5:1\n", Options{}, `f.svm:2:3 "5:1" index:value 1 4`},
 		{"f.svm", "a 3:1\nb 4:1\n", Options{ZeroBased: true}, `f.svm:2:3 "4:1" index:value 0 3`},
-		{"f.arff", "@relation r\n@attribute a real\n@attribute b real\n@attribute c real\n@attribute " +
-			"d real\n@attribute e real\n@data\n", Options{}, "f.arff:7 5 attributes 4"},
 		{"f.npy", "\x93NUMPY\x01\x00\x3d\x00{'descr': '|u1', 'fortran_order': False, 'shape': (4, 1), " +
 			"}  \nabcd", Options{NoLabels: true}, "f.npy 4×1 3 examples 4 features"},
 		{"f", "\x00\x00\x08\x02\x00\x00\x00\x01\x00\x00\x00\x05abcde", Options{NoLabels: true},

@@ -16,13 +16,13 @@ import (
 // label.
 type Options struct {
 	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet" (with package host/dataset/parquet),
-	// "arff", "binary", or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
+	// "binary", or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
 	// index:value.
 	Format string
 	// Storage is "dense", "sparse", "narrow" (dense, and codes of small integers when prepared), or
 	// "auto" (same as ""): sparse if fewer than one value in eight is other than +0.
 	Storage string
-	// Table says how a table is laid out (CSV, ARFF, Parquet) and what its columns are.
+	// Table says how a table is laid out (CSV, Parquet) and what its columns are.
 	Table
 	// Labels is a second file with a label per example in the same order: IDX, .npy, or text of one
 	// label per line or of several columns with LabelColumn. Its first line is a header if LabelColumn

@@ -135,7 +135,7 @@ func TestReadAllTables(t *testing.T) {
 	if want, err = readText("f.csv", twice, mixed("mean")); err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]string{".csv": bare, ".arff": mixedARFF, ".parquet": mixedParquet(t)}
+	kinds := map[string]string{".csv": bare, ".parquet": mixedParquet(t)}
 	for first, a := range kinds {
 		for second, b := range kinds {
 			paths := append(writeParts(t, first, a), writeParts(t, second, b)...)

@@ -33,24 +33,7 @@ func sharedTexts() map[string]string {
 	}
 	return map[string]string{"plain.csv": plain.String(), "names.csv": names.String(),
 		"numbered.csv": numbered.String(), "comment.csv": comment.String(),
-		"sparse.svm": sparse.String(), "table.arff": tableARFF()}
-}
-
-func tableARFF() string {
-	var b strings.Builder
-	b.WriteString("@relation r\n% what\n@attribute a numeric\n@attribute 'b c' real\n@attribute d " +
-		"{x,y,'z z'}\n@data\n")
-	for i := range 20000 {
-		switch i % 9 {
-		case 4:
-			fmt.Fprintf(&b, "{0 %d, 2 y}\n%% no\n \n", i%7)
-		case 6:
-			fmt.Fprintf(&b, " %d , %v,'z z'\r\n", i%13, float64(i)/7)
-		default:
-			fmt.Fprintf(&b, "%d,%v,x\n", i%13, float64(i)/7)
-		}
-	}
-	return b.String()
+		"sparse.svm": sparse.String()}
 }
 
 // peopleText is a table of more than numbers: ids, truths, a category, missing values, texts that

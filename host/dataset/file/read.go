@@ -42,15 +42,15 @@ func (f format) refuse(path string, o Options) error {
 	case f.kind == "tables":
 	case o.IDColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-			"ARFF, Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
+			"Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
 			f.name, quote.Text(o.IDColumn), setting.Spell("id-column", ""))
 	case o.WeightColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-			"ARFF, Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
+			"Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
 			f.name, quote.Text(o.WeightColumn), setting.Spell("row-weights", ""))
 	case o.Ignore != nil:
 		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
-			"ARFF, Parquet)", path)
+			"Parquet)", path)
 	}
 	return nil
 }
@@ -64,7 +64,6 @@ func formats() []format {
 		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterArray(readNPYHeader)), writeNPY},
 		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
-		{"arff", "tables", false, []string{".arff"}, isARFF, entering(enterARFF), nil},
 		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
 		{"binary", "binary", false, []string{".umab"}, isBinary, readBinary, writeBinary},
 	}

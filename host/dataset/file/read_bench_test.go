@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -66,8 +65,6 @@ func benchFiles(b *testing.B) []benchFile {
 		idx = append(idx, byte(v))
 	}
 	csv := text("f.csv", real)
-	arff := []byte("@relation r\n" + strings.Repeat("@attribute x real\n", 64) +
-		"@attribute c {0,1}\n@data\n")
 	bare := Options{NoLabels: true}
 	return []benchFile{
 		{"csv real", csv, 0, Options{}},
@@ -78,7 +75,6 @@ func benchFiles(b *testing.B) []benchFile {
 		{"libsvm real", text("f.svm", real), 0, Options{}},
 		{"libsvm whole", text("f.svm", whole), 0, Options{}},
 		{"libsvm sparse", text("f.svm", tfidf), 0, Options{}},
-		{"arff", append(arff, csv...), 0, Options{}},
 		{"npy float32", array("<f4", "False", func(raw []byte, v float32) []byte {
 			return binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}), 0, bare},

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -75,33 +74,6 @@ func TestReadTables(t *testing.T) {
 				Examples: examples(2, 1, 2, 3, 4),
 				Found: dataset.Found{
 					Notes: []string{"f:1: query numbers (qid:N) are ignored, here and in later " + "lines"}}}},
-
-		{"arff", "f", relation + "@attribute class {b, 'a'}\n@DATA\n1,2,a\n% c\n\n 3 ,\t4, b \n",
-			Options{}, named},
-		{"arff forced, CRLF", "f.csv",
-			strings.ReplaceAll(relation+"@attribute class string\n@data\n1,2,'a'\n3,4,\"b\"\n", "\n",
-				"\r\n"), Options{Format: "arff"}, named},
-		{"arff sparse", "f", relation + "@attribute class {b,a}\n@data\n{0 1, 1 2, 2 a}\n{ 0 3,1 4 }\n",
-			Options{}, named},
-		{"arff sparse, numeric label", "f.arff",
-			"@attribute class integer\n@attribute 'x y' integer\n@data\n{0 1,1 5}\n{0 2}\n",
-			Options{Table: Table{LabelColumn: "class"}, Storage: "dense"},
-			dataset.Dataset{Examples: examples(1, 5, 0), Y: []int32{0, 1}, Classes: []string{"1", "2"},
-				Features: []string{"x y"}, Found: dataset.Found{Label: "class", LabelColumn: 1}}},
-		{"arff ignored text", "f", relation +
-			"@attribute s string\n@attribute class {a,b}\n@data\n1,2,'it\\'s, %',a\n3,4,?,b\n",
-			Options{Table: Table{Ignore: []string{"s"}}},
-			with(func(d *dataset.Dataset) { *d = named; d.LabelColumn = 4 })},
-		{"arff without labels", "f", relation + "@attribute class {a,b}\n@data\n1,2,?\n3,4,?\n",
-			Options{NoLabels: true, Table: Table{LabelColumn: "class"}}, bare("x", "y")},
-		{"arff zeros", "f", relation + "@attribute class {a,b}\n@data\n1e-40,-0,a\n{2 b}\n",
-			Options{Storage: "dense"}, with(func(d *dataset.Dataset) {
-				*d = named
-				d.X, d.Subnormals = []float32{0, negativeZero, 0, 0}, 1
-			})},
-		{"keel", "f.dat", "@relation banana\n@attribute x real[-3.09,2.81]\n@attribute y real [-2.39, " +
-			"3.19]\n@attribute class {a,b}\n@inputs x, y\n@outputs class\n@data\n1,2,a\n3,4,b\n", Options{},
-			named},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			d, err := readText(c.name, c.text, c.o)
@@ -114,7 +86,6 @@ func TestReadTables(t *testing.T) {
 }
 
 func TestReadTablesBad(t *testing.T) {
-	const relation = "@relation r\n@attribute x real\n"
 	for _, c := range []struct {
 		what, text string
 		o          Options
@@ -131,33 +102,6 @@ func TestReadTablesBad(t *testing.T) {
 			"f leave"},
 		{"placeholder, width", "1,2,?,?\n", Options{NoLabels: true, Table: Table{LabelColumn: "last"},
 			Features: 2}, "f:1 3 feature 2"},
-
-		{"arff type", relation + "@attribute y decimal\n", Options{}, `f:3 "decimal" "y"`},
-		{"arff name", relation + "@attribute\n", Options{}, `f:3 ""`},
-		{"arff brace", relation + "@attribute y {a,b\n", Options{}, `f:3 "{a,b" closing }`},
-		{"arff quote", relation + "@attribute 'y real\n", Options{}, "f:3 ' closing"},
-		{"arff line", relation + "1,2\n", Options{}, `f:3 "1,2" @attribute @data %`},
-		{"arff no data", relation, Options{}, "f @data"},
-		{"arff no example", relation + "@attribute c {a,b}\n@data\n% \n", Options{}, "f example"},
-		{"arff text feature", relation + "@attribute y {p,q}\n@attribute c {a,b}\n@data\n", Options{},
-			"f:5 column 2 y"},
-		{"arff without attributes", "@relation r\n@data\n", Options{Table: Table{LabelColumn: "first"}},
-			"f:2 label"},
-		{"arff without attributes", "@relation r\n@data\n", Options{NoLabels: true,
-			Table: Table{Ignore: []string{"last"}}}, "f:2 label"},
-		{"arff label", relation + "@attribute c {a,b}\n@data\n", Options{Table: Table{LabelColumn: "d"}},
-			`f:4 "x" "c" "d"`},
-		{"arff fields", relation + "@attribute c {a,b}\n@data\n1\n", Options{}, "f:5:2 1 fields 2"},
-		{"arff missing", relation + "@attribute c {a,b}\n@data\n?,a\n", Options{}, `f:5:1 column 1 x "?" decimal`},
-		{"arff NaN", relation + "@attribute c {a,b}\n@data\nNaN,a\n", Options{}, `f:5:1 column 1 x "NaN" finite`},
-		{"arff unclosed", relation + "@attribute c {a,b}\n@data\n1,'a\n", Options{}, "f:5:3 ' closing"},
-		{"arff after quote", relation + "@attribute c {a,b}\n@data\n1,'a'x\n", Options{}, `f:5:6 "x"`},
-		{"arff sparse place", relation + "@attribute c {a,b}\n@data\n{2 1}\n", Options{}, `f:5:2 "2 1}" 0 1`},
-		{"arff sparse open", relation + "@attribute c {a,b}\n@data\n{0 1, 1 b\n", Options{},
-			"f:5:10 closing }"},
-		{"arff sparse weight", relation + "@attribute c {a,b}\n@data\n{0 1, 1 b}, {2}\n", Options{}, `f:5:11 {2}" closing }`},
-		{"arff sparse no label", relation + "@attribute c string\n@data\n{0 1}\n", Options{},
-			"f:5:1 column 2 c"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			d, err := readText("f", c.text, c.o)

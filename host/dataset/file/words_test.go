@@ -176,10 +176,7 @@ func TestTextBesideOthers(t *testing.T) {
 		d.DefaultSteps() != dataset.DefaultStepsText {
 		t.Errorf("%s, prepared by %s", d.Encoding, d.DefaultSteps())
 	}
-	arff := "@relation r\n@attribute stars real\n@attribute said string\n@attribute shop " +
-		"{Oslo,Rome}\n@attribute class {a,b}\n@data\n5,'good good " +
-		"book',Oslo,a\n{0 1, 1 'bad, bad book', 2 Rome, 3 b}\n4,'a good film',Oslo,a\n2,NA,Rome,b\n"
-	for name, text := range map[string]string{"f.arff": arff, "f.parquet": reviewsParquet(t)} {
+	for name, text := range map[string]string{"f.parquet": reviewsParquet(t)} {
 		got, err := readText(name, text, o)
 		if err != nil {
 			t.Fatal(err)

@@ -312,7 +312,7 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 	// no more than a habit of CSV files
 	if file.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
 		switch d.Format {
-		case "csv", "arff", "parquet":
+		case "csv", "parquet":
 			o.Format = "csv"
 		case "libsvm":
 			o.Format = "libsvm"

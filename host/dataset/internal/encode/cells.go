@@ -324,7 +324,7 @@ func (c *cellColumn) advice() string {
 		setting.Spell("text", c.Option))
 }
 
-// IsMissing reports whether a field is one of pandas' or ARFF's words for a missing value.
+// IsMissing reports whether a field is one of the usual words for a missing value.
 func IsMissing(text []byte) bool {
 	switch string(text) {
 	case "", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>",

@@ -42,11 +42,12 @@ type place struct {
 }
 
 // placeOf returns where n×d elements of type t, which r would give next, lie in the source's file;
-// not ok if they must be read: they are packed, few, or not float32 as in memory, or some labels are
-// bad.
+// not ok if they must be read: they are packed, few, or not float32 as in memory, or some labels
+// are bad.
 func (b *builder) placeOf(r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
-	if t.Kind != 'f' || t.Size != 4 || t.Big || !store.LittleEndian || size < mapFrom || b.o.parts != nil ||
+	if t.Kind != 'f' || t.Size != 4 || t.Big || !store.LittleEndian || size < mapFrom ||
+		b.o.parts != nil ||
 		b.external != nil && len(b.external.bad) > 0 || !b.certain(r, 4, n, d) {
 		return p, false
 	}
@@ -83,11 +84,12 @@ func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
 		return s.values(b.src.ctx, values)
 	})
 	if err == nil && p.crc != nil && s.crc != *p.crc {
-		err = b.src.errorf("the file is damaged: its values have the checksum %08x, wanted %08x; fetch the "+
-			"file or convert the data again", s.crc, *p.crc)
+		err = b.src.errorf("the file is damaged: its values have the checksum %08x, wanted "+
+			"%08x; fetch the file or convert the data again", s.crc, *p.crc)
 	}
+	sparse := b.prepared == nil && sparseIsBetter(s.stored, n, d)
 	if err != nil || s.unfit || b.o.Storage == "sparse" ||
-		(b.o.Storage == "" || b.o.Storage == "auto") && b.prepared == nil && sparseIsBetter(s.stored, n, d) {
+		(b.o.Storage == "" || b.o.Storage == "auto") && sparse {
 		home.Close() // only read
 		return false, err
 	}

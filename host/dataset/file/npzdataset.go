@@ -11,8 +11,8 @@ import (
 
 // An .npz that is written for later trainings has, besides the arrays of any other,
 //
-//	X.npy         float32, examples × columns in C order, not packed, at a multiple of 64 bytes of the
-//	              file, so that it is mapped; or SciPy's indptr, indices, data, shape and format
+//	X.npy         float32, examples × columns in C order, not packed, at a multiple of 64 bytes, so
+//	              that it is mapped; or SciPy's indptr, indices, data, shape and format
 //	y.npy         int32, the class of each example, counted from 0 in the list of classes, -1 for
 //	              none; left out without labels
 //	dataset.json  a Description
@@ -46,14 +46,15 @@ func (z *npz) about(o Options) (*Description, error) {
 	}
 	switch {
 	case o.given != nil:
-		return nil, z.src.errorf("asked for labels from a second file, wanted none: the file has its own; " +
-			"name the labels when you convert")
+		return nil, z.src.errorf("asked for labels from a second file, wanted none: the file has its " +
+			"own; name the labels when you convert")
 	case o.parts != nil:
 		return nil, z.src.errorf("found a file with a description (%s) among several, wanted raw files; "+
 			"join those that it was made of", DescriptionName)
 	}
 	what := fmt.Sprintf("a description of %d bytes", f.UncompressedSize64)
-	if err := memory.Check(memory.Product(int(min(f.UncompressedSize64, 1<<40)), 8), what); err != nil {
+	if err := memory.Check(memory.Product(int(min(f.UncompressedSize64, 1<<40)), 8),
+		what); err != nil {
 		return nil, z.src.errorf("%w", err)
 	}
 	m, err := z.unpack(DescriptionName)
@@ -102,8 +103,8 @@ func (a *Description) enter(d *dataset.Dataset, o Options) {
 // readClasses reads the labels as the description numbers them.
 func (z *npz) readClasses(a *Description, o Options) (*external, error) {
 	if a.Classes == nil {
-		return nil, z.src.errorf("the file has no labels, wanted one that was converted with them (or to " +
-			"read without)")
+		return nil, z.src.errorf("the file has no labels, wanted one that was converted with them (or " +
+			"to read without)")
 	}
 	if z.files["y"] == nil {
 		return nil, z.src.errorf("found no array y, wanted the labels of %d classes", len(a.Classes))

@@ -111,7 +111,8 @@ func TestDescribed(t *testing.T) {
 		{x, y, 7, "member dataset.json"},
 	} {
 		os.WriteFile(path, described(t, c.x, 4, c.y, c.about, zip.Store), 0o600)
-		if _, err := Read(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Read(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(),
+			c.want) {
 			t.Errorf("%v: found %v, wanted %s", c.about, err, c.want)
 		}
 	}

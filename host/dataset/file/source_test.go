@@ -18,7 +18,8 @@ func TestSourceRows(t *testing.T) {
 		{"1,2,a\n3,4,b\n5,x,a\n", []int{0, 1}},
 		{"1,2\n1,2,a\nx,4,b\n5,6,b\n7,x,b\n8,9,a\n", []int{1, 3, 5}},
 	} {
-		d, err := ReadFrom(t.Context(), strings.NewReader("p,q,class\n"+c.text), "test", Options{SkipBad: true})
+		d, err := ReadFrom(t.Context(), strings.NewReader("p,q,class\n"+c.text), "test",
+			Options{SkipBad: true})
 		if err != nil {
 			t.Fatal(err)
 		}

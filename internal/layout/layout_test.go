@@ -29,7 +29,7 @@ var rules = []struct {
 	{"host/dataset/internal/packing", nil, "a table, which package file and zstd share"},
 	{"host/dataset/zstd", []string{"host/dataset/internal/packing"},
 		"joins a packing to package file, for programs that want its library"},
-	{"host/dataset/parquet", []string{"internal/columnar", "internal/parquetfile"},
+	{"host/dataset/parquet", []string{"host/dataset/file", "internal/decimal"},
 		"joins a format to package file, for programs that want its libraries"},
 	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "host/ranks", "internal/"},
 		"knows formats; what is read is plain examples, and features are made next door"},
@@ -134,13 +134,10 @@ var foreign = map[string][]string{
 	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/chart"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset/zstd", "internal/parquetfile"},
+	"github.com/klauspost/compress": {"host/dataset/zstd"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
-	"github.com/parquet-go/parquet-go": {"internal/parquetfile"},
-	// What pages of Parquet are packed with, besides.
-	"github.com/andybalholm/brotli": {"internal/parquetfile"},
-	"github.com/pierrec/lz4":        {"internal/parquetfile"},
+	"github.com/parquet-go/parquet-go": {"host/dataset/parquet"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory

@@ -18,7 +18,7 @@ import (
 
 // fuzzLimits keep a fuzzer from filling the memory with lawful zeros.
 var fuzzLimits = limits{buffer: 64, line: 1 << 20, dense: 1 << 14, perByte: 64, whole: 1 << 24,
-	page: 1 << 20, window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
+	window: 1 << 20, rows: 1 << 20, columns: math.MaxInt32}
 
 // fuzzMemory is what buffers and tables of unpackers may take whatever the input.
 const fuzzMemory = 16 << 20

@@ -3,17 +3,13 @@ package file
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
-	"github.com/uma-gpu/uma-gpu/internal/columnar"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 type parquetRow struct {
@@ -223,16 +219,4 @@ func TestReadParquetBad(t *testing.T) {
 	if d.N != 17 || fmt.Sprint(d.SkippedAt) != "[4 8 10]" || len(d.Y) != 17 {
 		t.Errorf("%d examples, skipped %v", d.N, d.SkippedAt)
 	}
-}
-
-func init() {
-	columnar.Parquet = parquetfile.Open
-	packing.Register(packing.Packing{
-		Name: "zstd", Magic: []byte{0x28, 0xb5, 0x2f, 0xfd}, Ending: ".zst",
-		Reader: func(r io.Reader, window uint64) (io.ReadCloser, error) {
-			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window))
-			return z.IOReadCloser(), err
-		},
-		Writer: func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) },
-	})
 }

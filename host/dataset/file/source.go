@@ -30,8 +30,6 @@ type limits struct {
 	dense, perByte int64
 	// whole is the most bytes of a packed .npz or Parquet, read as a whole.
 	whole int64
-	// page is how many bytes a page of Parquet may unpack to, however few it has.
-	page int64
 	// window is the largest window of zstd, which is memory, in bytes.
 	window uint64
 	// rows and columns are the most examples and features: engines count in 32 bits.
@@ -41,7 +39,7 @@ type limits struct {
 }
 
 var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
-	whole: 1 << 32, page: 1 << 26, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32,
+	whole: 1 << 32, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32,
 	first: 16}
 
 // source gives the bytes or lines of a file, unpacked, and knows their numbers.

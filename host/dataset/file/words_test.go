@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/parquetfile"
 )
 
 func withText(text features.TextOptions) Options {
@@ -234,7 +235,7 @@ func reviewsParquet(t *testing.T) string {
 	}
 	said := func(s string) *string { return &s }
 	var b strings.Builder
-	if err := parquetfile.Write(&b, []review{
+	if err := parquet.Write(&b, []review{
 		{5, said("good good book"), "Oslo", "a"}, {1, said("bad, bad book"), "Rome", "b"},
 		{4, said("a good film"), "Oslo", "a"}, {2, said("NA"), "Rome", "b"}}); err != nil {
 		t.Fatal(err)

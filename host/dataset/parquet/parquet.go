@@ -92,8 +92,8 @@ func (t *table) check(g *format.RowGroup) error {
 		case chunk.CryptoMetadata.Value != nil:
 			return fmt.Errorf("column %.40q is encrypted; write the file without", leaf.Name())
 		case m.Codec == format.Lz4Raw: // v0.32.0 of the library misreads what hardly packs
-			return fmt.Errorf("column %.40q is packed by LZ4, wanted Zstandard, Snappy, Gzip, Brotli or none",
-				leaf.Name())
+			return fmt.Errorf("column %.40q is packed by LZ4, wanted Zstandard, Snappy, Gzip, Brotli or "+
+				"none", leaf.Name())
 		case m.Type != format.Type(leaf.Type().Kind()) || m.NumValues != g.NumRows ||
 			!slices.Equal(m.PathInSchema, leaf.Path()):
 			return fmt.Errorf("found %d values of type %s of column %.40q, wanted %d of type %s of "+

@@ -67,8 +67,6 @@ train_learner() {
 		one "cpu, sparse, from LIBSVM" "$program" $on_cpu $sparse
 		one "opencl" "$program" $on_opencl $csv "$@"
 		one "opencl, sparse, from LIBSVM" "$program" $on_opencl $sparse
-		# No other set has whole numbers alone.
-		[ "$name" = synthetic ] || one "opencl, bytes" "$program" $on_opencl noisy.csv --storage narrow "$@"
 		one "opencl, one processor" taskset -c 0 "$program" $on_opencl $csv "$@"
 		# The self-test's own examples want 69,680 bytes in one piece.
 		one "opencl, allocations of 72 KiB" "$program" $on_opencl $csv --max-alloc 72K "$@"

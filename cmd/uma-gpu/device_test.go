@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -15,37 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
-
-// TestWantsNarrow: a device with memory of its own is given codes, unless the examples are a file
-// that does not fit.
-func TestWantsNarrow(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.umab")
-	succeed(t, "synth", "--examples", "500", "--out", path)
-	d, err := file.Read(t.Context(), path, file.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	card := &device.Device{Selection: device.Selection{Try: []gpu.Info{{}}}}
-	if !card.WantsNarrow(d.Examples) {
-		t.Error("a card is given no codes")
-	}
-	if !store.CanReserve { // and the file is not mapped
-		return
-	}
-	before := debug.SetMemoryLimit(1)
-	defer debug.SetMemoryLimit(before)
-	if card.WantsNarrow(d.Examples) {
-		t.Error("codes are asked for where there is no room for them")
-	}
-}
 
 func TestSelectDevice(t *testing.T) {
 	intel := gpu.Info{Platform: 0, Device: 0, Name: "Xeon 8480",

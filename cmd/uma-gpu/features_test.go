@@ -102,7 +102,6 @@ func TestFeaturesAreMatchedByName(t *testing.T) {
 		{"shuffled.csv", label, `"id"`},
 		{"shuffled.csv", append(label, "--ignore-columns", "id"), ""},
 		{"shuffled.parquet", label, `"id"`},
-		{"shuffled.csv", append(label, "--storage", "narrow"), `"id"`},
 	} {
 		run := func(command string, more ...string) (stdout, stderr string) {
 			args := append(strings.Fields(command), "--data", path(c.file))

@@ -99,11 +99,8 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	sometimes("--audit", "full")
 	// Landmarks lie in a model as the examples lay in memory.
 	storages := []string{"dense", "dense", "auto"}
-	if !c.mapped {
-		storages = append(storages, "narrow")
-		if !c.dense {
-			storages = append(storages, "sparse", "sparse")
-		}
+	if !c.mapped && !c.dense {
+		storages = append(storages, "sparse", "sparse")
 	}
 	sometimes("--storage", pick(r, storages...))
 	v.env = append(v.env, fmt.Sprint("GOMAXPROCS=", 1+r.IntN(4)))

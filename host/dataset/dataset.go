@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -81,16 +80,6 @@ func (d *Dataset) Put(rows Rows) {
 	d.Examples, d.at = x.Examples, x.At
 }
 
-// CheckNarrow returns an error if Options.Storage asked for codes and d has none.
-func (d *Dataset) CheckNarrow() error {
-	if !d.Narrow || d.at.Narrow() != nil {
-		return nil
-	}
-	return d.Errorf("%s wants raw dense features that are integers, none of them -0, the largest at "+
-		"most 65535 above the least (and 1, with bias), and found others; use %s",
-		setting.Spell("storage", "narrow"), setting.Spell("storage", "dense"))
-}
-
 // FileError is what is wrong with the examples of a file.
 type FileError struct {
 	Path string // as Found.Path
@@ -130,8 +119,6 @@ type Found struct {
 	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
-	// Narrow says that Options.Storage asked for codes.
-	Narrow bool
 	// Unchecked says that the file is a binary one of version 1, without checksums.
 	Unchecked bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).

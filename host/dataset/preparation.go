@@ -150,8 +150,6 @@ const (
 	// InPlace lets the result be written over the values, which nobody needs any more, even after an
 	// error: half the memory.
 	InPlace Memory = iota + 1
-	// WithCodes keeps the small integers, if all raw values are such, beside the prepared values.
-	WithCodes
 )
 
 // Fills reports whether dense storage is smaller, since p adds a number to many zeros.

@@ -183,8 +183,7 @@ func (d *Dataset) Choose(which []int) (*Dataset, error) { return d.pick(which, f
 func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
-			Narrow: d.Narrow},
+		Found:    Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format},
 		Prepared: d.Prepared,
 		Encoding: d.Encoding,
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Prepare fits the steps to d and prepares it, as PrepareBy does. Of a table, maps of columns are
@@ -38,8 +37,6 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 	if err != nil {
 		return nil, d.Errorf("%w", err)
 	}
-	// A copy may be cleared before its first row is made: the pages that Fit read go first.
-	store.LetGo(store.Bytes(d.X), false)
 	return p, nil
 }
 
@@ -51,7 +48,7 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	if err != nil {
 		return nil, err
 	}
-	if d.Sparse() || d.Narrow || s == (dataset.Steps{}) {
+	if d.Sparse() || s == (dataset.Steps{}) {
 		return nil, PrepareBy(d, p)
 	}
 	rows := rowsOf(p, d.Examples)
@@ -68,16 +65,13 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 // PrepareBy replaces d's examples by what p makes of them: in place if they were prepared so
 // before, if p has no step or how allows; else a copy.
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
-	if d.Narrow {
-		how = append(how, dataset.WithCodes)
-	}
 	switch {
 	case d.Prepared != nil:
 		if why := prepared.Difference(p, d.Prepared); why != "" {
 			return d.Errorf("found examples prepared otherwise than wanted: %s; take the original data", why)
 		}
 		return nil
-	case p.Steps == dataset.Steps{} && p.D == d.D && !slices.Contains(how, dataset.WithCodes):
+	case p.Steps == dataset.Steps{} && p.D == d.D:
 		// Apply would copy them and change nothing.
 	default:
 		if d.Home != nil && d.Home.ReadOnly() {

@@ -211,28 +211,20 @@ func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (
 	if err := checkFor(p, e); err != nil {
 		return dataset.Stored{}, err
 	}
-	width, narrow, over := p.Width(), slices.Contains(how, dataset.WithCodes),
-		slices.Contains(how, dataset.InPlace)
-	if over && hasRoom(e, p) {
-		return applyOver(p, e, narrow)
+	width, over := p.Width(), slices.Contains(how, dataset.InPlace)
+	if over && hasRoom(p, e) {
+		return applyOver(p, e)
 	}
 	if e.Sparse() {
-		return applySparse(p, e, over)
-	}
-	size := 4
-	if narrow {
-		size += 2 // if codes of two bytes are made too
+		return applySparse(p, e.Examples)
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width,
 		p.Steps)
-	if err := memory.Check(memory.Product(e.N, width, size), what); err != nil {
+	if err := memory.Check(memory.Product(e.N, width, 4), what); err != nil {
 		return dataset.Stored{}, err
 	}
 	out := dataset.Examples{N: e.N, D: width, X: make([]float32, e.N*width)}.Stored()
-	if narrow {
-		out.At = withCodes(p, e)
-	}
-	return out, applyRows(p, out.Examples, out.At.Narrow(), e.X, 0, over)
+	return out, applyRows(p, out.Examples, e.X, 0)
 }
 
 // checkFor refuses what p cannot prepare.

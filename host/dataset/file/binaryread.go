@@ -270,7 +270,7 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 		}
 	}
 	switch {
-	case (o.Storage == "dense" || o.Storage == "narrow") && d.Sparse():
+	case o.Storage == "dense" && d.Sparse():
 		b := builder{src: s, counters: counters{n: d.N}, shape: shape{width: d.D}}
 		if err := b.checkDense(); err != nil {
 			return err

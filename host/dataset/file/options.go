@@ -19,18 +19,18 @@ type Options struct {
 	// "binary", or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
 	// index:value.
 	Format string
-	// Storage is "dense", "sparse", "narrow" (dense, and codes of small integers when prepared), or
-	// "auto" (same as ""): sparse if fewer than one value in eight is other than +0.
+	// Storage is "dense", "sparse" or "auto" (same as ""): sparse if fewer than one value in eight is
+	// other than +0.
 	Storage string
 	// Table says how a table is laid out (CSV, Parquet) and what its columns are.
 	Table
 	// Labels is a second file with a label per example in the same order: IDX, .npy, or text of one
-	// label per line or of several columns with LabelColumn. Its first line is a header if LabelColumn
-	// names it, or if a word stands over a whole number.
+	// label per line or of several columns with LabelColumn. Its first line is a header if
+	// LabelColumn names it, or if a word stands over a whole number.
 	Labels string
 	LabelRules
-	// NoLabels reads data to predict: every column but LabelColumn is a feature, unless Features wants
-	// it too.
+	// NoLabels reads data to predict: every column but LabelColumn is a feature, unless Features
+	// wants it too.
 	NoLabels bool
 	// MayLackLabels takes the last column for a feature, and reads no labels, if it is one of
 	// FeatureNames, or if there are Features columns and no header.
@@ -67,15 +67,16 @@ type Placement struct {
 	Trust bool
 	// Prepare names steps, or auto: a binary file whose prepared copy does not fit is refused early.
 	Prepare string
-	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
+	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be
+	// done.
 	Spill bool
 }
 
 // Table says how a table is laid out; columns are named by the header or by position from 1.
 type Table struct {
-	// Header is "yes", "no", or "auto" (same as ""): a first record is a header if an asked-for column
-	// is named in it, if no feature field is a number, if it holds all FeatureNames, or if it counts
-	// columns as pandas and R do. Other mixtures are data, so no line is lost by a guess.
+	// Header is "yes", "no", or "auto" (same as ""): a first record is a header if an asked-for
+	// column is named in it, if no feature field is a number, if it holds all FeatureNames, or if it
+	// counts columns as pandas and R do. Other mixtures are data, so no line is lost by a guess.
 	Header string
 	// Separator is "comma", "tab", "semicolon", "blanks", one character, or "auto" (same as "").
 	Separator string
@@ -121,9 +122,8 @@ func (o Options) check() error {
 			quote.Text(o.Unseen))
 	case o.MaxErrors < 0:
 		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
-	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse" &&
-		o.Storage != "narrow":
-		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense, sparse or narrow",
+	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse":
+		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense or sparse",
 			quote.Text(o.Storage))
 	case o.NoLabels && o.Labels != "":
 		return fmt.Errorf("dataset: asked for labels from %s and for no labels, wanted one or the other",

@@ -204,7 +204,7 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
 			"it the right label column?", s.path, quote.Text(d.Classes[0]), d.N)
 	}
-	d.Path, d.Format, d.Narrow = s.path, f.name, o.Storage == "narrow"
+	d.Path, d.Format = s.path, f.name
 	err = remark(d, o.remarks, o)
 	judgeIDs(d)
 	if err == nil {

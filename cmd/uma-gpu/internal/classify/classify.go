@@ -56,9 +56,6 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 			r.Data.Close() // only read
 		}
 	}()
-	if err := r.Data.CheckNarrow(); err != nil {
-		return r, err
-	}
 	e, err := o.Device.Open(o.Notes, device.WorkOnModel(r.Data, m))
 	if err != nil {
 		return r, err
@@ -84,7 +81,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
 	options := o.Data.Options()
 	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
-	if m.Meta.Preparation.Fills() && options.Storage != "narrow" {
+	if m.Meta.Preparation.Fills() {
 		options.Storage = "dense"
 	}
 	if err := device.CompareReading(o.Data.Path, &options); err != nil {

@@ -85,9 +85,6 @@ func Run(ctx context.Context, o *Options) error {
 		if layout.Rows, err = host.PrepareRows(d, o.Normalize); err != nil {
 			return err
 		}
-		if err := d.CheckNarrow(); err != nil {
-			return err
-		}
 	}
 	if err := app.Interrupted(ctx); err != nil {
 		return err

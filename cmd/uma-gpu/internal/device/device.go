@@ -313,24 +313,6 @@ const ProcessorValues = 1 << 20
 // processorSuffices reports whether the processor is done before a device has begun.
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
-// WantsNarrow reports whether narrow examples (store.Codes) pay where they will be computed on.
-// Narrow examples save memory on a device that has its own. They slow a processor down. Plain
-// examples stay beside them, so there is no room where a file is larger than memory.
-func (d *Device) WantsNarrow(rows dataset.Rows) bool {
-	x := rows.Stored()
-	if x.Pages().Window() > 0 {
-		return false
-	}
-	if slices.ContainsFunc(d.Parts, func(p *Device) bool { return p.WantsNarrow(x) }) {
-		return true
-	}
-	if d.Auto && WorkOn(x, 0).processorSuffices() {
-		return false
-	}
-	d.Look()
-	return len(d.Try) > 0 && !d.Try[0].SharesMemory
-}
-
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
 func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 	parts := d.Parts

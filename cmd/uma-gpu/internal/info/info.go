@@ -38,8 +38,7 @@ as a list with commas, where no file has that very name. Tables have the columns
 and its header or none.
 
 Files may be packed by gzip or zstd. --format auto goes by content and name. In a file of --labels,
---label-column is the column. --storage auto goes by density. narrow keeps small integers as such
-and prepares them while they are read; auto does so too where it pays. Weights do not depend on it.
+--label-column is the column. --storage auto goes by density.
 Any table is read in one go, and what was found in it is told: bad examples are passed over if they
 are one in ten at most, or with --skip-bad. What else keeps it from being read is listed as problems.
 

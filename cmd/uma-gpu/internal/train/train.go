@@ -337,19 +337,9 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 func (o *Options) lendMemory(d *dataset.Dataset) {
 	t := &o.Train
 	t.Memory = []dataset.Memory{dataset.InPlace}
-	// Projection reads float32, and --storage dense asks for it.
-	mapped := t.Kernel != nil || o.Base() != nil && o.Base().Projection != nil
-	if !mapped && o.Read.Storage != "dense" && o.Device.WantsNarrow(d) {
-		t.Memory = append(t.Memory, dataset.WithCodes)
-	}
 	t.Open = func(w host.Work) (engine.Engine, error) {
 		o.mark(&o.seconds.Prepare)
 		defer o.mark(&o.seconds.Open)
-		if o.Base() == nil {
-			if err := w.Data.CheckNarrow(); err != nil {
-				return nil, err
-			}
-		}
 		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {
 			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
 		}

@@ -190,7 +190,7 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model,
 func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
 ) (*dataset.Dataset, error) {
 	o.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Fills() && o.Storage != "narrow" {
+	if m.Meta.Preparation.Fills() {
 		o.Storage = "dense"
 	}
 	return match.Read(ctx, d, o, m.Meta.Features)

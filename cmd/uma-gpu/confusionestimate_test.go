@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -69,31 +68,6 @@ func TestEstimateTable(t *testing.T) {
 	fail(t, app.ExitFailure, "--confusion-axes true-rows", "confusion", "estimate", "--table", bare)
 	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
-	}
-}
-
-// The consensus of annotators is written with its matrix and theirs.
-func TestEstimateAnnotators(t *testing.T) {
-	dir := t.TempDir()
-	_, table := annotated(t, dir, 300)
-	labels := filepath.Join(dir, "consensus.csv")
-	for _, method := range crowd.Methods {
-		r, _ := estimated(t, "--annotators", table, "--method", string(method), "--write-labels", labels)
-		if len(r.Annotators) != 3 || r.Annotators[2].Name != "eve" {
-			t.Fatalf("%s: %+v", method, r.Annotators)
-		}
-		if method == crowd.DawidSkene && !(r.Annotators[2].Confusion[1][0] > .9) {
-			t.Errorf("eve takes class 0 for the next with probability %v", r.Annotators[2].Confusion[1][0])
-		}
-	}
-	lines := strings.Split(strings.TrimSpace(string(read(t, labels))), "\n")
-	if len(lines) != 301 || lines[0] != "item,label,probability" || !strings.HasPrefix(lines[300],
-		"299,") {
-		t.Errorf("%d lines, the first %q", len(lines), lines[0])
-	}
-	text, _ := succeed(t, "confusion", "estimate", "--annotators", table)
-	if !strings.Contains(text, "annotators, by how often each is right") {
-		t.Error(text)
 	}
 }
 
@@ -174,19 +148,6 @@ func TestEstimateData(t *testing.T) {
 		}
 	}
 	estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--clean", checked)
-}
-
-func TestEstimatePairs(t *testing.T) {
-	dir := t.TempDir()
-	pairs := write(t, dir, "pairs.csv", "noisy,true\n"+strings.Repeat("a,a\nb,b\na,b\nb,b\n", 30))
-	r, _ := estimated(t, "--clean", pairs)
-	if got := r.Confusion[0][1]; math.Abs(got-1./3) > 0.05 {
-		t.Errorf("P(a | b) is %v, wanted about 1/3", got)
-	}
-	prior := write(t, dir, "prior.csv", "noisy\\true,a,b\na,1,.3333333\nb,0,.6666667\n")
-	if r, _ := estimated(t, "--clean", pairs, "--prior", prior); !strings.Contains(r.Method, "prior") {
-		t.Errorf("%+v", r)
-	}
 }
 
 func TestEstimateUsage(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // customers is a table as people have them: ids, dates, words, holes, notes with commas, numbers
@@ -40,30 +38,6 @@ func sameButKind(a, b string) bool {
 func linesOf(t *testing.T, path string) []string {
 	t.Helper()
 	return strings.SplitAfter(strings.TrimSuffix(string(read(t, path)), "\n"), "\n")
-}
-
-// Parts of a table have its own lines, each in one part, in its order.
-func TestSplitKeepsTheTable(t *testing.T) {
-	dir := t.TempDir()
-	data, want := customersIn(t, dir)
-	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
-	succeed(t, "split", "--data", data, "--label", "kind", "--id", "id", "--ignore-columns", "note",
-		"--fractions", "0.7,0.3", "--out", a, "--out", b)
-	inA, inB := linesOf(t, a), linesOf(t, b)
-	if inA[0] != want[0] || inB[0] != want[0] || len(inA)+len(inB) != len(want)+1 {
-		t.Fatalf("headers %q and %q of %d and %d lines", inA[0], inB[0], len(inA), len(inB))
-	}
-	inA, inB = inA[1:], inB[1:]
-	for _, line := range want[1:] {
-		switch line = strings.TrimSuffix(line, "\n"); {
-		case len(inA) > 0 && strings.TrimSuffix(inA[0], "\n") == line:
-			inA = inA[1:]
-		case len(inB) > 0 && strings.TrimSuffix(inB[0], "\n") == line:
-			inB = inB[1:]
-		default:
-			t.Fatalf("%q is in no part, or not in its order", line)
-		}
-	}
 }
 
 // A copy of a table in a table is the same, cell by cell, but for columns that are left out.
@@ -101,30 +75,6 @@ func TestConvertKeepsTheCells(t *testing.T) {
 	}
 }
 
-// Labels alone are corrupted.
-func TestInjectKeepsTheTable(t *testing.T) {
-	dir := t.TempDir()
-	data, want := customersIn(t, dir)
-	out := filepath.Join(dir, "noisy.csv")
-	succeed(t, "confusion", "inject", "--data", data, "--label", "kind", "--pairwise", "0.4", "--out",
-		out)
-	got, changed := linesOf(t, out), 0
-	if len(got) != len(want) {
-		t.Fatalf("found %d lines, want %d", len(got), len(want))
-	}
-	for k, line := range got {
-		if line != want[k] {
-			changed++
-		}
-		if !sameButKind(line, want[k]) {
-			t.Errorf("found %q, want %q with another label at most", line, want[k])
-		}
-	}
-	if changed < 5 {
-		t.Errorf("%d labels changed", changed)
-	}
-}
-
 // Cleaned tables lack rows, or have other labels; all else is as it was.
 func TestIssuesKeepTheTable(t *testing.T) {
 	dir := t.TempDir()
@@ -151,17 +101,5 @@ func TestIssuesKeepTheTable(t *testing.T) {
 		if by == "relabel" && len(left) > 0 {
 			t.Errorf("%d rows are missing", len(left))
 		}
-	}
-}
-
-// What is no table that can be read again is written as features, and the program says so.
-func TestCopyOfWhatIsNoTable(t *testing.T) {
-	dir := t.TempDir()
-	data, _ := customersIn(t, dir)
-	labels := write(t, dir, "labels.txt", strings.Repeat("a\nb\n", 30))
-	out := filepath.Join(dir, "out.csv")
-	_, stderr := succeed(t, "convert", "--data", data, "--labels", labels, "--out", out)
-	if !facts.Told(stderr, out+" has features columns become") {
-		t.Errorf("found %s", stderr)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 // smallNoisy writes some digits, four in ten of their labels wrong, and the matrix.
@@ -95,43 +94,6 @@ func TestCVIsShort(t *testing.T) {
 			t.Errorf("found no accuracy, or several intervals:\n%s", text)
 		}
 	}
-}
-
-// Every learner, with a kernel function too, is judged; without C by the labels as they are.
-func TestCrossValidateEveryLearner(t *testing.T) {
-	noisy, _ := smallNoisy(t, t.TempDir())
-	for k, d := range catalog.All() {
-		steps := "5"
-		if d.Name == "localisation" { // whose step is one more example
-			steps = "100"
-		}
-		args := []string{"cv", "--json", "--quiet", "--data", noisy, "--folds", "2", "--max-steps", steps,
-			"--learner", d.Name}
-		if k == 0 {
-			args = append(args, "--kernel", "rbf", "--components", "20", "--axes", "true-rows")
-		}
-		stdout, _ := succeed(t, args...)
-		r := decode[cv.Report](t, stdout)
-		if r.Learner != d.Name || r.MeasuresCorrected || len(r.Measures) < 4 ||
-			r.Measures[0].Mean < 0.3 ||
-			math.Abs(r.Measures[0].Mean-(1-r.ErrorRate)) > 0.01 || (r.Axes == "true-rows") != (k == 0) {
-			t.Errorf("found %+v", r)
-		}
-	}
-	for _, c := range []struct {
-		fragment string
-		args     []string
-	}{
-		{"--data missing", []string{"cv"}},
-		{"--folds 1 2 100", []string{"cv", "--data", noisy, "--folds", "1"}},
-		{"--confusion-axes --confusion", []string{"cv", "--data", noisy, "--confusion-axes",
-			"true-rows"}},
-		{`--axes "up"`, []string{"cv", "--data", noisy, "--axes", "up"}},
-	} {
-		fail(t, app.ExitUsage, c.fragment, c.args...)
-	}
-	fail(t, app.ExitFailure, "noisy.csv 100 folds 2 examples", "cv", "--folds", "100", "--data",
-		write(t, t.TempDir(), "noisy.csv", "1,2,a\n2,1,b\n"))
 }
 
 // train --validate learns from a part and judges by the rest, as split, train and eval do one

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -69,4 +71,24 @@ func makeScene(t *testing.T, dir, script string) {
 	if output, err := newShell(t, dir).run(t, script); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
+}
+
+// shop is a table as pandas writes one, of n examples: an index, a category, a truth, a number
+// that is missing now and then, and a label that colour and member tell.
+func shop(n int) string {
+	var b strings.Builder
+	b.WriteString(",colour,member,age,class\n")
+	for i := range n {
+		colour, member, age := []string{"red", "blue", "green"}[i%3], []string{"True", "False"}[i/3%2],
+			fmt.Sprint(20+i%17)
+		if i%7 == 0 {
+			age = ""
+		}
+		bought := "no"
+		if i%3 == 0 || i/3%2 == 1 {
+			bought = "yes"
+		}
+		fmt.Fprintf(&b, "%d,%s,%s,%s,%s\n", i, colour, member, age, bought)
+	}
+	return b.String()
 }

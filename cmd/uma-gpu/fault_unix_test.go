@@ -47,14 +47,3 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 		}
 	}
 }
-
-// openCLToo returns the devices to try: cpu, and opencl where there is one.
-func openCLToo(t *testing.T) []string {
-	t.Helper()
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl",
-		"--dry-run"); code != app.ExitOK {
-		t.Log("no OpenCL device: on the processor alone")
-		return []string{"cpu"}
-	}
-	return []string{"cpu", "opencl"}
-}

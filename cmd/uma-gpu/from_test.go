@@ -143,27 +143,3 @@ func TestFrom(t *testing.T) {
 	fail(t, app.ExitUsage, "--match-features --resume --from", "train", "--learner", "uma", "--data",
 		data, "--model", m, "--match-features", "name")
 }
-
-// TestResumeMatchesNames: the same data in another order of columns are the same.
-func TestResumeMatchesNames(t *testing.T) {
-	dir := t.TempDir()
-	data := named(t, dir, "abc.csv", "a", "b", "c", "label")
-	other := named(t, dir, "other.csv", "c", "x", "label", "a", "b")
-	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
-		"want.npz")
-	succeed(t, "train", "--learner", "uma", "--data", data, "--model", want,
-		"--checkpoint", k, "--every", "8", "--max-steps", "13")
-	mapped := filepath.Join(dir, "other.umab")
-	succeed(t, "convert", "--data", other, "--label-column", "label", "--out", mapped)
-	for _, data := range []string{other, mapped} {
-		succeed(t, "train", "--learner", "uma", "--data", data, "--label-column", "label", "--model", m,
-			"--resume", k)
-		if !bytes.Equal(read(t, m), read(t, want)) {
-			t.Errorf("%s: %s differs", data, differ(t, m, want))
-		}
-	}
-	// Read by position they are others.
-	cab := named(t, dir, "cab.csv", "c", "a", "b", "label")
-	fail(t, app.ExitFailure, k+": ", "train", "--data", cab, "--match-features", "position", "--model",
-		m, "--resume", k)
-}

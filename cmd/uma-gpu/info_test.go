@@ -32,40 +32,6 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-func TestInfoForPeople(t *testing.T) {
-	dir := t.TempDir()
-	data := write(t, dir, "d.csv",
-		"x,y,z,kind\n1,0,-2.5,cat\n1,0,3,dog\n1,0,bad,dog\n1,0,-2.5,dog\n1,0,1e-40,cat\n")
-	stdout, stderr := succeed(t, "info", "--data", data, "--skip-bad", "--missing", "error")
-	for _, want := range []string{
-		"data               " + data + "\n", "format             csv\n", "content hash ",
-		"examples           4\n", "features           3\n", "classes            2\n",
-		"storage            dense, 48 bytes in memory\n",
-		"density            58.3 % (7 values are not zero)\n",
-		"values             -2.5 to 3, mean |value| 1\n", "subnormals         1, read as 0\n",
-		"constant features  2, zero in every example 1\n", "empty examples     0\n",
-		"duplicates         1, labelled otherwise than the first 1\n",
-		"skipped            1 bad examples, at 4\n",
-		"\nclass  examples  share\ncat    2         50.00 %\ndog    2         50.00 %\n",
-	} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("stdout lacks %q:\n%s", want, stdout)
-		}
-	}
-	if !facts.Told(stderr, "1 bad 4") {
-		t.Errorf("stderr %s", stderr)
-	}
-	stdout, stderr = succeed(t, "info", "--data", data, "--no-labels", "--ignore-columns", "kind,z",
-		"--quiet")
-	if !strings.Contains(stdout, "classes            none, read without labels\n") ||
-		!strings.Contains(stdout, "duplicates         4\n") || strings.Contains(stdout, "class ") ||
-		stderr != "" {
-		t.Errorf("stdout %s\nstderr %s", stdout, stderr)
-	}
-	fail(t, app.ExitFailure, `d.csv:4:5 column 3 z "bad"`, "info", "--data", data, "--missing", "error")
-	fail(t, app.ExitFailure, "nothing.csv data", "info", "--data", filepath.Join(dir, "nothing.csv"))
-}
-
 // What comes from a pipe has a format too, and can be split without a name that
 // says one.
 func TestInfoOfStandardInput(t *testing.T) {
@@ -155,45 +121,4 @@ func succeedTo(t *testing.T, out, data string, more ...string) bool {
 	t.Helper()
 	succeed(t, append([]string{"convert", "--data", data, "--out", out}, more...)...)
 	return true
-}
-
-func TestConvertKeepsTheTable(t *testing.T) {
-	dir := t.TempDir()
-	text := "x,kind,y\n1,cat,0\n2,dog,3\n"
-	data := write(t, dir, "d.csv", text)
-	out := filepath.Join(dir, "out.csv")
-	succeedTo(t, out, data, "--label-column", "kind")
-	if got := string(read(t, out)); got != text {
-		t.Errorf("found %q, want %q", got, text)
-	}
-	succeedTo(t, filepath.Join(dir, "plain"), data, "--label-column", "kind", "--to", "libsvm")
-	if got, want := string(read(t, filepath.Join(dir, "plain"))),
-		"cat 1:1\ndog 1:2 2:3\n"; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
-	if _, stderr := succeed(t, "convert", "--data", data, "--label-column", "kind", "--out",
-		filepath.Join(dir, "d.svm")); !facts.Told(stderr, "names features left") {
-		t.Errorf("stderr %s", stderr)
-	}
-	// Where columns are left out, the others keep their order.
-	succeedTo(t, out, data, "--label-column", "kind", "--ignore-columns", "x")
-	if got, want := string(read(t, out)), "kind,y\ncat,0\ndog,3\n"; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
-	succeedTo(t, out, data, "--no-labels", "--ignore-columns", "kind")
-	if got, want := string(read(t, out)), "x,y\n1,0\n2,3\n"; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
-	for _, args := range [][]string{
-		{"--out", filepath.Join(dir, "noname")},
-		{"--out", filepath.Join(dir, "d.parquet")},
-		{"--out", filepath.Join(dir, "d.npy.gz")},
-		{"--out", filepath.Join(dir, "d.csv"), "--to", "npy"},
-		{"--out", filepath.Join(dir, "d.csv"), "--to", "xml"},
-		{"--out", data},
-		{},
-	} {
-		fail(t, app.ExitUsage, "uma-gpu convert --help", append([]string{"convert", "--data", data},
-			args...)...)
-	}
 }

@@ -129,61 +129,6 @@ func TestIssues(t *testing.T) {
 	}
 }
 
-// Rows of equal features are judged together, and told.
-func TestIssuesOfDuplicates(t *testing.T) {
-	var rows strings.Builder
-	for i := range 60 {
-		class := i / 30
-		if i%10 < 3 {
-			class = 1 - class
-		}
-		fmt.Fprintf(&rows, "%d,%d,%s\n", 10+i%7, i, "ab"[class:class+1])
-	}
-	for _, label := range []string{"a", "a", "b"} {
-		fmt.Fprintf(&rows, "3,3,%s\n", label)
-	}
-	dir := t.TempDir()
-	noise := write(t, dir, "C.csv", "0.7,0.3\n0.3,0.7\n")
-	stdout, _ := succeed(t, "issues", "--data", write(t, dir, "d.csv", rows.String()), "--confusion",
-		noise, "--json", "--out", filepath.Join(dir, "i.json"))
-	r := decode[issues.Report](t, stdout)
-	if r.Duplicates != 2 || r.Conflicts != 3 {
-		t.Errorf("found %d duplicates, %d conflicts", r.Duplicates, r.Conflicts)
-	}
-	var all []training.IssueRow
-	if err := json.Unmarshal(read(t, filepath.Join(dir, "i.json")), &all); err != nil {
-		t.Fatal(err)
-	}
-	equal := map[int64]training.IssueRow{}
-	for _, row := range all {
-		if row.Example > 60 {
-			equal[row.Example] = row
-		} else if row.Conflict || row.Duplicate != 0 {
-			t.Errorf("found %+v", row)
-		}
-	}
-	a, b, c := equal[61], equal[62], equal[63]
-	if a.Duplicate != 0 || b.Duplicate != 61 || c.Duplicate != 61 || !a.Conflict || !c.Conflict ||
-		a.Quality != b.Quality || math.Abs(a.Quality+c.Quality-1) > 1e-12 {
-		t.Errorf("found %+v, %+v, %+v", a, b, c)
-	}
-}
-
-// Without C it is estimated from the labels; of right ones few are flagged.
-func TestIssuesWithoutMatrix(t *testing.T) {
-	dir := t.TempDir()
-	noisy, _ := smallNoisy(t, dir)
-	for path, most := range map[string]int{noisy: 300, filepath.Join(dir, "part.csv"): 30} {
-		stdout, stderr := succeed(t, "issues", "--data", path, "--json")
-		r := decode[issues.Report](t, stdout)
-		if r.EstimatedBy == "" || r.Issues > most || r.Issues < most/3 && path == noisy ||
-			!facts.Told(stderr, "confusion matrix estimated") ||
-			strings.Contains(stderr, "taken to be right") {
-			t.Errorf("%s: found %d issues, C by %q\n%s", path, r.Issues, r.EstimatedBy, stderr)
-		}
-	}
-}
-
 // Probabilities of any program, in any form, take the place of trainings; several are an ensemble.
 func TestIssuesOfProbabilities(t *testing.T) {
 	dir := t.TempDir()

@@ -125,35 +125,3 @@ func TestEstimatesThatCannotBe(t *testing.T) {
 		}
 	}
 }
-
-// Estimated matrices show nothing below 0, and say so; JSON has what was estimated.
-func TestTablesShowWhatCanBe(t *testing.T) {
-	dir := t.TempDir()
-	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.3", "--out",
-		filepath.Join(dir, "noisy.csv"), "--write-confusion", filepath.Join(dir, "C.csv"))
-	args := []string{"train", "--data", digits, "--confusion", filepath.Join(dir, "C.csv"),
-		"--trust-confusion", "--learner", "uma", "--max-steps", "20", "--tables", "--model",
-		filepath.Join(dir, "m.npz")}
-	text, _ := succeed(t, args...)
-	_, table, _ := strings.Cut(text, "estimated confusion")
-	if strings.Contains(table, " -") ||
-		!strings.Contains(table, "0 also stands for estimates below it") {
-		t.Errorf("printed\n%s", table)
-	}
-	if text, _ = succeed(t, append(args, "--json")...); !strings.Contains(text, "-0.") {
-		t.Errorf("JSON lacks estimates below 0:\n%s", text)
-	}
-}
-
-// A learned matrix of classes that labels do not identify is doubted as confusion estimate does.
-func TestLearnedIsDoubted(t *testing.T) {
-	dir := t.TempDir()
-	few := filepath.Join(dir, "few.csv")
-	succeed(t, "split", "--data", digits, "--counts", "60", "--out", few)
-	_, stderr := succeed(t, "train", "--data", few, "--learn-confusion", "--model",
-		filepath.Join(dir, "m.npz"))
-	if !strings.Contains(stderr, "not identified") ||
-		!strings.Contains(stderr, "more features than examples") {
-		t.Errorf("said\n%s", stderr)
-	}
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,33 +40,4 @@ func TestTrainKernelMean(t *testing.T) {
 	fail(t, app.ExitFailure, "components none", append(train, "--kernel", "rbf", "--components",
 		"5")...)
 	fail(t, app.ExitUsage, `--atoms "none"`, append(train, "--atoms", "none")...)
-}
-
-// TestMeanIsBalanced: by default the largest class has no head start.
-func TestMeanIsBalanced(t *testing.T) {
-	dir := t.TempDir()
-	var text strings.Builder
-	for i := range 120 { // two classes beside each other, one of them five times as large
-		class, at := "large", float64(i%10)/10
-		if i%6 == 0 {
-			class, at = "small", at+1
-		}
-		fmt.Fprintf(&text, "%g,%d,%s\n", at, i%3, class)
-	}
-	data := write(t, dir, "d.csv", text.String())
-	errs := map[string]float64{}
-	for _, flag := range []string{"", "--balanced", "--balanced=false"} {
-		model := filepath.Join(dir, "m.npz")
-		args := []string{"train", "--data", data, "--model", model, "--learner", "kernelmean", "--kernel",
-			"rbf", "--gamma", "1"}
-		if flag != "" {
-			args = append(args, flag)
-		}
-		succeed(t, args...)
-		stdout, _ := succeed(t, "eval", "--model", model, "--data", data, "--json")
-		errs[flag] = decode[eval.Report](t, stdout).ErrorRate
-	}
-	if errs[""] != errs["--balanced"] || errs[""] >= errs["--balanced=false"] {
-		t.Errorf("error rates %v", errs)
-	}
 }

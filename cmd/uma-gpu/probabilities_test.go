@@ -165,52 +165,6 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-func TestEvalProbabilities(t *testing.T) {
-	dir := t.TempDir()
-	m := fourPoints(t, dir)
-	test := write(t, dir, "test.csv", "5,0,b\n-5,0,b\n3,1,a\n4,0.5,a\n")
-	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
-	stdout, _ := succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise, "--json")
-	for _, name := range []string{"log_loss", "brier_score", "calibration_error",
-		"corrected_log_loss"} {
-		if !strings.Contains(stdout, `"`+name+`":`) {
-			t.Errorf("no %s in\n%s", name, stdout)
-		}
-	}
-	table, _ := succeed(t, "predict", "--model", m, "--data", test, "--proba")
-	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	loss, corrected := 0.0, 0.0
-	for i, class := range []int{1, 1, 0, 0} {
-		var p [2]float64
-		for r := range p {
-			if p[r], err = strconv.ParseFloat(rows[i+1][r+1], 64); err != nil {
-				t.Fatal(err)
-			}
-		}
-		loss -= math.Log(p[class]) / 4
-		c := [2][2]float64{{0.8, 0.1}, {0.2, 0.9}}
-		corrected -= math.Log(c[class][0]*p[0]+c[class][1]*p[1]) / 4
-	}
-	r := decode[eval.Report](t, stdout)
-	if !(math.Abs(r.LogLoss-loss) < 1e-6 && math.Abs(*r.CorrectedLogLoss-corrected) < 1e-6) {
-		t.Errorf("found %v, %v, wanted %v, %v", r.LogLoss, *r.CorrectedLogLoss, loss, corrected)
-	}
-	stdout, _ = succeed(t, "eval", "--model", m, "--data", test, "--confusion", noise)
-	for _, want := range []string{"\nlog-loss            1.", "\nBrier score         0.",
-		"\ncalibration error   0.", "\ncorrected log-loss  0."} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("no %q in\n%s", want, stdout)
-		}
-	}
-	if stdout, _ = succeed(t, "eval", "--model", m, "--data", test); strings.Contains(stdout,
-		"corrected") {
-		t.Errorf("found\n%s", stdout)
-	}
-}
-
 // A model without a temperature says so when it is asked for probabilities, and how to get
 // one; all else it does as before.
 func TestNoTemperature(t *testing.T) {

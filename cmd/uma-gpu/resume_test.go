@@ -97,40 +97,6 @@ func TestResumeEqualsStraight(t *testing.T) {
 	}
 }
 
-// TestResumeAgain: a training that goes on writes checkpoints in its turn, in place of the
-// one that it goes on from, and may go further than the first was to.
-func TestResumeAgain(t *testing.T) {
-	dir := t.TempDir()
-	train := resumable(t, dir)
-	k, m, want := filepath.Join(dir, "k.npz"), filepath.Join(dir, "m.npz"), filepath.Join(dir,
-		"want.npz")
-	for _, rule := range []string{"best", "average", "last"} {
-		args := with(train, "--weights", rule, "--select", "random")
-		succeed(t, with(args, "--model", m, "--checkpoint", k, "--every", "9", "--max-steps", "10")...)
-		for _, steps := range []string{"11", "20", "31"} {
-			succeed(t, with(args, "--model", m, "--checkpoint", k, "--resume", k, "--every", "10",
-				"--max-steps", steps)...)
-			succeed(t, with(args, "--model", want, "--max-steps", steps)...)
-			if !bytes.Equal(read(t, m), read(t, want)) {
-				t.Errorf("%s, %s steps: %s differs from the straight run's", rule, steps, differ(t, m, want))
-			}
-		}
-		if steps := load(t, k).Meta.Steps; steps != 30 {
-			t.Errorf("the last checkpoint is of step %d, want 30", steps)
-		}
-	}
-	// Before the first step as well, and by time.
-	succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "1h")...)
-	if steps := load(t, k).Meta.Steps; steps != 0 {
-		t.Errorf("the checkpoint is of step %d, want 0", steps)
-	}
-	succeed(t, with(train, "--model", m, "--checkpoint", k, "--resume", k, "--every", "1ns")...)
-	succeed(t, with(train, "--model", want)...)
-	if steps := load(t, k).Meta.Steps; steps != 24 || !bytes.Equal(read(t, m), read(t, want)) {
-		t.Errorf("from step 0 to %d: %s", steps, differ(t, m, want))
-	}
-}
-
 // TestResumeInterrupted: the model of Ctrl-C goes on like a checkpoint.
 func TestResumeInterrupted(t *testing.T) {
 	dir := t.TempDir()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -51,58 +50,6 @@ func readSet(t *testing.T, path string) *dataset.Dataset {
 		t.Fatal(err)
 	}
 	return d
-}
-
-// Every line of the file is in one part, in its order; a name that says nothing
-// keeps the format.
-func TestSplitCounts(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"d.csv": "h,kind,i\n1,a,0\n2,b,0\n3,a,0\n4,b,0\n5,a,0\n6,c,1\n",
-		"d.svm": "a 1:1\nb 1:2\na 1:3\nb 1:4\na 1:5\nc 1:6 9:1\n",
-	} {
-		data := write(t, dir, name, text)
-		outs := []string{filepath.Join(dir, name+"-1"), filepath.Join(dir, name+"-2")}
-		args := []string{"split", "--data", data, "--counts", "2,rest", "--out", outs[0], "--out",
-			outs[1]}
-		if name == "d.csv" {
-			args = append(args, "--label-column", "kind")
-		}
-		_, stderr := succeed(t, args...)
-		if !facts.Told(stderr, "warning "+outs[0]+" 1 3 classes c") {
-			t.Errorf("stderr %s", stderr)
-		}
-		want := strings.Split(strings.TrimSpace(text), "\n")
-		var found []string
-		for _, out := range outs {
-			lines := strings.Split(strings.TrimSpace(string(read(t, out))), "\n")
-			if name == "d.csv" {
-				if lines[0] != want[0] {
-					t.Errorf("%s begins with %q", out, lines[0])
-				}
-				lines = lines[1:]
-			} else {
-				lines[0] = strings.TrimSuffix(lines[0], " 9:0") // which says the width
-			}
-			last := -1
-			for _, line := range lines {
-				at := slices.Index(want, line)
-				if at <= last {
-					t.Errorf("%s has %q out of order", out, line)
-				}
-				last = at
-			}
-			found = append(found, lines...)
-		}
-		slices.Sort(found)
-		if name == "d.csv" {
-			want = want[1:]
-		}
-		slices.Sort(want)
-		if !slices.Equal(found, want) {
-			t.Errorf("found %q, want %q", found, want)
-		}
-	}
 }
 
 func TestSplitErrors(t *testing.T) {

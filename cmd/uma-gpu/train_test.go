@@ -5,14 +5,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -190,57 +187,6 @@ func TestTrainForPeople(t *testing.T) {
 	}
 }
 
-// A run is the same whatever the format of the data, the number of processors
-// and the way round the confusion matrix lies.
-func TestTrainSameBytes(t *testing.T) {
-	for name, data := range map[string]string{"digits": digits, "letter": letter} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			label := "last"
-			if data == letter {
-				label = "first"
-				few := filepath.Join(dir, "few.csv")
-				succeed(t, "split", "--data", letter, "--label-column", label, "--counts", "6000", "--out", few)
-				data = few
-			}
-			data, c := noisy(t, dir, data, "--label-column", label)
-			bytesOf := func(name, data string, more ...string) []byte {
-				t.Helper()
-				path := filepath.Join(dir, name)
-				succeed(t, append([]string{"train", "--data", data, "--label-column", label, "--confusion", c,
-					"--model", path, "--learner", "uma", "--max-steps", "10"}, more...)...)
-				return read(t, path)
-			}
-			want := bytesOf("want.npz", data)
-			if again := bytesOf("again.npz", data); !bytes.Equal(again, want) {
-				t.Error("a second run gives another model")
-			}
-			for _, copied := range []string{"copy.svm", "copy.svm.gz", "copy.tsv", "copy.csv.gz"} {
-				path := filepath.Join(dir, copied)
-				succeed(t, "confusion", "inject", "--data", data, "--label-column", label, "--symmetric", "0",
-					"--out", path)
-				if got := bytesOf(copied+".npz", path); !bytes.Equal(got, want) {
-					t.Errorf("%s gives another model", copied)
-				}
-			}
-			for _, processors := range []int{1, 2} {
-				old := runtime.GOMAXPROCS(processors)
-				got := bytesOf("processors.npz", data)
-				runtime.GOMAXPROCS(old)
-				if !bytes.Equal(got, want) {
-					t.Errorf("%d processors give another model", processors)
-				}
-			}
-			for _, other := range [][]string{{"--max-steps", "9"}, {"--select", "random"}, {"--weights",
-				"last"}, {"--alpha", "0.01"}, {"--normalize", "l2"}} {
-				if bytes.Equal(bytesOf("other.npz", data, other...), want) {
-					t.Errorf("%s gives the same model", other)
-				}
-			}
-		})
-	}
-}
-
 func TestTrainTransposedConfusion(t *testing.T) {
 	dir := t.TempDir()
 	data := synthetic(t, dir)
@@ -279,37 +225,6 @@ func TestTrainStops(t *testing.T) {
 		"10", "--json")
 	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
-	}
-}
-
-// A training whose time is up writes a model, says why, and goes on; one with time enough has the
-// bytes of one without a limit.
-func TestTrainTime(t *testing.T) {
-	dir := t.TempDir()
-	data, c := noisy(t, dir, digits)
-	m, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
-	args := []string{"train", "--data", data, "--confusion", c, "--json", "--model"}
-	stdout, stderr := succeed(t, with(args, m, "--time", "1ns")...)
-	r := decode[train.Report](t, stdout)
-	if r.Stop != "time" || r.Steps != 1 || !slices.ContainsFunc(r.Doubts, func(d learners.Doubt) bool {
-		return d.Code == host.OutOfTime
-	}) || !facts.Told(stderr, "warning --resume") {
-		t.Errorf("found %+v, stderr\n%s", r, stderr)
-	}
-	succeed(t, "eval", "--model", m, "--data", data)
-	stdout, _ = succeed(t, with(args, m, "--resume", m)...)
-	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps < 2 {
-		t.Errorf("resumed: %+v", r)
-	}
-	succeed(t, with(args, m, "--time", "24h")...)
-	succeed(t, with(args, want)...)
-	if !bytes.Equal(read(t, m), read(t, want)) {
-		t.Errorf("with time enough %s", differ(t, m, want))
-	}
-	for _, more := range [][]string{{"--time", "0s"}, {"--time", "-1s"},
-		{"--time", "1s", "--temperature-folds", "3"},
-		{"--time", "1s", "--stream", "--learner", "pa1"}} {
-		fail(t, app.ExitUsage, "--time", with(with(args, m), more...)...)
 	}
 }
 

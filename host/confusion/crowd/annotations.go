@@ -33,7 +33,6 @@ type Annotations struct {
 	// abstains, which tells something, and examples may have none.
 	Functions bool
 	Items     []string // names of the examples, by which a table without data had them; nil for none
-	Notes     []string // what of a file of tasks is left out
 }
 
 // N returns the number of examples.
@@ -219,8 +218,7 @@ type AnnotationOptions struct {
 // forms. The long form has a label to each line: a column that names the example, worker (or
 // annotator), and label; other columns do not count. The wide form has a line to each example: a
 // column for each annotator, which is empty where there is no label; without a column that names
-// the example, lines are the examples in order. docs/data.md says how a header names examples. JSON
-// that Label Studio or Argilla has exported is read too, as far as an answer is one label.
+// the example, lines are the examples in order. docs/data.md says how a header names examples.
 //
 // An annotator may label an example twice; both count. With data, an example may be without a label
 // (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
@@ -239,15 +237,11 @@ func newTable(path string, o AnnotationOptions) *annotationTable {
 }
 
 func (t *annotationTable) readCSV(ctx context.Context) (*Annotations, error) {
-	notes, err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
+	err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
-	a, err := t.finish()
-	if err == nil {
-		a.Notes = notes
-	}
-	return a, err
+	return t.finish()
 }
 
 // annotationTable is a table that is being read.

@@ -45,7 +45,7 @@ func ReadProbabilities(ctx context.Context, path string, o CleanOptions) ([]floa
 	if magic, _ := r.Peek(6); string(magic) == "\x93NUMPY" {
 		return t.p, t.readArray(path, r)
 	}
-	_, err = labelfile.Each(ctx, path, "the probabilities", strings.Join(o.Classes, ","), t.place,
+	err = labelfile.Each(ctx, path, "the probabilities", strings.Join(o.Classes, ","), t.place,
 		t.add)
 	if err != nil {
 		return nil, err

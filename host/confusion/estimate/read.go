@@ -15,8 +15,7 @@ type Clean struct {
 	Classes []string
 	Noisy   []int32
 	Right   []int32
-	Item    []int    // the number of each example in the data, from 0; nil of a table of pairs
-	Notes   []string // what of a file of tasks is left out
+	Item    []int // the number of each example in the data, from 0; nil of a table of pairs
 }
 
 // CleanOptions say what a table of true classes is to be read for.
@@ -41,8 +40,7 @@ type CleanOptions struct {
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
 	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
-	notes, err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place,
-		t.add)
+	err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +52,7 @@ func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error)
 			return nil, err
 		}
 	}
-	t.Classes, t.Notes = t.names.List, notes
+	t.Classes = t.names.List
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", path, err)
 	}

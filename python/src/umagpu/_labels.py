@@ -237,7 +237,7 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
         rows = _rows(call.run("query", "--pool", call.array(_checked(X_pool)),
                               "--labelled", labelled, "--k", k, "--strategy", strategy,
                               *flags_of(options)))
-    return np.array([int(row["id"]) - 1 for row in rows])
+    return np.array([int(row["row"]) - 1 for row in rows])
 
 
 class PredictionSets(BaseEstimator):

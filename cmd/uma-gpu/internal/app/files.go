@@ -227,28 +227,22 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 }
 
 // ReadClean is estimate.ReadClean, but for its waiting.
-func ReadClean(ctx context.Context, path string, o estimate.CleanOptions, notes Notes,
+func ReadClean(ctx context.Context, path string, o estimate.CleanOptions,
 ) (*estimate.Clean, error) {
-	c, err := Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
+	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
 		return estimate.ReadClean(ctx, path, o)
 	})
-	if err == nil {
-		for _, note := range c.Notes {
-			notes.Say("%s: %s", path, note)
-		}
-	}
-	return c, err
 }
 
 // ReadRight returns the right labels of the examples of d that a file names, -1 of others; nil for
 // no file. wanted says what a file of pairs of labels should have had.
-func ReadRight(ctx context.Context, path string, d *dataset.Dataset, notes Notes, wanted string,
+func ReadRight(ctx context.Context, path string, d *dataset.Dataset, wanted string,
 ) ([]int32, error) {
 	if path == "" {
 		return nil, nil
 	}
 	c, err := ReadClean(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y, IDs: d.IDs,
-		IDColumn: d.ID}, notes)
+		IDColumn: d.ID})
 	if err != nil {
 		return nil, err
 	}

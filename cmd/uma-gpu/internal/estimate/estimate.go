@@ -234,7 +234,7 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{}, o.Notes)
+	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -280,7 +280,7 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	right, err := app.ReadRight(ctx, o.Clean, d, o.Notes, "a column that names examples of --data "+
+	right, err := app.ReadRight(ctx, o.Clean, d, "a column that names examples of --data "+
 		"(row, index, id) and their labels; for pairs leave out --data")
 	if err != nil {
 		d.Close() // only read

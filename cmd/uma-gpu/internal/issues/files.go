@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -17,14 +18,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/taskfile"
 )
 
 // writer returns what writes ranked rows to the file of the options; nil for none.
 func (o *Options) writer() (func(io.Writer, []training.IssueRow) error, error) {
 	switch {
-	case o.Ask == 0 && (o.Given("to") || o.Shown != ""):
-		return nil, app.Usage("--to or --show is given without --ask")
+	case o.Ask == 0 && o.Shown != "":
+		return nil, app.Usage("--show is given without --ask")
 	case o.Ask > 0 && o.Out == "":
 		return nil, app.Missing("out")
 	case o.Ask > 0:
@@ -106,7 +106,7 @@ func writeJSON(out io.Writer, rows []training.IssueRow) error {
 
 // questions returns the rows whose further label tells most, one of equal ones.
 func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []estimate.Issue,
-) (asked []taskfile.Task, err error) {
+) (asked []question, err error) {
 	d := f.Dataset
 	var rows []int
 	for i, first := range d.Firsts() {
@@ -122,17 +122,56 @@ func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []
 	}
 	estimate.LeastSure(rows, found)
 	for _, i := range rows[:min(o.Ask, len(rows))] {
-		t := taskfile.Task{Row: i + 1, Given: d.Classes[d.Y[i]], Score: found[i].Sure,
-			Suggested: d.Classes[found[i].Likely], Agent: app.Agent}
+		t := question{row: i + 1, given: d.Classes[d.Y[i]], suggested: d.Classes[found[i].Likely],
+			probability: found[i].Sure}
 		if d.IDs != nil {
-			t.ID = d.IDs[i]
+			t.id = d.IDs[i]
 		}
 		if texts != nil {
-			t.Text = texts[i]
+			t.shown = texts[i]
 		}
 		asked = append(asked, t)
 	}
 	return asked, nil
+}
+
+// question is a row to have labelled.
+type question struct {
+	id          string // "" for none
+	row         int    // counted from 1
+	shown       string // text for the expert; "" for none
+	given       string // the label in the data
+	suggested   string // the likeliest label
+	probability float64
+}
+
+// writeQuestions writes questions as a CSV with an empty column label. The column of what is shown
+// is named shown, "" for none.
+func writeQuestions(out io.Writer, shown string, questions []question) error {
+	named := len(questions) > 0 && questions[0].id != ""
+	header := []string{"row", "given_label", "suggested_label", "suggested_probability", "label"}
+	if shown != "" {
+		if slices.Contains(append(header, "id"), shown) {
+			shown += "_shown"
+		}
+		header = slices.Insert(header, 1, shown)
+	}
+	if named {
+		header = slices.Insert(header, 0, "id")
+	}
+	lines := [][]string{header}
+	for _, q := range questions {
+		line := []string{strconv.Itoa(q.row), q.given, q.suggested,
+			strconv.FormatFloat(q.probability, 'g', 4, 64), ""}
+		if shown != "" {
+			line = slices.Insert(line, 1, q.shown)
+		}
+		if named {
+			line = slices.Insert(line, 0, q.id)
+		}
+		lines = append(lines, line)
+	}
+	return csv.NewWriter(out).WriteAll(lines)
 }
 
 // clean writes the data without the rows whose labels are likely wrong, or with their most likely

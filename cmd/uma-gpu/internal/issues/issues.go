@@ -30,7 +30,6 @@ type Options struct {
 	Clean         string // the data, cleaned; "" for none
 	CleanBy       string
 	Ask           int // rows; 0 writes all of them
-	To            string
 	Survey        bool
 }
 
@@ -68,8 +67,7 @@ label is the consensus of the model and of all annotators, each believed by a ma
 learned without the row. --clean-by relabel writes that consensus.
 
 --ask 50 has --out be questions instead: the 50 rows whose class is the least sure: there a further
-label tells most. With --to they are tasks of an annotation tool, the suggested label and its
-probability with each. A CSV has an empty column label; filled in, clean --checked reads it. Such
+label tells most. The CSV has an empty column label; filled in, clean --checked reads it. Such
 rows are wrong more often than others, so they do not tell C: for that check rows drawn at random.
 
 --survey compares each row with its 10 nearest neighbours. It lists near duplicates, and outliers.
@@ -77,7 +75,7 @@ It says whether the order of the rows is random, in which regions and classes wr
 frequent, which classes have less than a tenth of an equal share, and where values are missing.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
-Example: uma-gpu issues --data noisy.csv --ask 50 --show text --to label-studio --out tasks.json
+Example: uma-gpu issues --data noisy.csv --ask 50 --show text --out ask.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
@@ -88,7 +86,6 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
 			app.Count(&o.Ask, "ask", 0, 1, math.MaxInt, "have --out ask for the labels of `K` rows"),
-			app.QuestionFormatFlag(&o.To),
 			app.Text(&o.Shown, "show", "",
 				"`COLUMN` of the data to show with --ask: a text, or a picture's path"),
 			app.Switch(&o.Survey, "survey",
@@ -183,7 +180,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 		write = func(w io.Writer, _ []training.IssueRow) error {
-			return app.WriteQuestions(w, o.To, o.Shown, asked)
+			return writeQuestions(w, o.Shown, asked)
 		}
 	}
 	var files atomicfile.Group

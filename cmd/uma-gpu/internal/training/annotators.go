@@ -91,13 +91,7 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 // readSorted reads the annotators' labels, with their classes in order if options has none.
 func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
 ) (*crowd.Annotations, error) {
-	a, err := sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
-	if err == nil {
-		for _, note := range a.Notes {
-			o.Notes.Say("annotators: %s", note)
-		}
-	}
-	return a, err
+	return sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
 }
 
 // ReadFunctions reads the votes of labelling functions, with their classes in order if options has

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
-	"github.com/uma-gpu/uma-gpu/internal/taskfile"
 )
 
 // told is a file whose bytes are told as they are read, until ctx is cancelled.
@@ -68,55 +67,15 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 
 // Each calls place with the header of a CSV table, plain or compressed by gzip, and add with each
 // other line, which has as many fields; neither may keep them. what names the table in errors, such
-// as "the annotations", and columns the header that it should have. JSON of annotation tools is
-// such a table too, as taskfile.Read has it; notes say what of it is left out. Errors begin with
+// as "the annotations", and columns the header that it should have. Errors begin with
 // the path, and where a line is wrong with its number.
 func Each(ctx context.Context, path, what, columns string, place func(header []string) error,
-	add func(row []string, line int) error) (notes []string, err error) {
+	add func(row []string, line int) error) error {
 	plain, done, err := Open(ctx, path, what)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer done()
-	begin := bufio.NewReader(plain)
-	if text, _ := begin.Peek(64); taskfile.Is(text) {
-		return eachTask(path, what, begin, place, add)
-	}
-	return nil, eachLine(path, what, columns, begin, place, add)
-}
-
-// mostTasks is the largest size of a file of tasks, in bytes.
-const mostTasks = 1 << 30
-
-// eachTask is Each of tasks.
-func eachTask(path, what string, plain io.Reader, place func(header []string) error,
-	add func(row []string, line int) error) (notes []string, err error) {
-	text, err := io.ReadAll(io.LimitReader(plain, mostTasks+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
-	case len(text) > mostTasks:
-		return nil, fmt.Errorf("%s: tasks: got more than %d bytes (export them in parts)", path,
-			mostTasks)
-	}
-	t, err := taskfile.Read(text)
-	if bad := (*taskfile.Error)(nil); errors.As(err, &bad) {
-		return nil, fmt.Errorf("%s:%d: %w", path, bad.Line, bad.Err)
-	}
-	if err := place(t.Header); err != nil {
-		return nil, fmt.Errorf("%s:1: %w", path, err)
-	}
-	for k, row := range t.Rows {
-		if err := add(row, t.Lines[k]); err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, t.Lines[k], err)
-		}
-	}
-	return t.Notes, nil
-}
-
-// eachLine is Each of a CSV table.
-func eachLine(path, what, columns string, plain io.Reader, place func(header []string) error,
-	add func(row []string, line int) error) error {
 	r := csv.NewReader(smallfile.Lines(plain))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
 	fields := -1

@@ -68,8 +68,8 @@ type Result struct {
 	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
 	// increasing order; nil for other learners.
 	CompressionSet []int
-	// Settled are the parameters of a learners.Searcher without the searches that the run has made:
-	// for runs of other examples of the same kind. It is nil for other learners, and before the end.
+	// Settled are the parameters without the searches that the run has made: for runs of other
+	// examples of the same kind. It is nil for learners that search for nothing, and before the end.
 	Settled  learners.Params
 	Snapshot *Snapshot // of a run that was interrupted or whose time was up; nil for others
 }
@@ -83,11 +83,10 @@ type Snapshot struct {
 }
 
 // Run returns the result of a learner on a problem: it steps until the learner has converged,
-// MaxSteps steps were made, ctx is cancelled, or one step was made and the time of ctx is up
-// (learners.WithTime). A cancelled run has a result like any other.
-// Errors are those of the engine and of the learner.
+// MaxSteps steps were made, ctx is cancelled, or one step was made and the time of the problem is
+// up. A cancelled run has a result like any other. Errors come from the engine and the learner.
 func Run(ctx context.Context, params learners.Params, p *learners.Problem,
-	o RunOptions) (res Result, err error) {
+	o RunOptions) (_ Result, err error) {
 	r, err := start(ctx, params, p, o)
 	if err != nil {
 		return Result{}, err
@@ -101,86 +100,106 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 			return Result{}, err
 		}
 	}
-	changed := learners.AllClasses(p.Q)
 	ctx, task := progress.Begin(ctx, progress.Work{
 		Name: "learning", Unit: "step", From: int64(r.steps)})
 	defer task.End()
-	everyStep := o.OnStep != nil || r.choice.rule != learners.Last ||
+	r.everyStep = o.OnStep != nil || r.choice.rule != learners.Last ||
 		!params.Definition().Uncounted
-	counted, first := false, r.steps
-	for {
-		if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts
-			w := r.choice.average(r.steps)
-			changed = learners.AllClasses(p.Q)
-			counts, estimate, err := r.count(ctx, w, changed)
-			if err != nil {
-				return Result{}, fmt.Errorf("average of %d steps: %w", r.steps, err)
-			}
-			r.choice.offer(w, estimate, counts)
+	first := r.steps
+	// between looks at the weights between two steps, and ends the run if it has to.
+	between := func(changed []int) error {
+		if err := r.look(ctx, changed); err != nil {
+			return err
 		}
-		if counted = everyStep; counted {
-			if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
-				return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
-			}
-			r.choice.iterate(r.w, r.steps, res.EstimatedError, res.Counts)
-			task.Estimate(res.EstimatedError)
+		if r.everyStep {
+			task.Estimate(r.res.EstimatedError)
 		}
 		task.Reach(int64(r.steps))
-		if r.steps >= o.MaxSteps {
-			res.Stop = MaxSteps
-			break
+		switch {
+		case r.steps >= o.MaxSteps:
+			r.res.Stop = MaxSteps
+		case ctx.Err() != nil:
+			r.res.Stop = Interrupted
+		case r.steps > first && p.TimeSpent() >= 1:
+			r.res.Stop = TimeUp
+		default:
+			return nil
 		}
-		if ctx.Err() != nil {
-			res.Stop = Interrupted
-			break
-		}
-		if r.steps > first && learners.TimeSpent(ctx) >= 1 {
-			res.Stop = TimeUp
-			break
-		}
-		step, err := r.learner.Step(ctx, r.w)
-		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			res.Stop = Interrupted
-			break
-		}
+		return errStop
+	}
+	doubts, err := []learners.Doubt(nil), between(learners.AllClasses(p.Q))
+	if err == nil {
+		doubts, err = r.learner.Fit(ctx, r.w, func(step learners.Step) error {
+			r.steps++
+			r.res.Doubts = step.Doubts
+			task.Enter(step.Stage)
+			r.choice.add(r.w)
+			if o.OnStep != nil {
+				o.OnStep(Report{Step: r.steps, EstimatedError: r.res.EstimatedError,
+					Fields: step.Fields, W: r.w})
+			}
+			if o.Keep != nil && o.Due(r.steps) {
+				if err := r.snapshot(o.Keep); err != nil {
+					return err
+				}
+			}
+			return between(step.Changed)
+		})
+	}
+	switch {
+	case errors.Is(err, errStop):
+	case err == nil:
+		r.res.Stop, r.res.Doubts = Converged, doubts
+		r.choice.converged(r.w, r.res.EstimatedError, r.res.Counts)
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		r.res.Stop = Interrupted
+	default:
+		return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
+	}
+	if !r.everyStep {
+		r.res.Counts, r.res.EstimatedError, err = r.count(ctx, r.w, learners.AllClasses(p.Q))
 		if err != nil {
 			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
 		}
-		if step.Done {
-			res.Stop, res.Doubts = Converged, step.Doubts
-			r.choice.converged(r.w, res.EstimatedError, res.Counts)
-			break
-		}
-		r.steps++
-		res.Doubts = step.Doubts
-		task.Enter(step.Stage)
-		r.choice.add(r.w)
-		changed = step.Changed
-		if o.OnStep != nil {
-			o.OnStep(Report{Step: r.steps, EstimatedError: res.EstimatedError, Fields: step.Fields, W: r.w})
-		}
-		if o.Keep != nil && o.Due(r.steps) {
-			if err := r.snapshot(o.Keep); err != nil {
-				return Result{}, err
-			}
-		}
 	}
-	if !counted {
-		if res.Counts, res.EstimatedError, err = r.count(ctx, r.w, learners.AllClasses(p.Q)); err != nil {
-			return Result{}, fmt.Errorf("step %d: %w", r.steps+1, err)
-		}
-	}
-	return r.finish(ctx, res)
+	return r.finish(ctx)
 }
+
+// errStop ends a run between two steps.
+var errStop = errors.New("the run is stopped")
 
 // loop is a run between two steps.
 type loop struct {
-	problem *learners.Problem
-	inverse *confusion.Inverse
-	learner learners.Learner
-	choice  *choice
-	w       engine.Weights
-	steps   int
+	problem   *learners.Problem
+	inverse   *confusion.Inverse
+	learner   learners.Fitter
+	choice    *choice
+	w         engine.Weights
+	steps     int
+	everyStep bool   // weights are counted after every step, and not at the end only
+	res       Result // as far as it is known
+}
+
+// look counts the examples by the weights between two steps, and by their average if the rule may
+// choose that. changed are the classes whose weights have changed.
+func (r *loop) look(ctx context.Context, changed []int) (err error) {
+	if r.choice.tries(r.steps) { // before the iterate, from whose Count the next step starts
+		w := r.choice.average(r.steps)
+		changed = learners.AllClasses(r.problem.Q)
+		counts, estimate, err := r.count(ctx, w, changed)
+		if err != nil {
+			return fmt.Errorf("average of %d steps: %w", r.steps, err)
+		}
+		r.choice.offer(w, estimate, counts)
+	}
+	if !r.everyStep {
+		return nil
+	}
+	if r.res.Counts, r.res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
+		return err
+	}
+	r.choice.iterate(r.w, r.steps, r.res.EstimatedError, r.res.Counts)
+	return nil
 }
 
 // start begins a run, or resumes one.
@@ -255,8 +274,9 @@ func (r *loop) count(ctx context.Context, w engine.Weights, changed []int,
 	return counts, r.inverse.EstimatedError(counts, r.problem.X.N), nil
 }
 
-// finish puts the weights of the rule into res, with their estimated error and counts.
-func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
+// finish returns the weights of the rule, with their estimated error and counts.
+func (r *loop) finish(ctx context.Context) (Result, error) {
+	res := r.res
 	res.Steps = r.steps
 	if res.Stop == Interrupted || res.Stop == TimeUp {
 		err := r.snapshot(func(s Snapshot) error { res.Snapshot = &s; return nil })
@@ -279,18 +299,14 @@ func (r *loop) finish(ctx context.Context, res Result) (Result, error) {
 		res.W = r.w
 	}
 	res.Inverse = r.inverse
-	if l, ok := r.learner.(learners.NoiseLearner); ok {
-		if res.Noise = l.Noise(); res.Noise != nil {
-			if inverse, err := inverseOf(res.Noise); err == nil {
-				res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
-			}
+	found := r.learner.Found()
+	if res.Noise = found.Noise; res.Noise != nil {
+		if inverse, err := inverseOf(res.Noise); err == nil {
+			res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 		}
 	}
-	if l, ok := r.learner.(learners.Searcher); ok && res.Stop == Converged {
-		res.Settled = l.Settled()
-	}
-	if l, ok := r.learner.(learners.Compressor); ok {
-		res.CompressionSet = l.CompressionSet()
+	if res.CompressionSet = found.CompressionSet; res.Stop == Converged {
+		res.Settled = found.Settled
 	}
 	return res, nil
 }

@@ -36,15 +36,13 @@ const OutOfTime = "out-of-time"
 // Options.Resume goes on from it. If Options.Time is over, Meta.Stop is "time".
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
-	if o.Time > 0 {
-		began := now()
-		ctx = learners.WithTime(ctx, func() float64 {
-			return float64(now().Sub(began)) / float64(o.Time)
-		})
-	}
+	began := now()
 	t, err := begin(ctx, data, noise, o)
 	if err != nil {
 		return nil, err
+	}
+	if o.Time > 0 {
+		t.problem.Spent = func() float64 { return float64(now().Sub(began)) / float64(o.Time) }
 	}
 	if err := t.mapFeatures(ctx); err != nil {
 		return nil, err

@@ -39,13 +39,59 @@ type Learner interface {
 	Close() error
 }
 
-// NoiseLearner is a Learner that may find out how labels are wrong.
-type NoiseLearner interface {
-	Learner
+// Fitter is one run of an algorithm from its beginning to its end. Learners whose steps are all
+// alike are a Learner, and a loop over Step is their Fitter.
+type Fitter interface {
+	// Count is that of Learner.
+	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
-	// Noise returns what it has found out so far, which becomes the caller's; nil if it
-	// was not asked to, or has not begun.
-	Noise() *confusion.Learned
+	// Fit improves w in place until nothing is left to improve, and returns the doubts about the
+	// result. It calls after when it has made a step and w is what the step has left. If that returns
+	// an error, the run ends with it. If ctx is cancelled the run may end with its error, and w is as
+	// the last step left it.
+	Fit(ctx context.Context, w engine.Weights, after func(Step) error) ([]Doubt, error)
+
+	// Found returns what the run has found so far besides w.
+	Found() Found
+
+	// Save, Restore and Close are those of Learner. Save may be called in after, and when Fit has
+	// ended by an error of after or of ctx.
+	Save() ([]byte, error)
+	Restore(saved []byte) error
+	Close() error
+}
+
+// Found is what a run has found besides weights. It becomes the caller's.
+type Found struct {
+	// Noise is what was learned of how labels are wrong; nil if nothing was to be.
+	Noise *confusion.Learned
+	// CompressionSet are the examples of a Compressor.
+	CompressionSet []int
+	// Settled are the parameters with the values found by searches, once Fit has ended well: for runs
+	// of other examples of the same kind, about as many. It is nil if there is nothing to search for.
+	Settled Params
+}
+
+// loop is the Fitter of a Learner.
+type loop struct{ Learner }
+
+func (l loop) Fit(ctx context.Context, w engine.Weights, after func(Step) error) ([]Doubt, error) {
+	for {
+		step, err := l.Step(ctx, w)
+		if err != nil || step.Done {
+			return step.Doubts, err
+		}
+		if err := after(step); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l loop) Found() (f Found) {
+	if c, ok := l.Learner.(Compressor); ok {
+		f.CompressionSet = c.CompressionSet()
+	}
+	return f
 }
 
 // Compressor is a Learner whose weights are a sum of a few of the examples.
@@ -54,16 +100,6 @@ type Compressor interface {
 
 	// CompressionSet returns which examples these are, in increasing order. It becomes the caller's.
 	CompressionSet() []int
-}
-
-// Searcher is a Learner that may search for values of its parameters.
-type Searcher interface {
-	Learner
-
-	// Settled returns the parameters with the values that a run to its end has found in the place of
-	// searches: those for runs of other examples of the same kind, about as many. They become the
-	// caller's.
-	Settled() Params
 }
 
 // Step is what Learner.Step did.
@@ -95,24 +131,6 @@ const (
 	EndsInDoubt = "learner-ends-in-doubt" // the last step left something undone
 )
 
-type spentKey struct{}
-
-// WithTime returns a context of work whose time is limited; spent returns the share of it that is
-// over.
-func WithTime(ctx context.Context, spent func() float64) context.Context {
-	return context.WithValue(ctx, spentKey{}, spent)
-}
-
-// TimeSpent returns the share of the time that is over, 1 or more if it is up; 0 without a limit. A
-// learner of several stages, whose weights before the last are trials, goes on to the last one at
-// half of it. A step that is made of steps ends at 1.
-func TimeSpent(ctx context.Context) float64 {
-	if spent, ok := ctx.Value(spentKey{}).(func() float64); ok {
-		return spent()
-	}
-	return 0
-}
-
 // Field is one thing to tell of a step.
 type Field struct {
 	Name  string
@@ -128,11 +146,19 @@ type Params interface {
 
 // Start checks the parameters and begins a run of their learner, to which later changes of them do
 // not matter. It loads the problem's examples on its engine.
-func Start(ctx context.Context, p Params, problem *Problem) (Learner, error) {
+func Start(ctx context.Context, p Params, problem *Problem) (Fitter, error) {
 	if err := Check(p); err != nil {
 		return nil, err
 	}
-	return p.Definition().Start(ctx, problem)
+	d := p.Definition()
+	if d.Fit != nil {
+		return d.Fit(problem)
+	}
+	l, err := d.Start(ctx, problem)
+	if err != nil {
+		return nil, err
+	}
+	return loop{l}, nil
 }
 
 // Stream is a run over examples that come once, in blocks. However they are cut, its result has the
@@ -184,8 +210,10 @@ type Definition struct {
 	// Check, if not nil, returns a *ParameterError if the values of parameters do not go together.
 	Check func() error
 
-	// Start begins a run with parameters that are checked.
+	// Start begins a run with parameters that are checked. Fit does so for a learner whose steps are
+	// not all alike; one of them is nil.
 	Start func(context.Context, *Problem) (Learner, error)
+	Fit   func(*Problem) (Fitter, error)
 
 	// Stream, if not nil, begins a run of a single pass from the weights w, over examples that come
 	// once, one after another. p has no examples yet but their number of columns, that of X.

@@ -43,6 +43,11 @@ type Problem struct {
 	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
 	Loaded engine.Scorer
 
+	// Spent returns the share of the time limit that is over, 1 or more when time is up; nil for no
+	// limit. A learner of several stages, whose weights before the last are trials, goes on to the
+	// last one at half of the time.
+	Spent func() float64
+
 	first  sync.Once
 	shared func() (*confusion.Inverse, error) // C⁻¹, with the problems that On made
 }
@@ -80,6 +85,14 @@ func (p *Problem) Check() error {
 // ErrNoEngine is the error of a problem without an engine, and with nothing else wrong.
 var ErrNoEngine = errors.New("problem: engine: got none, want one (such as of simd.New or " +
 	"gpu.Open)")
+
+// TimeSpent returns the share of the time limit that is over; 0 without one.
+func (p *Problem) TimeSpent() float64 {
+	if p.Spent == nil {
+		return 0
+	}
+	return p.Spent()
+}
 
 // Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is no noise.
 // Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
@@ -169,7 +182,7 @@ func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
 	rows := x.Stored()
 	return &Problem{
 		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
-		Bias: p.Bias, Mapped: p.Mapped, OwnMap: p.OwnMap, shared: p.inverse(),
+		Bias: p.Bias, Mapped: p.Mapped, OwnMap: p.OwnMap, Spent: p.Spent, shared: p.inverse(),
 	}
 }
 

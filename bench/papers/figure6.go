@@ -167,7 +167,7 @@ func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes
 	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most
 	// that one may have.
 	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
-	l, err := learners.Start(ctx, o, r.square(margin, seed))
+	l, err := o.Definition().Start(ctx, r.square(margin, seed))
 	if err != nil {
 		return 0, err
 	}

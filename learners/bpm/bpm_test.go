@@ -155,7 +155,7 @@ func TestRefuses(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Step(context.Background(), engine.NewWeights(3, 3)); !errors.Is(err,
+	if _, err := l.Fit(context.Background(), engine.NewWeights(3, 3), nil); !errors.Is(err,
 		engine.ErrClosed) {
 		t.Errorf("a step of a run that is closed: found the error %v, wanted ErrClosed", err)
 	}

@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -178,7 +177,7 @@ func cloneSnapshot(s host.Snapshot) host.Snapshot {
 }
 
 // betweener does something with a learner after each count, before the step.
-type betweener func(l learners.Learner, w engine.Weights, counts []int64) error
+type betweener func(l learners.Fitter, w engine.Weights, counts []int64) error
 
 // drive makes steps with a learner by hand and returns W after each, until it is done.
 func (s subject) drive(p learners.Params, between betweener) (all []engine.Weights, err error) {
@@ -188,31 +187,41 @@ func (s subject) drive(p learners.Params, between betweener) (all []engine.Weigh
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	w, changed := engine.NewWeights(t.q, t.x.D), learners.AllClasses(t.q)
-	for range s.steps(few) {
+	w, before := engine.NewWeights(t.q, t.x.D), engine.Weights{}
+	pause := func(changed []int) error {
 		counts, err := l.Count(background, w, changed)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		before := w.Clone()
+		before = w.Clone()
 		if err := between(l, w, counts); err != nil {
-			return nil, err
+			return err
 		}
 		if err := sameWeights(w.W, before.W); err != nil {
-			return nil, fmt.Errorf("weights changed without a step: %w", err)
+			return fmt.Errorf("weights changed without a step: %w", err)
 		}
-		step, err := l.Step(context.Background(), w)
-		if err != nil || step.Done {
-			return all, err
+		if len(all) == s.steps(few) {
+			return errEnough
 		}
-		if err := judgeChanged(step.Changed, before, w); err != nil {
-			return nil, err
-		}
-		changed = step.Changed
-		all = append(all, w.Clone())
+		return nil
 	}
-	return all, nil
+	if err := pause(learners.AllClasses(t.q)); err != nil {
+		return nil, err
+	}
+	_, err = l.Fit(background, w, func(step learners.Step) error {
+		if err := judgeChanged(step.Changed, before, w); err != nil {
+			return err
+		}
+		all = append(all, w.Clone())
+		return pause(step.Changed)
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return all, err
 }
+
+var errEnough = errors.New("the steps are enough")
 
 // judgeChanged says if changed is not the classes whose weights changed, each once.
 func judgeChanged(changed []int, before, w engine.Weights) error {
@@ -231,7 +240,7 @@ func judgeChanged(changed []int, before, w engine.Weights) error {
 
 // driveBoth compares a plain run of the learner with a run that between interrupts.
 func (s subject) driveBoth(between func(learners.Params) betweener) error {
-	want, err := s.drive(s.New(), func(learners.Learner, engine.Weights, []int64) error { return nil })
+	want, err := s.drive(s.New(), func(learners.Fitter, engine.Weights, []int64) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -254,7 +263,7 @@ func (s subject) driveBoth(between func(learners.Params) betweener) error {
 // checkParametersCopied changes the parameters of a run that goes on.
 func checkParametersCopied(s subject) error {
 	return s.driveBoth(func(p learners.Params) betweener {
-		return func(learners.Learner, engine.Weights, []int64) error {
+		return func(learners.Fitter, engine.Weights, []int64) error {
 			reflect.ValueOf(p).Elem().SetZero()
 			return nil
 		}
@@ -264,7 +273,7 @@ func checkParametersCopied(s subject) error {
 // checkCountTwice counts more often than the loop does, and saves in between: steps stay as
 // they were. The counts are the caller's, who writes to them.
 func checkCountTwice(s subject) error {
-	between := func(l learners.Learner, w engine.Weights, counts []int64) error {
+	between := func(l learners.Fitter, w engine.Weights, counts []int64) error {
 		want := slices.Clone(counts)
 		clear(counts)
 		saved, err := l.Save()
@@ -303,7 +312,8 @@ func checkClose(s subject) error {
 	if _, err := l.Count(background, w, learners.AllClasses(t.q)); err == nil {
 		return errors.New("a closed learner counts, wanted an error")
 	}
-	if _, err := l.Step(background, w); err == nil {
+	_, err = l.Fit(background, w, func(learners.Step) error { return errEnough })
+	if err == nil || errors.Is(err, errEnough) {
 		return errors.New("a closed learner makes a step, wanted an error")
 	}
 	return nil

@@ -63,7 +63,7 @@ func (p *params) start(ctx context.Context, problem *learners.Problem) (learners
 	if p.m.problem != nil && problem.Check() == nil {
 		own = p.m.problem(problem)
 	}
-	l, err := learners.Start(ctx, p.Params, own)
+	l, err := p.Params.Definition().Start(ctx, own)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -58,6 +59,7 @@ type labelNoise struct {
 	y      []int32   // the labels that the learned matrix is of: the votes, or all there are
 	anchor []float64 // Q×Q: what counts beside the labels of the mean annotator
 	crowd  bool      // labels have names
+	state  learnedNoise
 }
 
 // learnedNoise is what labelNoise has found.
@@ -99,7 +101,11 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 	}
 	count := len(n.labels.Names)
 	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
-	return n, budget.Check(budget.Product(q, q, count, 8*4), what)
+	if err := budget.Check(budget.Product(q, q, count, 8*4), what); err != nil {
+		return nil, err
+	}
+	n.begin()
+	return n, nil
 }
 
 // lambda returns the penalty of the fits by which it learns.
@@ -110,15 +116,16 @@ func (n *labelNoise) lambda() float64 {
 	return singleLambda
 }
 
-// begin returns what is known before the first round: of annotators how often each agrees with the
+// begin enters what is known before the first round: of annotators how often each agrees with the
 // others' votes. If the classes of some examples are known, those alone count: votes may be wrong
 // in a way that no round gets out of.
-func (n *labelNoise) begin() learnedNoise {
+func (n *labelNoise) begin() {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
+	defer func() { n.state = v }()
 	if !n.crowd {
 		v.Matrices = slices.Clone(n.anchor)
 		normalise(v.Matrices, n.q)
-		return v
+		return
 	}
 	shares := make([]float32, len(n.y)*n.q)
 	for i := range n.y {
@@ -136,7 +143,6 @@ func (n *labelNoise) begin() learnedNoise {
 	n.count(&v, shares)
 	clear(v.Sums)
 	clear(v.Squares)
-	return v
 }
 
 // expect is the E-step where there is one matrix a: it writes to t, n×Q, the posteriors of the true
@@ -265,53 +271,100 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 	return e
 }
 
-// aimAtNoise makes the targets those of the matrices as they are learned so far.
-func (l *run) aimAtNoise() {
-	l.evidence = l.noise.evidence(l.state.Noise.Matrices)
-	l.targets = engine.Targets{Values: l.evidence, Row: l.problem.Y}
-	if l.noise.crowd {
+// aim makes the targets of l those of the matrices as they are learned so far.
+func (n *labelNoise) aim(l *labels) {
+	l.evidence, l.perExample = n.evidence(n.state.Matrices), n.crowd
+	l.targets = engine.Targets{Values: l.evidence, Row: l.y}
+	if n.crowd {
 		l.targets.Row = nil
 	}
 }
 
+// learn takes over what another run has learned.
+func (n *labelNoise) learn(v learnedNoise, l *labels) {
+	n.state = v
+	n.aim(l)
+}
+
+// learnNoise learns the noise in rounds of fits, each without one fold, and returns where the next
+// fit begins.
+func (r *run) learnNoise(ctx context.Context, w []float32) ([]float32, error) {
+	r.stage, r.lambda = learning, r.penalty
+	count := r.folds(len(r.problem.Y))
+	s, ok, err := recall[rounds](r, "noise")
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		r.noise.learn(s.Noise, &r.labels)
+	} else {
+		s.W = make([][]float32, count)
+	}
+	g := goal{held: deal(r.problem, count, r.problem.Seed), lambda: r.penalty,
+		most: min(r.roughly(), learningIterations), share: r.Tolerance}
+	for !s.Ended {
+		g.targets = r.labels.targets
+		var scores []float32
+		s.W, scores, err = r.cross(ctx, fmt.Sprintf("noise/%d", s.Made), g, w, s.W, nil)
+		if err != nil {
+			return nil, err
+		}
+		still, err := r.relearn(scores)
+		if err != nil {
+			return nil, err
+		}
+		if !r.noise.crowd {
+			r.nameClasses(s.W)
+		}
+		s.Made++
+		s.Noise, s.Ended = r.noise.state, !r.onward(!still && s.Made < learningRounds)
+		if err := r.keep("noise", s); err != nil {
+			return nil, err
+		}
+	}
+	return s.W[0], nil
+}
+
 // relearn finds the matrices anew, by scores of models that have not seen the example, n×Q, and
-// says whether they have settled.
-func (l *run) relearn(scores []float32) (bool, error) {
-	before := l.noise.learned(&l.state.Noise)
+// reports whether they have settled.
+func (r *run) relearn(scores []float32) (bool, error) {
+	n := r.noise
+	before := n.learned()
 	p, t := scores, make([]float32, len(scores))
-	if !l.noise.crowd { // exponentials once
+	if !n.crowd { // exponentials once
 		p = slices.Clone(scores)
-		if err := l.probabilities(p, false); err != nil {
+		if err := r.probabilities(p, false); err != nil {
 			return false, err
 		}
 	}
 	for range inner {
-		if l.noise.crowd {
+		if n.crowd {
 			copy(t, p)
-			if err := l.probabilities(t, true); err != nil {
+			if err := r.probabilities(t, true); err != nil {
 				return false, err
 			}
 		} else {
-			l.noise.expect(t, p, l.state.Noise.Matrices)
+			n.expect(t, p, n.state.Matrices)
 		}
-		l.noise.count(&l.state.Noise, t)
-		l.aimAtNoise()
+		n.count(&n.state, t)
+		n.aim(&r.labels)
 	}
-	if !l.noise.crowd {
-		l.state.Noise.Loss, l.state.Noise.LossError = l.noise.loss(p, l.state.Noise.Matrices)
+	if !n.crowd {
+		n.state.Loss, n.state.LossError = n.loss(p, n.state.Matrices)
 	}
-	l.state.Curved = curved{}
+	r.solver.state.Curved = curved{}
 	moved := 0.0
-	for k, v := range l.noise.learned(&l.state.Noise) {
+	for k, v := range n.learned() {
 		moved += math.Abs(v - before[k])
 	}
-	return moved/float64(2*l.problem.Q) < settled, nil
+	return moved/float64(2*r.problem.Q) < settled, nil
 }
 
-// nameClasses exchanges two true classes as long as more labels are then right: a likelihood is the
-// same under any names of the true classes, and labels are right more often than any other.
-func (l *run) nameClasses() {
-	q, v, d := l.problem.Q, &l.state.Noise, l.problem.X.D
+// nameClasses exchanges two true classes, also in the weights all, as long as more labels are then
+// right: a likelihood is the same under any names of the true classes, and labels are right more
+// often than any other.
+func (r *run) nameClasses(all [][]float32) {
+	q, v, d := r.problem.Q, &r.noise.state, r.problem.X.D
 	a, exchanged := v.Matrices, false
 	columns := func(m []float64, s, t int) {
 		for k := range q {
@@ -327,7 +380,7 @@ func (l *run) nameClasses() {
 			columns(a, s, t)
 			columns(v.Sums, s, t)
 			columns(v.Squares, s, t)
-			for _, w := range l.state.Crossing.W {
+			for _, w := range all {
 				for j := range d {
 					w[s*d+j], w[t*d+j] = w[t*d+j], w[s*d+j]
 				}
@@ -335,50 +388,47 @@ func (l *run) nameClasses() {
 		}
 	}
 	if exchanged {
-		l.aimAtNoise()
+		r.noise.aim(&r.labels)
 	}
 }
 
 // learned returns the matrix of the labels y.
-func (n *labelNoise) learned(v *learnedNoise) []float64 {
+func (n *labelNoise) learned() []float64 {
 	c := slices.Clone(n.anchor)
-	for k, f := range v.Sums {
+	for k, f := range n.state.Sums {
 		c[k] += f
 	}
 	normalise(c, n.q)
 	return c
 }
 
-// Noise implements learners.NoiseLearner. The standard error of an entry is that of a share of N
+// found returns what is learned. The standard error of an entry is that of a share of N
 // examples, where each counts by how sure its true class is: by Louis' principle the information
 // about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true classes were known.
-func (l *run) Noise() *confusion.Learned {
-	if l.noise == nil {
-		return nil
-	}
-	q, v := l.problem.Q, &l.state.Noise
-	r := &confusion.Learned{P: l.noise.learned(v), Error: make([]float64, q*q), Loss: v.Loss,
+func (n *labelNoise) found() *confusion.Learned {
+	q, v := n.q, &n.state
+	r := &confusion.Learned{P: n.learned(), Error: make([]float64, q*q), Loss: v.Loss,
 		LossError: v.LossError}
 	for t := range q {
-		n := 0.0
+		count := 0.0
 		for k := range q {
-			n += v.Sums[k*q+t] + l.noise.anchor[k*q+t]
+			count += v.Sums[k*q+t] + n.anchor[k*q+t]
 		}
 		for k := range q {
 			at := k*q + t
 			// anchors are above 0
-			blur := (v.Sums[at] + l.noise.anchor[at]) / (v.Squares[at] + l.noise.anchor[at])
-			r.Error[at] = math.Sqrt(float64(r.P[at]*(1-r.P[at])) * blur / n)
+			blur := (v.Sums[at] + n.anchor[at]) / (v.Squares[at] + n.anchor[at])
+			r.Error[at] = math.Sqrt(float64(r.P[at]*(1-r.P[at])) * blur / count)
 		}
 	}
-	if !l.noise.crowd {
+	if !n.crowd {
 		return r
 	}
-	counts := make([]int, len(l.noise.labels.Names))
-	for _, a := range l.noise.labels.By {
+	counts := make([]int, len(n.labels.Names))
+	for _, a := range n.labels.By {
 		counts[a]++
 	}
-	for a, name := range l.noise.labels.Names {
+	for a, name := range n.labels.Names {
 		r.Annotators = append(r.Annotators, confusion.Annotator{Name: name, Labels: counts[a],
 			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})
 	}

@@ -67,7 +67,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
-		f := folds(problem.Y, problem.Q, min(parts, math.MaxUint8), problem.Seed^stream)
+		f := deal(problem, min(parts, math.MaxUint8), problem.Seed^stream)
 		c.rows = which(f, func(f uint8) bool { return f == 0 })
 		if count := len(c.rows); count > most { // more parts than folds can count
 			for k := range most { // from all places: files may be in the order of their labels

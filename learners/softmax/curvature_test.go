@@ -201,24 +201,21 @@ func TestCurvatureSavesIterations(t *testing.T) {
 	}
 	params := Defaults()
 	params.L2, params.Tolerance = L2(1e-6), 1e-2
-	l, err := params.start(t.Context(), p)
+	l, err := params.load(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w := engine.NewWeights(p.Q, p.X.D)
-	for steps := 0; ; steps++ {
-		s, err := l.Step(t.Context(), w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Done {
-			t.Logf("%d iterations", steps)
-			if steps > most {
-				t.Errorf("iterations: got %d, want at most %d", steps, most)
-			}
-			return
-		}
+	steps := 0
+	_, err = l.Fit(t.Context(), engine.NewWeights(p.Q, p.X.D), func(learners.Step) error {
+		steps++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if t.Logf("%d iterations", steps); steps > most {
+		t.Errorf("iterations: got %d, want at most %d", steps, most)
 	}
 }
 
@@ -240,11 +237,11 @@ func (e *loadsOnce) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedP
 func TestNoRoomForCurvature(t *testing.T) {
 	p := noisyProblem(t, 300, 5, 3)
 	p.Engine = &loadsOnce{Engine: p.Engine}
-	l, err := Defaults().start(t.Context(), p)
+	l, err := Defaults().load(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Step(t.Context(), engine.NewWeights(p.Q, p.X.D))
+	_, err = l.Fit(t.Context(), engine.NewWeights(p.Q, p.X.D), nil)
 	if !errors.Is(err, engine.ErrMemory) {
 		t.Errorf("error: got %v, want %v", err, engine.ErrMemory)
 	}

@@ -1,10 +1,13 @@
 package softmax
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -43,51 +46,165 @@ func (p *Params) folds(n int) int {
 	return fewFolds
 }
 
-// crossing is a round of fits, each without one fold, by which the examples of that fold are
-// scored: a model that has seen an example knows its wrong label by heart. Of cross-fitted EM the
-// E-step of a round is
+// cross fits weights without each fold in turn, each from the weights of its fold in before, or if
+// that has none from those of the fold before it, w at first. It returns them and the scores of
+// each example by the weights that have not seen it: a model that has seen an example knows its
+// wrong label by heart. more, if not nil, is told how many folds are done, and ends the round by
+// returning false.
+func (r *run) cross(ctx context.Context, key string, g goal, w []float32, before [][]float32,
+	more func(folds int, scores []float32) bool) (all [][]float32, scores []float32, err error) {
+	q := r.problem.Q
+	scores = make([]float32, len(r.problem.Y)*q)
+	for fold := range before {
+		key := fmt.Sprintf("%s/%d", key, fold)
+		g.without, g.aim = fold, key
+		if before[fold] != nil {
+			w = before[fold]
+		}
+		w, err = remember(r, key, func() ([]float32, error) { return r.fit(ctx, key, g, w) })
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, w)
+		err = r.scored(w, g.held, fold, func(i int, s []float32) { copy(scores[i*q:], s) })
+		if err != nil {
+			return nil, nil, err
+		}
+		if more != nil && !more(fold+1, scores) {
+			return nil, nil, nil
+		}
+	}
+	return all, scores, nil
+}
+
+// rounds is what rounds of cross-fitting have found so far.
+type rounds struct {
+	Made  int
+	Ended bool
+	W     [][]float32 // the weights of each fold's last fit, Q×d; nil before the first
+	Noise learnedNoise
+
+	// Of EM: λ, and the probabilities of the true classes, n×Q, by models that have not seen the
+	// example, and by its label.
+	Lambda float64
+	Soft   []float32
+}
+
+// expectMaximise is cross-fitted EM. The E-step of a round is
 //
 //	t_i[k]  ∝  P(k | x_i) · P(label y_i | true class k)
 //
-// and the M-step fits the soft labels t. Where the noise is learned, a round ends with that.
-type crossing struct {
-	Round  int         // rounds that have ended
-	Fold   int         // the fold that is left out of the fit under way
-	W      [][]float32 // the weights of each fold's last fit, Q×d; nil before it
-	Soft   []float32   // t of the last round, n×Q; empty in the first, which fits the labels through C
-	Scores []float32   // of this round, n×Q, as far as its folds are done
-
-	// In the first round, while a larger λ is tried: how often, and the W and Scores of the one
-	// before it.
-	Larger       int
-	BeforeW      [][]float32
-	BeforeScores []float32
-}
-
-// judgeFold takes the weights of the fit under way, scores the examples it has not seen, and goes
-// on to the next fold or round. from is where that begins; nil if it is the first of its fold.
-func (l *run) judgeFold(w []float32) (from []float32, more bool, err error) {
-	c, q := &l.state.Crossing, l.problem.Q
-	if c.Scores == nil {
-		c.Scores = make([]float32, len(l.problem.Y)*q)
-	}
-	err = l.scored(w, c.Fold, func(i int, s []float32) { copy(c.Scores[i*q:], s) })
+// and the M-step fits the soft labels t. The first round fits the labels through C. The mean of the
+// folds' weights is the result: about as good as weights fitted to the soft labels of all examples,
+// or better.
+func (r *run) expectMaximise(ctx context.Context, lambda float64, w []float32) ([]float32, error) {
+	r.stage, r.lambda = crossfitting, lambda
+	g := goal{held: deal(r.problem, r.folds(len(r.problem.Y)), r.problem.Seed), most: r.roughly()}
+	w, err := r.headStartFromZero(ctx, w, g.held)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	c.W[c.Fold] = slices.Clone(w)
-	more = true
-	c.Fold++
-	if err := l.judgeLarger(); err != nil {
-		return nil, false, err
+	s, ok, err := recall[rounds](r, "em")
+	if err != nil {
+		return nil, err
 	}
-	if c.Fold == len(c.W) {
-		c.Fold = 0
-		if more, err = l.endRound(); err != nil {
-			return nil, false, err
+	switch {
+	case !ok:
+		s = rounds{Lambda: lambda, W: make([][]float32, r.folds(len(r.problem.Y)))}
+	case r.noise != nil && r.noise.crowd:
+		r.noise.learn(s.Noise, &r.labels)
+	}
+	r.lambda = s.Lambda
+	for !s.Ended {
+		if s, err = r.emRound(ctx, g, s, w); err != nil {
+			return nil, err
+		}
+		if err := r.keep("em", s); err != nil {
+			return nil, err
 		}
 	}
-	return c.W[c.Fold], more, nil
+	return mean(s.W), nil
+}
+
+// emRound makes a round of EM after those of s.
+func (r *run) emRound(ctx context.Context, g goal, s rounds, w []float32) (rounds, error) {
+	g.targets, g.lambda, g.share = r.labels.targets, s.Lambda, r.Tolerance
+	switch {
+	case len(r.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
+		g.share /= rough
+	case s.Soft == nil: // the rounds go on from there
+		g.share *= rough
+	}
+	if s.Soft != nil {
+		g.targets = engine.Targets{Values: s.Soft, Given: true, Weight: r.labels.targets.Weight}
+	}
+	all, scores, err := r.cross(ctx, fmt.Sprintf("em/%d", s.Made), g, w, s.W, nil)
+	if err != nil {
+		return s, err
+	}
+	if r.noise != nil && r.noise.crowd {
+		if _, err := r.relearn(scores); err != nil {
+			return s, err
+		}
+		s.Noise = r.noise.state
+	}
+	if s.Soft == nil && r.L2.Search && r.noise == nil && r.labels.classes == nil {
+		if s.Lambda, all, scores, err = r.larger(ctx, g, all, scores); err != nil {
+			return s, err
+		}
+	}
+	if err := r.probabilities(scores, true); err != nil {
+		return s, err
+	}
+	settled := s.Soft != nil && changed(s.Soft, scores, r.problem.Q) <= settledShare
+	s.W, s.Soft, s.Made = all, scores, s.Made+1
+	r.solver.state.Curved = curved{}
+	s.Ended = !r.onward(s.Made < r.Rounds && !settled)
+	return s, nil
+}
+
+// larger goes on from the λ of a first round to larger ones, as long as each is clearly better on
+// the examples that no model of the round has seen, by what C⁻¹ says of them. After the first fold
+// it may be so. With components of a kernel function, since there are many, λ is often too small by
+// ten times.
+func (r *run) larger(ctx context.Context, g goal, all [][]float32, scores []float32,
+) (float64, [][]float32, []float32, error) {
+	q := r.problem.Q
+	inverse, err := r.problem.Inverse()
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	right := func(scores []float32, i int) float64 {
+		return inverse.V[largest(scores[i*q:(i+1)*q])*q+int(r.problem.Y[i])]
+	}
+	for tries := 0; r.onward(tries < largerLambdas); tries++ {
+		g.lambda *= largerLambda
+		next, scored, err := r.cross(ctx, fmt.Sprintf("em/0, %d larger", tries+1), g, nil, all,
+			func(folds int, now []float32) bool {
+				wanted := float64(clearly)
+				switch {
+				case folds == 1:
+					wanted = maybe
+				case folds < len(all):
+					return true
+				}
+				judged := which(g.held, func(f uint8) bool { return int(f) < folds })
+				better, deviation := ahead(len(judged), func(k int) float64 {
+					return right(now, judged[k]) - right(scores, judged[k])
+				})
+				return better > wanted*deviation
+			})
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		if next == nil {
+			g.lambda /= largerLambda
+			break
+		}
+		all, scores = next, scored
+	}
+	r.lambda = g.lambda
+	return g.lambda, all, scores, nil
 }
 
 // changed returns the share of examples whose likeliest class of q is another in b than in a.
@@ -103,111 +220,34 @@ func changed(a, b []float32, q int) float64 {
 
 func largest(v []float32) int { return slices.Index(v, slices.Max(v)) }
 
-// mean returns the mean of the folds' weights, the result: about as good as weights fitted to
-// the soft labels of all examples, or better.
-func (c *crossing) mean() []float32 {
-	w := make([]float32, len(c.W[0]))
+// mean returns the mean of several weights.
+func mean(all [][]float32) []float32 {
+	w := make([]float32, len(all[0]))
 	for i := range w {
 		sum := 0.0
-		for _, fold := range c.W {
+		for _, fold := range all {
 			sum += float64(fold[i])
 		}
-		w[i] = float32(sum / float64(len(c.W)))
+		w[i] = float32(sum / float64(len(all)))
 	}
 	return w
 }
 
-// endRound makes of the scores what the next round needs, and says whether there is one.
-func (l *run) endRound() (more bool, err error) {
-	c := &l.state.Crossing
-	still := false
-	if l.noise != nil && (l.noise.crowd || l.state.Stage == learning) {
-		if still, err = l.relearn(c.Scores); err != nil {
-			return false, err
-		}
-	}
-	if l.noise != nil && !l.noise.crowd && l.state.Stage == learning {
-		l.nameClasses()
-	}
-	if l.tryLarger() {
-		return true, nil
-	}
-	c.Round++
-	if l.state.Stage == learning {
-		c.Scores = nil
-		return l.onward(!still && c.Round < learningRounds), nil
-	}
-	if err := l.probabilities(c.Scores, true); err != nil {
-		return false, err
-	}
-	settled := c.Soft != nil && changed(c.Soft, c.Scores, l.problem.Q) <= settledShare
-	c.Soft, c.Scores, l.state.Curved = c.Scores, nil, curved{}
-	return l.onward(l.Correction == EM && c.Round < l.Rounds && !settled), nil
-}
-
-// tryLarger goes on in the first round from a λ to a larger one, and says whether the round is to
-// be made again. Of components of a kernel function, since there are many, λ is often too small by
-// ten times.
-func (l *run) tryLarger() (again bool) {
-	c := &l.state.Crossing
-	if !l.L2.Search || l.noise != nil || l.classes != nil || c.Soft != nil ||
-		c.Larger > 0 && c.BeforeScores == nil {
-		return false
-	}
-	if !l.onward(c.Larger < largerLambdas) {
-		c.BeforeW, c.BeforeScores = nil, nil
-		return false
-	}
-	c.Larger++
-	c.BeforeW, c.BeforeScores, c.Scores = slices.Clone(c.W), c.Scores, nil
-	l.state.Search.Lambda *= largerLambda
-	return true
-}
-
-// judgeLarger goes back from a larger λ that is tried, unless it is clearly better on the examples
-// that no model of the round has seen, by what C⁻¹ has of them. After the first fold it may be so.
-func (l *run) judgeLarger() error {
-	c, q, wanted := &l.state.Crossing, l.problem.Q, float64(clearly)
-	if c.BeforeScores == nil || c.Fold > 1 && c.Fold < len(c.W) {
-		return nil
-	}
-	judged := which(l.held, func(f uint8) bool { return int(f) < c.Fold })
-	if c.Fold == 1 {
-		wanted = maybe
-	}
-	inverse, err := l.problem.Inverse()
-	if err != nil {
-		return err
-	}
-	right := func(scores []float32, i int) float64 {
-		return inverse.V[largest(scores[i*q:(i+1)*q])*q+int(l.problem.Y[i])]
-	}
-	better, deviation := ahead(len(judged), func(k int) float64 {
-		return right(c.Scores, judged[k]) - right(c.BeforeScores, judged[k])
-	})
-	if !(better > wanted*deviation) {
-		l.state.Search.Lambda /= largerLambda
-		c.W, c.Scores, c.BeforeW, c.BeforeScores = c.BeforeW, c.BeforeScores, nil, nil
-		c.Fold = len(c.W)
-	}
-	return nil
-}
-
 // probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
 // labelled.
-func (l *run) probabilities(s []float32, labelled bool) error {
-	q, e := l.problem.Q, l.problem.Evidence
+func (r *run) probabilities(s []float32, labelled bool) error {
+	q, e := r.problem.Q, r.problem.Evidence
 	var c []float64
-	if l.classes != nil && labelled {
-		c = confusionOf(&l.Params, l.problem)
+	if r.labels.classes != nil && labelled {
+		c = confusionOf(&r.Params, r.problem)
 	}
 	var wrong atomic.Bool
-	parallel.Ranges(len(l.problem.Y), 1<<6, func(from, to int) {
+	parallel.Ranges(len(r.problem.Y), 1<<6, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := s[i*q : (i+1)*q]
 			distribution := c != nil && e.Distribution(i, q)
 			if labelled && !distribution {
-				for k, v := range l.likelihood(i) {
+				for k, v := range r.labels.likelihood(i, q) {
 					row[k] += v
 				}
 			}
@@ -215,7 +255,7 @@ func (l *run) probabilities(s []float32, labelled bool) error {
 				wrong.Store(true)
 			}
 			if distribution {
-				blend(row, l.classes[i*q:(i+1)*q], c)
+				blend(row, r.labels.classes[i*q:(i+1)*q], c)
 			}
 		}
 	})

@@ -2,9 +2,14 @@ package softmax
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -18,60 +23,121 @@ const (
 	mostParts    = 4
 )
 
-// wantsHeadStart says whether the fit that begins from w is to have a head start. Backward
-// correction has none: its loss has no lower bound, and falls the deeper the fewer examples there
-// are. Fits of a search begin from each other, as do those of a crossing.
-func (l *run) wantsHeadStart(w []float32) bool {
-	if l.state.HeadStart || l.Correction == Backward || l.noise != nil {
-		return false
+// headStarts reports whether fits may have a head start. Backward correction has none: its loss has
+// no lower bound, and falls the deeper the fewer examples there are.
+func (r *run) headStarts() bool { return r.Correction != Backward && r.noise == nil }
+
+// headStartFromZero is headStart of fits of many examples that begin from W = 0; others go on from
+// w.
+func (r *run) headStartFromZero(ctx context.Context, w []float32, held []uint8) ([]float32, error) {
+	p := r.Params
+	if held != nil {
+		p.Correction = Forward
 	}
-	switch l.state.Stage {
-	case searching:
-		s := &l.state.Search
-		return len(l.problem.Y) > mostSearched && s.BestW == nil && s.Fold == 0 && l.state.Made == 0
-	case fitting, crossfitting:
-		p := l.Params
-		if l.state.Stage == crossfitting {
-			p.Correction = Forward
-		}
-		return len(l.problem.Y) >= leastSampled && p.checkEvidence(l.problem) == nil &&
-			!slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
+	_, begun, err := recall[penalty](r, headStarted)
+	fromZero := !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
+	if err != nil || !begun && (!r.headStarts() || len(r.problem.Y) < leastSampled ||
+		p.checkEvidence(r.problem) != nil || !fromZero) {
+		return w, err
 	}
-	return false
+	w, _, err = r.headStart(ctx, w, held)
+	return w, err
 }
 
-// headStart moves w to where a fit of a part of the examples ends. The part has its share of each
-// label and nothing that is held out, and, if it is large, a head start of its own. The λ of a
-// search there becomes that of all examples. After an error w is as it was.
-func (l *run) headStart(ctx context.Context, w engine.Weights) (learners.Step, error) {
-	n := len(l.problem.Y)
+const headStarted = "head start"
+
+// headStart makes a fit, or a search, of a part of the examples, and returns where it ends and the
+// λ for all examples. The part has its share of each label and nothing of the first fold in held,
+// and, if it is large, a head start of its own.
+func (r *run) headStart(ctx context.Context, w []float32, held []uint8,
+) ([]float32, float64, error) {
+	if s, ok, err := recall[penalty](r, headStarted); ok || err != nil {
+		return s.W, s.Lambda, err
+	}
+	n := len(r.problem.Y)
 	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
-	some := which(folds(l.problem.Y, l.problem.Q, parts, l.problem.Seed^stream),
-		func(f uint8) bool { return f == 0 })
-	p, v := l.Params, w.Clone()
+	some := which(deal(r.problem, parts, r.problem.Seed^stream), func(f uint8) bool { return f == 0 })
+	p := r.Params
 	p.Tolerance *= rough
-	if l.state.Stage != searching {
-		p.L2 = L2(l.state.Search.Lambda)
+	if r.stage != searching {
+		p.L2 = L2(r.lambda)
 	}
-	if l.state.Stage == crossfitting {
+	if held != nil {
 		p.Correction = Forward
-		some = slices.DeleteFunc(some, func(i int) bool { return l.held[i] == 0 })
+		some = slices.DeleteFunc(some, func(i int) bool { return held[i] == 0 })
 	}
-	part, err := learn(ctx, &p, l.problem, some, v)
+	s := penalty{W: slices.Clone(w)}
+	part, err := learnPart(ctx, &p, r.problem, some, s.W)
 	if err != nil {
-		return learners.Step{}, err
+		return nil, 0, err
 	}
 	share := float64(len(some)) / float64(n)
-	l.state.HeadStart, l.state.Short = true, l.state.Short || part.state.Short
-	l.loss.evaluations += part.loss.evaluations * share
-	if l.state.Stage == searching {
-		l.found(part.state.Search.Lambda * share)
+	r.loss.evaluations += part.loss.evaluations * share
+	r.cut = r.cut || part.cut
+	if s.Lambda = r.lambda; r.stage == searching {
+		s.Lambda = part.lambda * share
 	}
-	if err := l.beginFit(v.W); err != nil { // now, so that Count finds the scores there
-		return learners.Step{}, err
+	if r.stage == searching {
+		r.stage = fitting
 	}
-	copy(w.W, v.W)
-	s := l.stepped(w)
-	s.Fields = append(s.Fields, learners.Field{Name: "examples", Value: len(some)})
-	return s, nil
+	r.lambda = s.Lambda
+	if err := r.keep(headStarted, s); err != nil {
+		return nil, 0, err
+	}
+	return s.W, s.Lambda, r.move(s.W, learners.Field{Name: "examples", Value: len(some)})
+}
+
+// errTimeUp ends a run on a part of the examples whose time is up.
+var errTimeUp = errors.New("softmax: time is up")
+
+// learnPart runs the learner on some of the examples, from w on, until it ends or its time is up,
+// and returns the closed run. A cancelled ctx ends it with ctx's error.
+func learnPart(ctx context.Context, p *Params, problem *learners.Problem, some []int, w []float32,
+) (r *run, err error) {
+	part := problem.On(problem.X.Pick(some), lists.At(problem.Y, some))
+	part.Evidence = problem.Evidence.Pick(some, problem.Q)
+	if r, err = p.load(part); err != nil {
+		return nil, err
+	}
+	ctx, task := progress.Begin(ctx, progress.Work{
+		Name: fmt.Sprintf("learning from %d examples", len(some)), Unit: "step"})
+	defer task.End()
+	v := engine.Weights{Q: problem.Q, D: problem.X.D, W: w}
+	_, err = r.Fit(ctx, v, func(s learners.Step) error {
+		task.Enter(s.Stage)
+		task.Add(1)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if problem.TimeSpent() >= 1 {
+			return errTimeUp
+		}
+		return nil
+	})
+	if errors.Is(err, errTimeUp) {
+		err = nil
+	}
+	return r, errors.Join(err, r.Close())
+}
+
+// which returns the examples of those folds that want holds of.
+func which(folds []uint8, want func(uint8) bool) (some []int) {
+	for i, f := range folds {
+		if want(f) {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// ahead returns the mean of n differences, and its standard error.
+func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
+	var squares float64
+	for i := range n {
+		d := difference(i)
+		mean += d
+		squares += float64(d * d)
+	}
+	mean /= float64(n)
+	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }

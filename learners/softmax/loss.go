@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // loss is the mean loss of the examples that the evaluator is aimed at, and a penalty:
@@ -58,6 +59,15 @@ func (l *loss) aim(t engine.Targets, n int, use func(i int) bool) error {
 	return l.eval.SetTargets(t)
 }
 
+// rescore has the evaluator score all examples by w, unless it has done that last.
+func (l *loss) rescore(w []float32) error {
+	if slices.Equal(l.scored, w) {
+		return nil
+	}
+	l.scored, l.answer = slices.Clone(w), nil
+	return l.eval.Rescore(engine.Weights{Q: l.q, D: l.d, W: w}, learners.AllClasses(l.q))
+}
+
 // at looks at w. Where an example is refused, the loss is +Inf.
 func (l *loss) at(w []float32) (point, error) {
 	if l.answer == nil || !slices.Equal(l.scored, w) {
@@ -86,7 +96,7 @@ func (l *loss) at(w []float32) (point, error) {
 	return p, nil
 }
 
-// penalise makes of pairs those of a loss whose penalty is larger by λ.
+// penalise adjusts L-BFGS pairs for a penalty increase of λ.
 func (l *loss) penalise(pairs []pair, lambda float64) {
 	for k := range pairs {
 		p := &pairs[k]

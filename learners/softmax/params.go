@@ -1,7 +1,6 @@
 package softmax
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -94,16 +93,16 @@ type NoiseOnly struct {
 // Definition implements learners.Params.
 func (p *NoiseOnly) Definition() *learners.Definition {
 	d := p.Params.Definition()
-	d.Start = func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-		l, err := p.startRun(problem)
+	d.Fit = func(problem *learners.Problem) (learners.Fitter, error) {
+		r, err := p.load(problem)
 		if err != nil {
 			return nil, err
 		}
-		l.noiseOnly = true
+		r.noiseOnly = true
 		if p.Penalty > 0 {
-			l.enter(learning, p.Penalty*meanSquared(problem.Rows(), problem.Bias))
+			r.penalty = p.Penalty * meanSquared(problem.Rows(), problem.Bias)
 		}
-		return l, nil
+		return r, nil
 	}
 	return d
 }
@@ -125,12 +124,18 @@ var definition = learners.Definition{
 	Loads:       learners.LoadsEvaluator,
 	Annotations: true,
 	Evidence:    true,
-	Retired:     map[string]string{"clean": `"none"`},
 }
 
 func (p *Params) Definition() *learners.Definition {
 	d := definition
-	d.Parameters, d.Check, d.Start = p.parameters(), p.check, p.start
+	d.Parameters, d.Check = p.parameters(), p.check
+	d.Fit = func(problem *learners.Problem) (learners.Fitter, error) {
+		r, err := p.load(problem)
+		if err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
 	d.Unlabelled = p.Correction == EM && !p.LearnConfusion
 	return &d
 }

@@ -1,6 +1,9 @@
 package softmax
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -46,23 +49,24 @@ const (
 var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
 	5.656854, 8}
 
-// search is the search for a penalty. Each fit of a fold goes on from the weights of the one
-// before it.
+// search is a search for a penalty, or as much of it as has been made.
 type search struct {
-	Lambda  float64   // of the fit under way, or of all after the search
-	From    float64   // the first λ of the path
-	Fold    int       // that is held out
-	Start   int       // the place on the path where each fold begins
-	Flat    bool      // the path ends where it is flat
-	Doubt   bool      // the best λ is still to be tried from W = 0
-	Again   bool      // it is under way
-	At      int       // the place of λ
-	Down    bool      // the way from Start up has ended
-	StartW  []float32 // the weights of this fold at Start
-	Tried   []trial   // what became of each λ of the path, of all folds so far; nothing of some
-	Least   float64   // the least loss of this fold
+	From  float64 // the first λ of the path
+	Start int     // the place on the path where each fold begins
+	Flat  bool    // the path ends where it is flat
+	Doubt bool    // the best λ is to be tried from W = 0
+	Fold  int     // that is held out
+	Tried []trial // what became of each λ of the path, in all folds so far; nothing of some
+
+	Least   float64   // the least loss of the last fold
 	LeastAt int       // and its place
 	BestW   []float32 // the weights of this fold under the λ that would be taken now
+}
+
+// tried is a fit and what became of it.
+type tried struct {
+	W     []float32
+	Trial trial
 }
 
 // trial is what became of a penalty on the examples held out.
@@ -138,10 +142,8 @@ func (t *trial) add(u float64, y int32, s, likelihood, known []float32, given bo
 }
 
 // newSearch returns a search that begins at a place of the path whose first penalty is from.
-func newSearch(from float64, start int, doubt bool) search {
-	s := search{From: from, Start: start, At: start, Doubt: doubt, Tried: make([]trial, pathLength)}
-	s.Lambda = s.lambda(start)
-	return s
+func newSearch(from float64, start int) search {
+	return search{From: from, Start: start, Tried: make([]trial, pathLength)}
 }
 
 // lambda returns the penalty at a place of the path.
@@ -153,20 +155,62 @@ func (s *search) lambda(at int) float64 {
 	return lambda
 }
 
-// judge takes what became of the fit under way and its weights, and goes on to the next λ or fold,
-// or returns false and takes the λ that is best. from is where the next fit begins.
-func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bool) {
-	loss, deviation := t.mean()
-	if s.Again {
-		if s.Again = false; loss < s.Least-float64(clearlyWorse*deviation) {
-			*s = newSearch(s.From, midPath, false)
-			return make([]float32, len(w)), true
-		}
-		return s.nextFold(len(w), folds)
+// none is the place of the fit before one that goes on from no other fit.
+const none = -1
+
+// fold searches in the fold that is held out, from weights w. fit fits the λ of a place from
+// weights, going on from the fit of the place before. It reports whether the search has to begin
+// again.
+func (s *search) fold(w []float32, fit func(at int, from []float32, before int) (tried, error),
+) (again bool, err error) {
+	s.Least, s.BestW = 0, nil
+	at, before := s.Start, none
+	last, err := fit(at, w, before)
+	if err != nil {
+		return false, err
 	}
-	ends := t.Weight == 0 || s.BestW != nil && (loss > s.Least+float64(clearlyWorse*deviation) ||
+	first, ends := last.W, s.judge(at, last)
+	for s.goes(at-1, ends) { // up
+		if last, err = fit(at-1, last.W, at); err != nil {
+			return false, err
+		}
+		at--
+		ends = s.judge(at, last)
+	}
+	from := last.W
+	if before = at; at != s.Start {
+		from, before = first, none
+	}
+	if at = s.Start; at > 0 {
+		ends = last.Trial.Weight == 0
+	}
+	for s.goes(at+1, ends) { // down
+		if last, err = fit(at+1, from, before); err != nil {
+			return false, err
+		}
+		at++
+		from, before = last.W, at
+		ends = s.judge(at, last)
+	}
+	if !s.Doubt {
+		return false, nil
+	}
+	s.Doubt = false
+	if last, err = fit(s.LeastAt, make([]float32, len(w)), none); err != nil {
+		return false, err
+	}
+	loss, deviation := last.Trial.mean()
+	return loss < s.Least-float64(clearlyWorse*deviation), nil
+}
+
+// judge takes what became of the λ of a place in the fold that is held out, and reports whether
+// the path ends there.
+func (s *search) judge(at int, fit tried) (ends bool) {
+	t := fit.Trial
+	loss, deviation := t.mean()
+	ends = t.Weight == 0 || s.BestW != nil && (loss > s.Least+float64(clearlyWorse*deviation) ||
 		s.Flat && loss > s.Least-float64(flat*deviation) && t.Missed >= s.leastMissed())
-	sum := &s.Tried[s.At]
+	sum := &s.Tried[at]
 	sum.Weight += t.Weight
 	sum.Missed += t.Missed
 	for e := range temperatures {
@@ -174,31 +218,12 @@ func (s *search) judge(t trial, w []float32, folds int) (from []float32, more bo
 		sum.Squares[e] += t.Squares[e]
 	}
 	if s.BestW == nil || loss < s.Least {
-		s.Least, s.LeastAt = loss, s.At
+		s.Least, s.LeastAt = loss, at
 	}
-	if s.BestW == nil || s.best() == s.Lambda {
-		s.BestW = w
+	if s.BestW == nil || s.best() == s.lambda(at) {
+		s.BestW = fit.W
 	}
-	if s.At == s.Start {
-		s.StartW = w
-	}
-	if !s.Down {
-		if s.goes(s.At-1, ends) {
-			return w, true
-		}
-		if s.Down = true; s.Start > 0 {
-			s.At, w, ends = s.Start, s.StartW, t.Weight == 0
-		}
-	}
-	if s.goes(s.At+1, ends) {
-		return w, true
-	}
-	if s.Doubt {
-		s.Doubt, s.Again = false, true
-		s.At, s.Lambda = s.LeastAt, s.lambda(s.LeastAt)
-		return make([]float32, len(w)), true
-	}
-	return s.nextFold(len(w), folds)
+	return ends
 }
 
 // leastMissed returns the least weight of missed labels of a λ.
@@ -212,24 +237,10 @@ func (s *search) leastMissed() float64 {
 	return least
 }
 
-// nextFold goes on to the next fold, whose weights, size of them, begin from 0, or ends the search.
-func (s *search) nextFold(size, folds int) (from []float32, more bool) {
-	if s.Fold++; s.Fold < folds {
-		s.At, s.Lambda, s.Down = s.Start, s.lambda(s.Start), false
-		s.Least, s.BestW, s.StartW = 0, nil, nil
-		return make([]float32, size), true
-	}
-	s.Lambda = s.best()
-	return s.BestW, false
-}
-
-// goes moves on to a place of the path, unless the first fold ended before it.
+// goes reports whether the path goes on to a place: it ends where the first fold has ended.
 func (s *search) goes(at int, ends bool) bool {
-	if at < 0 || at == pathLength || s.Fold == 0 && ends || s.Fold > 0 && s.Tried[at].Weight == 0 {
-		return false
-	}
-	s.At, s.Lambda = at, s.lambda(at)
-	return true
+	return at >= 0 && at < pathLength && !(s.Fold == 0 && ends) &&
+		!(s.Fold > 0 && s.Tried[at].Weight == 0)
 }
 
 // best returns the λ that is taken.
@@ -254,26 +265,120 @@ func (s *search) bestAt() int {
 	return best
 }
 
-// endSearch ends a search before its end: it takes the best λ so far, or without any that of EM,
-// and moves w to the weights of that trial.
-func (l *run) endSearch(w []float32) (moved bool) {
-	s := &l.state.Search
-	s.Lambda = softLambda * (s.From / mostLambda) / count(l.problem)
-	if s.BestW != nil {
-		s.Lambda = s.best()
+// penalty is what became of a search.
+type penalty struct {
+	Lambda float64
+	W      []float32 // where the next fit begins
+	Cut    bool      // time was short
+	Ridged float64   // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
+}
+
+// findPenalty returns the λ that is given or found, and where the fit with it begins.
+func (r *run) findPenalty(ctx context.Context, w []float32) (float64, []float32, error) {
+	if !r.L2.Search {
+		return r.L2.Lambda, w, nil
 	}
-	if moved = s.BestW != nil; moved {
-		copy(w, s.BestW)
+	squared := meanSquared(r.problem.Rows(), r.problem.Bias)
+	if r.Correction == EM {
+		return softLambda * squared / count(r.problem), w, nil
 	}
-	l.state.Made, l.state.Pairs, l.state.Short, l.min, l.aimed = 0, nil, true, nil, false
-	l.found(s.Lambda)
-	return moved
+	r.stage, r.lambda = searching, mostLambda*squared
+	_, begun, err := recall[penalty](r, headStarted)
+	if err != nil {
+		return 0, nil, err
+	}
+	if begun || len(r.problem.Y) > mostSearched && !r.short && r.headStarts() {
+		w, lambda, err := r.headStart(ctx, w, nil)
+		return lambda, w, err
+	}
+	found, err := remember(r, "penalty", func() (penalty, error) {
+		s := newSearch(mostLambda*squared, 0)
+		s.Doubt = !r.isConvex() && r.problem.X.D <= mostFactored
+		s.Flat = r.problem.X.D > mostFactored
+		held, err := r.search(ctx, &s, w)
+		switch {
+		case errors.Is(err, errShort) && s.BestW == nil: // the λ of EM
+			return penalty{Lambda: softLambda * squared / count(r.problem), W: slices.Clone(r.w), Cut: true},
+				nil
+		case errors.Is(err, errShort):
+			return penalty{Lambda: s.best(), W: s.BestW, Cut: true}, nil
+		case err != nil:
+			return penalty{}, err
+		}
+		r.lambda = s.best()
+		w, ridged, err := takeRidge(ctx, r, &s, held)
+		if w == nil {
+			w = s.BestW
+		}
+		return penalty{Lambda: s.best(), W: w, Ridged: ridged}, err
+	})
+	r.lambda, r.ridged, r.cut = found.Lambda, found.Ridged, r.cut || found.Cut
+	return found.Lambda, found.W, err
+}
+
+// search makes the search s, and returns the fold of each example.
+func (r *run) search(ctx context.Context, s *search, w []float32) (held []uint8, err error) {
+	const folds = "penalty/folds"
+	if made, ok, err := recall[search](r, folds); err != nil {
+		return nil, err
+	} else if ok {
+		*s, w = made, make([]float32, len(w))
+	}
+	count, most := r.searchFolds()
+	held = deal(r.problem, count, r.problem.Seed)
+	for s.Fold < most {
+		fits := 0
+		again, err := s.fold(w, func(at int, from []float32, before int) (tried, error) {
+			fits++
+			return r.try(ctx, fmt.Sprintf("%s/%d", folds, fits), s, held, at, from, before)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if s.Fold++; again {
+			*s = newSearch(s.From, midPath)
+		}
+		if err := r.keep(folds, *s); err != nil {
+			return nil, err
+		}
+		w = make([]float32, len(w))
+	}
+	return held, nil
+}
+
+// try fits the λ of a place without the fold that is held out, and judges it there.
+func (r *run) try(ctx context.Context, key string, s *search, held []uint8, at int, from []float32,
+	before int) (tried, error) {
+	g := goal{aim: fmt.Sprintf("search %d", s.Fold), targets: r.labels.targets, held: held,
+		without: s.Fold, lambda: s.lambda(at), most: r.roughly(), share: r.Tolerance * rough}
+	if g.warm = before != none; g.warm {
+		g.before = s.lambda(before)
+	}
+	return remember(r, key, func() (t tried, err error) {
+		if t.W, err = r.fit(ctx, key, g, from); err != nil {
+			return t, err
+		}
+		powers := make([]float64, 4*r.problem.Q)
+		err = r.scored(t.W, held, s.Fold, func(i int, scores []float32) {
+			u := 1.0
+			if r.labels.targets.Weight != nil {
+				u = float64(r.labels.targets.Weight[i])
+			}
+			var known []float32
+			if r.labels.classes != nil {
+				known = r.labels.classes[i*len(scores) : (i+1)*len(scores)]
+			}
+			t.Trial.add(u, r.problem.Y[i], scores, r.labels.likelihood(i, r.problem.Q), known,
+				r.labels.targets.Given, powers)
+		})
+		return t, err
+	})
 }
 
 // searchFolds returns the number of folds of a search, and how many it holds out.
-func (l *run) searchFolds() (count, held int) {
-	n := len(l.problem.Y)
-	if count = searchFolds; l.problem.X.D > mostFactored {
+func (r *run) searchFolds() (count, held int) {
+	n := len(r.problem.Y)
+	if count = searchFolds; r.problem.X.D > mostFactored {
 		count = max(2, min(count, n/mostJudged))
 	}
 	each := max(1, n/count)

@@ -36,32 +36,40 @@ func TestSearchPath(t *testing.T) {
 		"two folds": {false, false, 0, 2, []int{-1, 0, 1, 2, 3, 4, 5, 6, -1, 0, 1, 2, 3, 4, 5, 6}, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSearch(1, 0, c.doubt)
-			s.Flat = c.flat
-			var got []int
-			w := make([]float32, 1) // which a fit makes 1
-			for more := true; more; {
-				if w[0] == 0 {
-					got = append(got, -1)
+			s, places := newSearch(1, 0), []int{}
+			s.Doubt, s.Flat = c.doubt, c.flat
+			for s.Fold < c.folds {
+				doubted := s.Doubt
+				again, err := s.fold([]float32{0}, func(at int, from []float32, before int) (tried, error) {
+					if from[0] == 0 {
+						places = append(places, -1)
+					}
+					if (before == none) != (from[0] == 0) && at != midPath+1 {
+						t.Errorf("place %d from %v goes on from place %d", at, from, before)
+					}
+					places = append(places, at)
+					loss := better(at)
+					if c.flat {
+						loss = better(min(at, 3))
+					}
+					if from[0] == 0 && doubted && len(places) > 2 {
+						loss = c.fromZ
+					}
+					return tried{[]float32{1}, judged(loss)}, nil
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
-				got = append(got, s.At)
-				if s.Lambda != s.lambda(s.At) {
-					t.Fatalf("λ: got %v, want that of place %d", s.Lambda, s.At)
+				if s.Fold++; again {
+					s = newSearch(s.From, midPath)
 				}
-				loss := better(s.At)
-				if c.flat {
-					loss = better(min(s.At, 3))
-				}
-				if s.Again {
-					loss = c.fromZ
-				}
-				w, more = s.judge(judged(loss), []float32{1}, c.folds)
 			}
+			got := places
 			if !slices.Equal(got, c.want) {
 				t.Errorf("places: got %v, want %v", got, c.want)
 			}
-			if s.Lambda != s.lambda(c.best) {
-				t.Errorf("λ: got %v, want %v", s.Lambda, s.lambda(c.best))
+			if s.best() != s.lambda(c.best) {
+				t.Errorf("λ: got %v, want %v", s.best(), s.lambda(c.best))
 			}
 		})
 	}

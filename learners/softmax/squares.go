@@ -31,36 +31,38 @@ const (
 )
 
 // rivals says whether ridge regression is tried.
-func (l *run) rivals() bool {
-	return l.problem.Mapped && l.problem.Noise != nil && l.noise == nil && l.classes == nil &&
-		l.Correction == Forward && l.targets.Weight == nil &&
-		l.problem.X.D <= mostFactored
+func (r *run) rivals() bool {
+	return r.problem.Mapped && r.problem.Noise != nil && r.noise == nil && r.labels.classes == nil &&
+		r.Correction == Forward && r.labels.targets.Weight == nil &&
+		r.problem.X.D <= mostFactored
 }
 
-// ridgeTaken returns the weights of ridge regression if they do as well as what a search has found,
-// else nil. They are judged on the folds of the search.
-func (l *run) ridgeTaken(ctx context.Context, s *search) ([]float32, error) {
-	if !l.rivals() || l.short {
-		return nil, nil
+// takeRidge returns the weights of ridge regression and their λ if they do as well as what a search
+// has found, else nil. They are judged on the folds of the search, held.
+func takeRidge(ctx context.Context, r *run, s *search, held []uint8) ([]float32, float64, error) {
+	if !r.rivals() || r.short {
+		return nil, 0, nil
 	}
-	inverse, err := l.problem.Inverse()
+	inverse, err := r.problem.Inverse()
 	if err != nil || inverse.Condition == 1 || inverse.Condition > mostCondition {
-		return nil, nil // without C⁻¹ there is no rival
+		return nil, 0, nil // without C⁻¹ there is no rival
 	}
-	if err := l.measure(make([]float32, l.problem.Q*l.problem.X.D)); err != nil {
-		return nil, err
+	informs := r.labels.informs(r.labels.targets, r.problem.Q)
+	if err := r.solver.measure(goal{lambda: s.best(), informs: informs},
+		make([]float32, r.problem.Q*r.problem.X.D)); err != nil {
+		return nil, 0, err
 	}
-	lambda, least := mostRidge*meanSquared(l.problem.Rows(), l.problem.Bias), math.Inf(1)
+	lambda, least := mostRidge*meanSquared(r.problem.Rows(), r.problem.Bias), math.Inf(1)
 	missed, weight := 0.0, 0.0
 	var w []float64
 	for range ridgeLength {
-		next, err := l.ridge(ctx, lambda, 0, w)
+		next, err := ridge(ctx, r, held, lambda, 0, w)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		loss, m, u, err := l.judgeRidge(next, 0)
+		loss, m, u, err := judgeRidge(r, held, next, 0)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !(loss < least) {
 			break
@@ -68,47 +70,47 @@ func (l *run) ridgeTaken(ctx context.Context, s *search) ([]float32, error) {
 		least, w, missed, weight = loss, next, m, u
 		lambda *= ridgeFactor
 	}
-	taken := s.Tried[s.bestAt()]
-	share := taken.Missed / taken.Weight
+	best := s.Tried[s.bestAt()]
+	share := best.Missed / best.Weight
 	behind := func(deviations float64) bool {
 		return missed/weight > share+float64(deviations*math.Sqrt(share*(1-share)/weight))
 	}
 	if behind(clearlyWorse) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	lambda /= ridgeFactor
-	_, held := l.searchFolds()
-	for fold := 1; fold < held; fold++ {
-		v, err := l.ridge(ctx, lambda, fold, w)
+	for fold := 1; fold < s.Fold; fold++ {
+		v, err := ridge(ctx, r, held, lambda, fold, w)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		_, m, u, err := l.judgeRidge(v, fold)
+		_, m, u, err := judgeRidge(r, held, v, fold)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		missed, weight = missed+m, weight+u
 	}
 	if behind(tolerated) {
-		return nil, nil
+		return nil, 0, nil
 	}
-	if w, err = l.ridge(ctx, lambda, -1, w); err != nil { // of all examples
-		return nil, err
+	if w, err = ridge(ctx, r, held, lambda, -1, w); err != nil { // of all examples
+		return nil, 0, err
 	}
-	l.ridged, l.state.Stage = lambda, done
-	return l.ridgeWeights(w)
+	taken, err := ridgeWeights(r, w)
+	return taken, lambda, err
 }
 
 // judgeRidge returns what weights of ridge regression do on a fold: the sum of squared losses, how
 // many labels are not the likeliest class, and how many examples there are.
-func (l *run) judgeRidge(w []float64, fold int) (loss, missed, count float64, err error) {
-	scored, err := l.ridgeWeights(w)
+func judgeRidge(r *run, held []uint8, w []float64, fold int,
+) (loss, missed, count float64, err error) {
+	scored, err := ridgeWeights(r, w)
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	c, q := confusionOf(&l.Params, l.problem), l.problem.Q
-	err = l.scored(scored, fold, func(i int, s []float32) {
-		y := int(l.problem.Y[i])
+	c, q := confusionOf(&r.Params, r.problem), r.problem.Q
+	err = r.scored(scored, held, fold, func(i int, s []float32) {
+		y := int(r.problem.Y[i])
 		for k := range q {
 			v := 0.0
 			for t, f := range s {
@@ -128,12 +130,12 @@ func (l *run) judgeRidge(w []float64, fold int) (loss, missed, count float64, er
 }
 
 // ridgeWeights returns those of the true classes from those of the labels.
-func (l *run) ridgeWeights(w []float64) ([]float32, error) {
-	inverse, err := l.problem.Inverse()
+func ridgeWeights(r *run, w []float64) ([]float32, error) {
+	inverse, err := r.problem.Inverse()
 	if err != nil {
 		return nil, err
 	}
-	q, d := l.problem.Q, l.problem.X.D
+	q, d := r.problem.Q, r.problem.X.D
 	all := make([]float32, q*d)
 	for t := range q {
 		for j := range d {
@@ -149,13 +151,13 @@ func (l *run) ridgeWeights(w []float64) ([]float32, error) {
 
 // ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
 // goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
-// curvature of the fit under way, whose information is that of the examples.
-func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float64,
+// curvature of the fits, whose information is that of the examples.
+func ridge(ctx context.Context, r *run, held []uint8, lambda float64, without int, w []float64,
 ) ([]float64, error) {
-	q, d, n := l.problem.Q, l.problem.X.D, l.problem.X.N
+	q, d, n := r.problem.Q, r.problem.X.D, r.problem.X.N
 	count := 0.0
 	for i := range n {
-		if without < 0 || int(l.held[i]) != without {
+		if without < 0 || int(held[i]) != without {
 			count++
 		}
 	}
@@ -169,18 +171,19 @@ func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float6
 		for i, f := range v {
 			v32[i] = float32(f)
 		}
-		l.loss.scored, l.loss.answer = nil, nil
-		if err := l.eval.Rescore(engine.Weights{Q: q, D: d, W: v32}, learners.AllClasses(q)); err != nil {
+		r.loss.scored, r.loss.answer = nil, nil
+		at := engine.Weights{Q: q, D: d, W: v32}
+		if err := r.loss.eval.Rescore(at, learners.AllClasses(q)); err != nil {
 			return err
 		}
 		a, most := make([]float32, n*q), float32(0)
-		if err := base.EachScores(l.eval, func(i int, s []float32) error {
-			if without >= 0 && int(l.held[i]) == without {
+		if err := base.EachScores(r.loss.eval, func(i int, s []float32) error {
+			if without >= 0 && int(held[i]) == without {
 				return nil
 			}
 			row := a[i*q : (i+1)*q]
 			copy(row, s)
-			row[l.problem.Y[i]] -= label
+			row[r.problem.Y[i]] -= label
 			for _, f := range row {
 				most = max(most, f, -f)
 			}
@@ -194,18 +197,18 @@ func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float6
 			a[i] *= down
 		}
 		sums := make([]int64, q*d)
-		if err := l.eval.WeightedSums(sums, a); err != nil {
+		if err := r.loss.eval.WeightedSums(sums, a); err != nil {
 			return err
 		}
-		l.loss.evaluations++
-		unit := math.Ldexp(l.loss.unit, exponent) / count
+		r.loss.evaluations++
+		unit := math.Ldexp(r.loss.unit, exponent) / count
 		for i, s := range sums {
 			dst[i] = float64(float64(s)*unit) + float64(lambda*v[i])
 		}
 		return ctx.Err()
 	}
 	even := slices.Repeat([]float32{1 / float32(q)}, q)
-	l.curve.penalise(float64(lambda*l.target().of(0, even)), false)
+	r.solver.curve.penalise(float64(lambda*r.labels.informs(r.labels.targets, q).of(0, even)), false)
 	rest := make([]float64, q*d)
 	if err := times(rest, w, 1); err != nil {
 		return nil, err
@@ -213,7 +216,7 @@ func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float6
 	scale(rest, -1)
 	w = slices.Clone(w)
 	z := slices.Clone(rest)
-	l.curve.solve(z, 1)
+	r.solver.curve.solve(z, 1)
 	p, image := slices.Clone(z), make([]float64, q*d)
 	left := dot(rest, z)
 	first := left
@@ -230,7 +233,7 @@ func (l *run) ridge(ctx context.Context, lambda float64, without int, w []float6
 			rest[i] -= float64(f * image[i])
 		}
 		copy(z, rest)
-		l.curve.solve(z, 1)
+		r.solver.curve.solve(z, 1)
 		next := dot(rest, z)
 		for i := range p {
 			p[i] = z[i] + float64(next/left*p[i])

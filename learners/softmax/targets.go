@@ -12,6 +12,49 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
+// labels is what is known of the labels of all examples.
+type labels struct {
+	targets    engine.Targets
+	evidence   []float32 // log C, Q×Q: row k for label k; n×Q if perExample
+	classes    []float32 // what is known of the classes, n×Q; nil if each example has one
+	perExample bool      // evidence has a row for each example, in place of each label
+	y          []int32
+}
+
+func newLabels(p *Params, problem *learners.Problem) (l labels, err error) {
+	c := confusionOf(p, problem)
+	l.y, l.classes = problem.Y, classesOf(problem)
+	if l.perExample = l.classes != nil; l.perExample {
+		l.evidence = logsOf(l.classes, c, problem.Q)
+	} else {
+		l.evidence = logRows(c, problem.Q)
+	}
+	l.targets, err = newTargets(p, problem)
+	return l, err
+}
+
+// likelihood returns the logarithms of how likely the label of example i is, or its labels are,
+// with each of q classes.
+func (l *labels) likelihood(i, q int) []float32 {
+	row := i
+	if !l.perExample {
+		row = int(l.y[i])
+	}
+	return l.evidence[row*q : (row+1)*q]
+}
+
+// informs returns what a label tells of the q classes in a fit of targets t.
+func (l *labels) informs(t engine.Targets, q int) informant {
+	f := informant{q: q, weight: t.Weight}
+	if !t.Given && !l.perExample {
+		f.c = make([]float64, q*q)
+		for k, v := range l.evidence {
+			f.c[k] = float64(numerics.Exp(v))
+		}
+	}
+	return f
+}
+
 // newTargets makes the targets of the noisy labels by a correction (clause 16).
 func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err error) {
 	q, c := problem.Q, confusionOf(p, problem)
@@ -146,11 +189,12 @@ func reweighted(c, weights []float64, q int) []float64 {
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x736f66746d6178 // "softmax"
 
-// folds puts each example into one of count folds: at random, of each label about as many
-// into each.
-func folds(y []int32, q, count int, seed uint64) []uint8 {
+// deal puts each example of a problem into one of count folds: at random, of each label about as
+// many into each.
+func deal(problem *learners.Problem, count int, seed uint64) []uint8 {
+	y := problem.Y
 	rng := rand.New(rand.NewPCG(seed, stream))
-	fold, next := make([]uint8, len(y)), make([]int, q)
+	fold, next := make([]uint8, len(y)), make([]int, problem.Q)
 	for k := range next {
 		next[k] = rng.IntN(count)
 	}

@@ -1,7 +1,6 @@
 package softmax_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -35,8 +34,9 @@ func TestShortTime(t *testing.T) {
 				t.Helper()
 				made := 0
 				o.MaxSteps, o.OnStep = 10000, func(r host.Report) { made = r.Step }
-				ctx := learners.WithTime(context.Background(), func() float64 { return spent(made) })
-				r, err := host.Run(ctx, params, p, o)
+				timed := p.On(p.X, p.Y)
+				timed.Spent = func() float64 { return spent(made) }
+				r, err := host.Run(t.Context(), params, timed, o)
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -38,7 +38,7 @@ func TestAllIsBatchPerceptron(t *testing.T) {
 	x, y := sample(n, d, q)
 	params := Defaults()
 	params.Step = StepAll
-	l, err := learners.Start(t.Context(), params,
+	l, err := params.Definition().Start(t.Context(),
 		&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)
@@ -221,8 +221,9 @@ func TestStepsEqualNaive(t *testing.T) {
 	} {
 		p.Select, p.AlphaUnit, p.Tol = SelectError, cmp.Or(p.AlphaUnit, UnitWeights), 1e-9
 		t.Run(fmt.Sprintf("%s alpha %v %s", p.Step, p.Alpha, p.AlphaUnit), func(t *testing.T) {
-			l, err := learners.Start(t.Context(), &p, &learners.Problem{X: x, Y: y, Q: q, Noise: noise,
-				Engine: cpuref.New()})
+			l, err := p.Definition().Start(t.Context(),
+				&learners.Problem{X: x, Y: y, Q: q, Noise: noise,
+					Engine: cpuref.New()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +280,7 @@ func TestRoom(t *testing.T) {
 	x, y := sample(n, d, q)
 	var all [][]float32
 	for _, room := range []int{1, 2 * d, room} {
-		l, err := learners.Start(t.Context(), Defaults(),
+		l, err := Defaults().Definition().Start(t.Context(),
 			&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 		if err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestDoneIsOdd(t *testing.T) {
 				x.Row(i)[y[i]] = 1
 			}
 		}
-		l, err := learners.Start(t.Context(), &c.params,
+		l, err := c.params.Definition().Start(t.Context(),
 			&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 		if err != nil {
 			t.Fatal(err)

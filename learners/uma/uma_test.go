@@ -97,7 +97,7 @@ func TestIsBatchPerceptron(t *testing.T) {
 	}
 	params := Defaults()
 	params.Step = StepPair
-	l, err := learners.Start(t.Context(), params,
+	l, err := params.Definition().Start(t.Context(),
 		&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
 	if err != nil {
 		t.Fatal(err)

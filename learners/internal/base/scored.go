@@ -142,8 +142,25 @@ func Pack(values ...any) (state []byte, err error) {
 			return nil, err
 		}
 	}
+	return Seal(state), nil
+}
+
+// Seal returns a state with its SHA-256 behind it.
+func Seal(state []byte) []byte {
 	sum := sha256.Sum256(state)
-	return append(state, sum[:]...), nil
+	return append(state, sum[:]...)
+}
+
+// Unseal returns the state that Seal was given.
+func Unseal(saved []byte) ([]byte, error) {
+	body := len(saved) - sha256.Size
+	if body < 0 {
+		return nil, errors.New("it is too short")
+	}
+	if sum := sha256.Sum256(saved[:body]); !bytes.Equal(sum[:], saved[body:]) {
+		return nil, errors.New("its checksum is another")
+	}
+	return saved[:body], nil
 }
 
 // SavedState reads what Pack returned. After a fault it reads nothing more.
@@ -154,14 +171,8 @@ type SavedState struct {
 
 // Unpack returns a reader of saved.
 func Unpack(saved []byte) *SavedState {
-	body := len(saved) - sha256.Size
-	if body < 0 {
-		return &SavedState{err: errors.New("it is too short")}
-	}
-	if sum := sha256.Sum256(saved[:body]); !bytes.Equal(sum[:], saved[body:]) {
-		return &SavedState{err: errors.New("its checksum is another")}
-	}
-	return &SavedState{rest: saved[:body]}
+	state, err := Unseal(saved)
+	return &SavedState{rest: state, err: err}
 }
 
 // Read writes the next values to places, and reports whether there was no fault so far.

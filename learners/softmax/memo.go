@@ -1,0 +1,140 @@
+package softmax
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+)
+
+// memo keeps what the finished parts of a run have found, in the order in which they ended. A
+// part's key begins with that of the part it belongs to, and a slash.
+type memo struct {
+	Parts []part
+	Last  string // the key of the part that ended last
+
+	restored *fitState // of a saved run, whose parts are still being found; nil after that
+}
+
+type part struct {
+	Key   string
+	Value []byte // gob
+}
+
+func (p part) decode(found any) error {
+	if err := gob.NewDecoder(bytes.NewReader(p.Value)).Decode(found); err != nil {
+		return fmt.Errorf("%w: %s: %w", errDamaged, p.Key, err)
+	}
+	return nil
+}
+
+// remember returns what the part of this key has found. If the memo does not have it, make finds
+// it, and the memo keeps it in place of the parts that belong to it.
+func remember[T any](r *run, key string, make func() (T, error)) (T, error) {
+	if found, ok, err := recall[T](r, key); ok || err != nil {
+		return found, err
+	}
+	found, err := make()
+	if err != nil {
+		return found, err
+	}
+	return found, r.keep(key, found)
+}
+
+// recall returns what the part of this key has found, and whether there is such a part.
+func recall[T any](r *run, key string) (found T, ok bool, err error) {
+	m := &r.memo
+	at := slices.IndexFunc(m.Parts, func(p part) bool { return p.Key == key })
+	if at < 0 {
+		return found, false, nil
+	}
+	if err := m.Parts[at].decode(&found); err != nil {
+		return found, false, err
+	}
+	if s := m.restored; s != nil && s.Key == "" && m.Last == key {
+		r.solver.state, m.restored = *s, nil
+	}
+	return found, true, nil
+}
+
+// keep enters what a part has found, in place of the parts that belong to it and of what it had
+// found before.
+func (r *run) keep(key string, found any) error {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(found); err != nil {
+		return err
+	}
+	m := &r.memo
+	m.Parts = slices.DeleteFunc(m.Parts, func(p part) bool {
+		return p.Key == key || strings.HasPrefix(p.Key, key+"/")
+	})
+	m.Parts, m.Last = append(m.Parts, part{key, b.Bytes()}), key
+	return nil
+}
+
+// resumes takes over the state with which the run was saved, if it has not been yet, and reports
+// whether the fit of this key was then under way.
+func (m *memo) resumes(key string, state *fitState) bool {
+	if m.restored == nil {
+		return false
+	}
+	*state, m.restored = *m.restored, nil
+	return state.Key == key
+}
+
+// saved is what Save writes.
+type saved struct {
+	Memo memo
+	Fit  fitState
+	Cut  bool
+}
+
+var errDamaged = errors.New("softmax: found a damaged state of a run")
+
+func (r *run) Save() ([]byte, error) {
+	s := saved{Memo: r.memo, Fit: r.solver.state, Cut: r.cut}
+	if r.memo.restored != nil {
+		s.Fit = *r.memo.restored
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		return nil, err
+	}
+	return base.Seal(b.Bytes()), nil
+}
+
+func (r *run) Restore(state []byte) error {
+	body, err := base.Unseal(state)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	var s saved
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	size := r.problem.Q * r.problem.X.D
+	wrong := func(v []float32) bool { return len(v) != size || !base.Finite(v) }
+	wrongPair := func(p pair) bool { return wrong(p.S) || wrong(p.Y) || !(p.SY > 0) }
+	if len(s.Fit.Curved.W) > 0 && wrong(s.Fit.Curved.W) ||
+		slices.ContainsFunc(s.Fit.Pairs, wrongPair) {
+		return fmt.Errorf("%w: found other numbers of weights, wanted %d", errDamaged, size)
+	}
+	r.memo, r.cut = s.Memo, s.Cut
+	r.memo.restored = &s.Fit
+	for _, key := range []string{"noise", "em"} {
+		at := slices.IndexFunc(r.memo.Parts, func(p part) bool { return p.Key == key })
+		if r.noise == nil || at < 0 {
+			continue
+		}
+		var made rounds
+		if err := r.memo.Parts[at].decode(&made); err != nil {
+			return err
+		}
+		r.noise.state = made.Noise
+	}
+	return nil
+}

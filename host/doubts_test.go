@@ -42,8 +42,8 @@ func TestDoubts(t *testing.T) {
 		{"right", right, logistic, nil}, {"right", right, pairs, nil}, {"none", nil, logistic, nil},
 		{"49 %", pairwise(0.49), logistic, []string{"the estimated error is -", "does not explain"}},
 		{"49 %", pairwise(0.49), pairs, []string{"the estimated error is -", "does not explain"}},
-		{"turned", transposed(right), logistic, []string{`Options.ConfusionAxes "true-rows" reads it so`}},
-		{"turned", transposed(right), pairs, []string{`Options.ConfusionAxes "true-rows" reads it so`}},
+		{"turned", transposed(right), logistic, []string{"confusion-axes=true-rows reads it so"}},
+		{"turned", transposed(right), pairs, []string{"confusion-axes=true-rows reads it so"}},
 		{"25 %", pairwise(0.25), logistic, []string{"does not explain"}},
 	} {
 		var said []string

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -131,7 +131,7 @@ func (t *trainer) checkRowWise() error {
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
 		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask "+
 			"for one that needs none (%s), or begin with a model that has it (%s)", steps,
-			setting.Spell("normalize", "bias,l2"), setting.Spell("from", ""))
+			option.Named("normalize", "bias,l2"), option.Named("from"))
 	}
 	return err
 }

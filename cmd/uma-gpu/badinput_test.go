@@ -31,7 +31,7 @@ func TestTrainBadInput(t *testing.T) {
 		{"C not square", "d.csv", good, "1,0,0\n0,1,0\n0,0\n", "C.csv:3 2 numbers 3"},
 		{"C out of range", "d.csv", good, "1,0,0\n0,2,0\n0,0,1\n", "2 number 0 1"},
 		{"C sums wrong", "d.csv", good, "1,0,0\n0,0.5,0\n0,0,1\n", `C.csv "b" 0.5`},
-		{"C transposed", "d.csv", good, "1,0,0\n0.5,0.5,0\n0,0,1\n", "--confusion-axes true-rows"},
+		{"C transposed", "d.csv", good, "1,0,0\n0.5,0.5,0\n0,0,1\n", "confusion-axes=true-rows"},
 		{"C singular", "d.csv", good, "1,0,0\n0,0.5,0.5\n0,0.5,0.5\n", `C.csv +Inf 1e+06 "b" "c"`},
 		{"C empty", "d.csv", good, "\n", "C.csv:1 text"},
 		{"ragged rows", "d.csv", "1,2,a\n3,b\n", "", "d.csv:2:4 2 fields 3"},

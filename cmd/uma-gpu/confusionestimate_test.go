@@ -65,7 +65,7 @@ func TestEstimateTable(t *testing.T) {
 		}
 	}
 	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
-	fail(t, app.ExitFailure, "--confusion-axes true-rows", "confusion", "estimate", "--table", bare)
+	fail(t, app.ExitFailure, "confusion-axes=true-rows", "confusion", "estimate", "--table", bare)
 	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
 	}

@@ -54,7 +54,7 @@ func TestWarningsOfData(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%s", i, r.text("a", "b", "label"))
 	}
 	data := write(t, dir, "data.csv", text.String())
-	const want = "data.csv column 1 --ignore-columns 1"
+	const want = "data.csv column 1 ignore-columns=1"
 	m := filepath.Join(dir, "m.npz")
 	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m); !facts.Told(stderr,
 		want) || !strings.HasPrefix(stderr, "warning: ") {

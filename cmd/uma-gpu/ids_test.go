@@ -167,5 +167,5 @@ func TestCheckedByNamesOfTheData(t *testing.T) {
 	if !strings.Contains(text, "confusion") {
 		t.Errorf("printed %s", text)
 	}
-	fail(t, app.ExitFailure, "checked.csv:1 --id-column", args...)
+	fail(t, app.ExitFailure, "checked.csv:1 id-column=NAME", args...)
 }

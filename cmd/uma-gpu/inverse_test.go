@@ -34,7 +34,7 @@ func TestTrainInverse(t *testing.T) {
 		flat.WriteString("0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1\n")
 	}
 	singular := write(t, dir, "flat.csv", flat.String())
-	fail(t, app.ExitFailure, "--inverse pinv", train("--confusion", singular)...)
+	fail(t, app.ExitFailure, "inverse=pinv", train("--confusion", singular)...)
 	succeed(t, train("--confusion", singular, "--inverse", "pinv")...)
 	fail(t, app.ExitUsage, `--inverse "best"`, train("--confusion", matrix, "--inverse", "best")...)
 	fail(t, app.ExitUsage, "--inverse --confusion", train("--inverse", "pinv")...)

@@ -185,9 +185,9 @@ func TestForgottenLabel(t *testing.T) {
 		func(i int, row []string) []string { return append(row, fmt.Sprint(i*i%1651)) }), "kind",
 		"kind,charges", 1))
 	m := filepath.Join(dir, "m.npz")
-	fail(t, 1, "column 5 charges classes --label-column", "train", "--data", data, "--model", m)
+	fail(t, 1, "column 5 charges classes label-column", "train", "--data", data, "--model", m)
 	stdout, _ := succeed(t, "info", "--data", data)
-	if !facts.Told(stdout, "problem charges classes --label-column") {
+	if !facts.Told(stdout, "problem charges classes label-column") {
 		t.Errorf("info: %s", stdout)
 	}
 	succeed(t, "train", "--data", data, "--label-column", "kind", "--model", m)

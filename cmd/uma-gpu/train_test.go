@@ -204,7 +204,7 @@ func TestTrainTransposedConfusion(t *testing.T) {
 	}
 	fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data, "--confusion",
 		bare, "--model", b)
-	fail(t, app.ExitFailure, "--confusion-axes true-rows", "train", "--data", data, "--confusion",
+	fail(t, app.ExitFailure, "confusion-axes=true-rows", "train", "--data", data, "--confusion",
 		bare, "--model", b)
 }
 

@@ -41,7 +41,7 @@ func TestCheck(t *testing.T) {
 		{"outside tolerance", "a b", []float64{.75 + 0x1p-19, .5, .25, .5},
 			`"a" 1.0000019073486328 1 within 1e-06`},
 		{"transposed", "a b", []float64{.75, .25, .5, .5},
-			`"a" 1.25 1 within 1e-06 1 Options.ConfusionAxes "true-rows"`},
+			`"a" 1.25 1 within 1e-06 1 confusion-axes=true-rows`},
 	} {
 		m := &Matrix{Classes: strings.Fields(c.classes), P: c.p}
 		err := m.Check()

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // MaxCondition is the largest condition number that Invert accepts. C⁻¹
@@ -153,7 +153,7 @@ func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
 		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
 		"estimate of the matrix, or what stands for an inverse (%s)",
-		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes), setting.Spell("inverse", Pseudo))
+		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes), option.Named("inverse", Pseudo))
 }
 
 // inseparable is the error that names the classes of a matrix without a usable inverse. A

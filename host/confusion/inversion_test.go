@@ -28,7 +28,7 @@ func TestInversions(t *testing.T) {
 			c.Inversion = v
 			got, err := c.Invert()
 			if m == singular && text == "exact" {
-				if !facts.Told(err, `Options.Inverse "pinv"`) {
+				if !facts.Told(err, `inverse=pinv`) {
 					t.Errorf("singular: %v", err)
 				}
 				continue

@@ -111,13 +111,13 @@ func TestReadNPYErrors(t *testing.T) {
 		{"text", npyFile(npyDict("<U3", "False", "(2, 2)"), make([]byte, 48)), `"<U3"`},
 		{"objects", npyFile(npyDict("|O", "False", "(2, 2)"), make([]byte, 48)), "Python"},
 		{"counts", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
-			"counts Options.ConfusionAxes"},
+			"counts confusion-axes=true-rows"},
 		{"NaN", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, math.NaN(), 0, 1)),
 			"NaN row 0 column 1"},
 		{"signed", npyFile(npyDict("|i1", "False", "(2, 2)"), []byte{1, 0, 0, 0xff}),
 			"-1 row 1 column 1"},
 		{"column sums", npyFile(npyDict("<f8", "True", "(2, 2)"), float64Bytes(.75, .5, .25, .5)),
-			`Options.ConfusionAxes "true-rows"`},
+			"confusion-axes=true-rows"},
 	} {
 		path := save(t, "c.npy", c.data)
 		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})

@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
@@ -375,7 +375,7 @@ func (g *grid) findAxes(t *Table, asked string) error {
 	switch {
 	case asked != "" && named != "" && asked != named:
 		return fmt.Errorf("the corner is %q, and %s is given: leave it out, or correct the table",
-			g.corner, setting.Spell("confusion-axes", asked))
+			g.corner, option.Named("confusion-axes", asked))
 	case named != "":
 		t.Axes, t.Why = named, fmt.Sprintf("the corner is %q", g.corner)
 	case asked != "":
@@ -486,4 +486,4 @@ func (t *Table) Share() (*Matrix, error) {
 }
 
 // axesOption spells the option that takes rows for true classes.
-func axesOption() string { return setting.Spell("confusion-axes", TrueRows) }
+func axesOption() string { return option.Named("confusion-axes", TrueRows) }

@@ -184,16 +184,16 @@ func TestReadErrors(t *testing.T) {
 		{"no such axes", named, "rows", ": ", `"rows"`},
 
 		{"counts, no corner", ",a,b\na,90,10\nb,20,80\n", "", ": ",
-			`counts Options.ConfusionAxes "true-rows"`},
-		{"counts, no names", "90,10\n20,80\n", "", ": ", `counts Options.ConfusionAxes "true-rows"`},
+			`counts confusion-axes=true-rows`},
+		{"counts, no names", "90,10\n20,80\n", "", ": ", `counts confusion-axes=true-rows`},
 		{"no corner, columns fit", ",a,b\na,.75,.5\nb,.25,.5\n", TrueRows, ": ", `"a" 1.25`},
 		{"both fit, not symmetric", ",a,b\na,.5,.5\nb,.5,.5\n", "", "", ""},
 		{"corner against the option", named, TrueRows, ": ",
-			`"noisy\\true" Options.ConfusionAxes "true-rows"`},
+			`"noisy\\true" confusion-axes=true-rows`},
 		{"corner against the sums", "true,a,b\na,.75,.5\nb,.25,.5\n", "", ": ", `"a" 1.25`},
 		{"both axes true", "true/actual,a,b\na,5,1\nb,2,7\n", "", ": ", `"true" "actual"`},
-		{"transposed", ".75,.25\n.5,.5\n", "", ": ", `Options.ConfusionAxes "true-rows"`},
-		{"transposed by the option", ".75,.5\n.25,.5\n", TrueRows, ": ", "noisy Options.ConfusionAxes"},
+		{"transposed", ".75,.25\n.5,.5\n", "", ": ", "confusion-axes=true-rows"},
+		{"transposed by the option", ".75,.5\n.25,.5\n", TrueRows, ": ", "noisy confusion-axes=true-rows"},
 		{"neither", ".75,.25\n.5,.25\n", "", ": ", `"a" 1.25`},
 
 		{"semicolons", "noisy\\true;a;b\na;.75;.5\n", "", ":1: ", "commas"},
@@ -241,7 +241,7 @@ func TestReadErrors(t *testing.T) {
 		"true,x,y,All\nx,5,1,6\ny,2,7,9\nAll,7,8,15\n": "margins=True",
 		"true,a\na,5\n":        `F 1 classes "a" 2`,
 		"true,a,\na,5,1\n,7,2": "F name",
-		",a,b,c\na,.5,.35,.15\nb,.15,.5,.35\nc,.35,.15,.5\n": `Options.ConfusionAxes "true-rows"`,
+		",a,b,c\na,.5,.35,.15\nb,.15,.5,.35\nc,.35,.15,.5\n": "confusion-axes=true-rows",
 	} {
 		_, err := parseTable("F", []byte(text), ReadOptions{})
 		wantError(t, err, want)

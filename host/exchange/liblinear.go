@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // Labels returns what the integer labels of m are in LIBLINEAR's form, in the order of its
@@ -37,7 +37,7 @@ func writeLIBLINEAR(w io.Writer, m *model.Model) error {
 	weights, constants, err := m.Raw()
 	if err != nil {
 		return fmt.Errorf("%w: %w, and LIBLINEAR knows no others: write ONNX, or train without %s",
-			ErrForm, err, setting.Spell("kernel", ""))
+			ErrForm, err, option.Named("kernel"))
 	}
 	d, biased := m.Meta.Features.Count, slices.ContainsFunc(constants,
 		func(v float64) bool { return v != 0 })

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // pow10 holds the powers of ten that float64 represents exactly.
@@ -138,7 +138,7 @@ func Fault(text []byte) string {
 	}
 	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
 	if HasComma(s) {
-		fault += "; if that is a decimal comma, say so (" + setting.Spell("decimal", "comma") + ")"
+		fault += "; if that is a decimal comma, say so (" + option.Named("decimal", "comma") + ")"
 	}
 	return fault
 }

@@ -17,7 +17,7 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset/internal/names", []string{"internal/quote", "internal/setting"},
+	{"host/dataset/internal/names", []string{"internal/quote", "internal/option"},
 		"a leaf: names are texts, of whatever they are names"},
 	{"host/dataset/internal/prepared", []string{"host/dataset", "internal/"},
 		"asks about preparations for packages features and file"},
@@ -142,7 +142,7 @@ var foreign = map[string][]string{
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory
 // is left, how options are spelt and what package slices lacks, without a word of the trade.
-var mechanics = []string{"internal/parallel", "internal/memory", "internal/setting",
+var mechanics = []string{"internal/parallel", "internal/memory", "internal/option",
 	"internal/lists", "host/progress"}
 
 func TestImports(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // Clean are examples with a known true class.
@@ -112,7 +112,7 @@ func (t *cleanTable) place(header []string) error {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
 			what = "columns row (or index, id; or that of the data, as " +
-				setting.Spell("id-column", "NAME") + " says) and label, or " + what
+				option.Named("id-column", "NAME") + " says) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)
 	}

@@ -1,6 +1,6 @@
 package features
 
-import "github.com/uma-gpu/uma-gpu/internal/setting"
+import "github.com/uma-gpu/uma-gpu/internal/option"
 
 // EncodeOptions say how Read learns an Encoding; a column of mostly words is a category.
 type EncodeOptions struct {
@@ -66,6 +66,6 @@ var ErrMissing error = missingAdvice{}
 type missingAdvice struct{}
 
 func (missingAdvice) Error() string {
-	return "say what stands for missing values (" + setting.Spell("missing", "mean") + " or " +
-		setting.Spell("missing", "indicator") + ")"
+	return "say what stands for missing values (" + option.Named("missing", "mean") + " or " +
+		option.Named("missing", "indicator") + ")"
 }

@@ -209,12 +209,12 @@ func TestMixedBad(t *testing.T) {
 		o                Options
 		want             string
 	}{
-		{"missing", "f", good + "7,,b\n", mixed(""), `f:5:3 column 2 y empty "" missing missing --missing mean`},
-		{"missing level", "f", "x,y,class\nu,2,a\nNA,4,b\nu,2,b\n", mixed(""), `f:3:1 column 1 x "NA" missing missing --missing`},
-		{"a word among numbers", "f", good + "old,8,b\n", mixed("mean"), `f:5:1 column 1 x "old" decimal --categories x`},
+		{"missing", "f", good + "7,,b\n", mixed(""), `f:5:3 column 2 y empty "" missing missing missing=mean`},
+		{"missing level", "f", "x,y,class\nu,2,a\nNA,4,b\nu,2,b\n", mixed(""), `f:3:1 column 1 x "NA" missing missing missing=mean`},
+		{"a word among numbers", "f", good + "old,8,b\n", mixed("mean"), `f:5:1 column 1 x "old" decimal categories=x`},
 		{"infinite", "f", good + "inf,8,b\n", mixed("mean"), `f:5:1 column 1 x "inf" finite`},
-		{"names of examples", "f", own.String(), mixed(""), `f column 1 name 30 30 examples "n0" --ignore-columns name`},
-		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1 column 1 day "2024-01-31" --ignore-columns day`},
+		{"names of examples", "f", own.String(), mixed(""), `f column 1 name 30 30 examples "n0" ignore-columns=name`},
+		{"dates", "f", "day,x,class\n2024-01-31,1,a\n2024-02-01 12:00,2,b\n", mixed(""), `f:1 column 1 day "2024-01-31" ignore-columns=day`},
 		{"no such column", "f", good, Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"z"}}}}, `f:1 "x" "y" "class" "z"`},
 		{"the label", "f", good,
 			Options{Table: Table{Encode: &features.EncodeOptions{Categories: []string{"class"}}}},

@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // columns says what each column of a table (CSV, Parquet) is for.
@@ -68,7 +68,7 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
 		return c, "found no column but the label, wanted features as well; what separates the columns " +
-			"(" + setting.Spell("separator", "") + ")?"
+			"(" + option.Named("separator") + ")?"
 	case c.features == 0:
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
@@ -172,7 +172,7 @@ func (c *columns) keepWanted(o Options) string {
 	if _, fault := names.Match(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
 			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own ("+
-				setting.Spell("label-column", "")+")", c.label+1, quote.Printable(c.names[c.label]))
+				option.Named("label-column")+")", c.label+1, quote.Printable(c.names[c.label]))
 		}
 		return fault
 	}

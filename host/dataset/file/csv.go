@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // csvReader holds what the rows of one CSV file share.
@@ -197,7 +197,7 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
 		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"("+setting.Spell("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
+			"("+option.Named("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
 	}
 	at := bytes.IndexByte(field, ',')
 	if at < 0 || at != bytes.LastIndexByte(field, ',') {
@@ -273,7 +273,7 @@ func (r *csvReader) plainRow() bool {
 func (r *csvReader) fault(j int, what string) error {
 	hint := ""
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
-		hint = "; if these are row names, leave the column out (" + setting.Spell("ignore-columns",
+		hint = "; if these are row names, leave the column out (" + option.Named("ignore-columns",
 			"1") + ")"
 	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
@@ -285,7 +285,7 @@ func (r *csvReader) fault(j int, what string) error {
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
 			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
-				setting.Spell("categories", r.columns.option(j)))
+				option.Named("categories", r.columns.option(j)))
 		}
 	}
 	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // sniffed is how many bytes at the beginning of a CSV tell what its columns hold.
@@ -128,7 +128,7 @@ func (t *tally) lenientKind(commas bool) (kind, why string, holes bool) {
 		return dataset.KindText, "holds sentences, and is taken for a text of words", false
 	case words >= fewExamples && 10*len(t.levels) > 9*words && len(t.levels) < mostTold:
 		return dataset.KindAside, fmt.Sprintf("holds a different text for nearly each example (%d in "+
-			"%d), by which "+setting.Spell("id-column", "")+" names them", len(t.levels), words), false
+			"%d), by which "+option.Named("id-column")+" names them", len(t.levels), words), false
 	}
 	return dataset.KindCategory, "", false
 }
@@ -142,18 +142,18 @@ func (t *tally) fault(c *columns, j int) string {
 	case 2*t.commas > t.words:
 		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say "+
 			"so (%s), and if they are words, take the column for a category (%s)", c.describe(j),
-			quote.Text(t.comma), setting.Spell("decimal", "comma"), setting.Spell("categories", c.option(j)))
+			quote.Text(t.comma), option.Named("decimal", "comma"), option.Named("categories", c.option(j)))
 	}
 	return ""
 }
 
 // datesFault refuses dates, which found describes, in column j.
 func datesFault(c *columns, j int, found string) string {
-	option := c.option(j)
+	column := c.option(j)
 	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
 		"(%s), or make numbers of it, such as the day of the week or the days since a "+
 		"day, or, if the same ones come again, take it for a category (%s)", c.describe(j), found,
-		setting.Spell("ignore-columns", option), setting.Spell("categories", option))
+		option.Named("ignore-columns", column), option.Named("categories", column))
 }
 
 // option names column j as flags do.
@@ -466,7 +466,7 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
 		decimal.IsInteger(r.nextField(at))) {
 		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
-			setting.Spell("header", "no")+")", r.line, quote.Printable(strings.Join(fields, ",")))
+			option.Named("header", "no")+")", r.line, quote.Printable(strings.Join(fields, ",")))
 		return true
 	}
 	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 func sameBits(t *testing.T, what string, got, want []float32) {
@@ -31,6 +30,3 @@ func allSteps() []dataset.Steps {
 	}
 	return all
 }
-
-// Messages are compared as the command line shows them.
-func init() { setting.Spell = setting.Flag }

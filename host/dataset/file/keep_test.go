@@ -122,9 +122,9 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	little(t)
-	const advice = "--data"
-	for steps, want := range map[string]string{"auto": "--normalize standardize,bias,l2 --out",
-		"l2": "--normalize l2 --out", "": "damaged", "none": "damaged"} {
+	const advice = "data="
+	for steps, want := range map[string]string{"auto": "normalize=standardize,bias,l2 option",
+		"l2": "normalize=l2 option", "": "damaged", "none": "damaged"} {
 		_, err := Read(t.Context(), path, Options{Placement: Placement{Prepare: steps}})
 		if !facts.Told(err, want) || strings.Contains(err.Error(), advice) != (want != "damaged") {
 			t.Errorf("%q: %v", steps, err)
@@ -135,7 +135,7 @@ func TestRoomToPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := features.Prepare(d, dataset.Steps{L2: true}); !errors.Is(err, memory.ErrBudget) ||
-		!facts.Told(err, advice) {
+		!strings.Contains(err.Error(), advice) {
 		t.Errorf("prepared: %v", err)
 	}
 	if err := d.Close(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -72,7 +72,7 @@ func (l *labels) class(name string) (k int32, fault string) {
 		}
 		if l.first {
 			return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name "+
-				"all classes ("+setting.Spell("classes", "")+")", quote.Text(name), len(l.names),
+				"all classes ("+option.Named("classes")+")", quote.Text(name), len(l.names),
 				quote.List(l.names))
 		}
 		if l.fixed {
@@ -195,6 +195,6 @@ func judgeIDs(d *dataset.Dataset) {
 	if repeated > 0 {
 		d.Warnings = append(d.Warnings,
 			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
-				"their names ("+setting.Spell("id-column", "")+")?", d.Path, repeated, example))
+				"their names ("+option.Named("id-column")+")?", d.Path, repeated, example))
 	}
 }

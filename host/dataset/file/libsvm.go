@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // libsvmReader takes lines apart; the builder collects what they hold.
@@ -168,7 +168,7 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	if r.settled && r.o.Features == 0 {
 		return r.src.errorfAt(start,
 			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
-				"features there are ("+setting.Spell("features", "")+")", index, r.most-1+r.base)
+				"features there are ("+option.Named("features")+")", index, r.most-1+r.base)
 	}
 	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)

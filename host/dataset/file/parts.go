@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // parts are files that are read as one set, by one builder.
@@ -151,7 +151,7 @@ func (p *parts) sameTable(c *columns) string {
 		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), p.first)
 	case (c.names == nil) != (first.names == nil):
 		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
-			"without ("+setting.Spell("header", "")+")", c.names != nil, p.first, first.names != nil)
+			"without ("+option.Named("header")+")", c.names != nil, p.first, first.names != nil)
 	case !slices.Equal(c.names, first.names):
 		j := 0
 		for c.names[j] == first.names[j] {
@@ -161,8 +161,8 @@ func (p *parts) sameTable(c *columns) string {
 			"order", c.describe(j), quote.Text(first.names[j]), p.first)
 	case !slices.Equal(c.role, first.role):
 		return fmt.Sprintf("found other columns to be features than in %s; say which is the label "+
-			"("+setting.Spell("label-column",
-			"")+") and which to leave out ("+setting.Spell("ignore-columns", "")+")", p.first)
+			"(%s) and which to leave out (%s)", p.first, option.Named("label-column"),
+			option.Named("ignore-columns"))
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (b *builder) tableCells(places string, c *columns, kinds []string) string {
 		}
 	case (made == nil) != (b.Encoder == nil):
 		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
-			"in the other; say which are categories ("+setting.Spell("categories", "")+")", p.first)
+			"in the other; say which are categories ("+option.Named("categories")+")", p.first)
 	case b.Encoder != nil:
 		b.Encoder.GoOn(b.src.path, places)
 	}
@@ -298,8 +298,8 @@ func (b *builder) part(d *dataset.Dataset) error {
 			p.first)
 	case !reflect.DeepEqual(w.Encoding, d.Encoding):
 		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
-			"that they were made of, or convert them with the model of one ("+setting.Spell("encoding",
-			"")+")", p.first)
+			"that they were made of, or convert them with the model of one (%s)", p.first,
+			option.Named("encoding"))
 	}
 	b.width = d.D
 	p.hashes = append(p.hashes, d.SHA256)

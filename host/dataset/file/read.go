@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // A format is one way to write examples.
@@ -37,17 +37,17 @@ func (f format) refuse(path string, o Options) error {
 	switch {
 	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
 		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave %s and %s out", path, f.name, setting.Spell("separator", ""),
-			setting.Spell("decimal", ""))
+			"the format %s; leave %s and %s out", path, f.name, option.Named("separator"),
+			option.Named("decimal"))
 	case f.kind == "tables":
 	case o.IDColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
-			f.name, quote.Text(o.IDColumn), setting.Spell("id-column", ""))
+			f.name, quote.Text(o.IDColumn), option.Named("id-column"))
 	case o.WeightColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
-			f.name, quote.Text(o.WeightColumn), setting.Spell("row-weights", ""))
+			f.name, quote.Text(o.WeightColumn), option.Named("row-weights"))
 	case o.Ignore != nil:
 		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
 			"Parquet)", path)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // remarks are what readers say about the columns of a table, without the path.
@@ -48,8 +48,8 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || !slices.Contains(d.Y[1:], d.Y[0])) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
-			"a header, say so ("+setting.Spell("header",
-			"yes")+"), and if not, too ("+setting.Spell("header", "no")+")", r.maybeHeader)
+			"a header, say so ("+option.Named("header",
+			"yes")+"), and if not, too ("+option.Named("header", "no")+")", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -88,14 +88,14 @@ func leadingColumn(d *dataset.Dataset, r *remarks, o Options, warn func(string, 
 		dropFirst(d)
 	case r.leadingNoName && d.N > 2:
 		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
-			"leave it out (" + setting.Spell("ignore-columns", "1") + ")")
+			"leave it out (" + option.Named("ignore-columns", "1") + ")")
 	case counts && d.N >= fewExamples:
 		name := ""
 		if d.Features != nil {
 			name = " (" + quote.Printable(d.Features[0]) + ")"
 		}
 		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
-			"out ("+setting.Spell("ignore-columns", "1")+")", name)
+			"out ("+option.Named("ignore-columns", "1")+")", name)
 	}
 }
 
@@ -166,7 +166,7 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 		return fmt.Errorf("%s: found labels of several classes, such as %s, wanted one class; if one of "+
 			"them is right, say what stands between them (%s); if all are (multi-label), take "+
 			"scikit-learn's MultiLabelBinarizer and OneVsRestClassifier", d.Path, quote.Text(text),
-			setting.Spell("candidates", ""))
+			option.Named("candidates"))
 	}
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil
@@ -195,19 +195,19 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 		len(d.Classes) > forgotten:
 		return fmt.Errorf("%s: %s, the last, holds %d classes in %d examples, such as %s, and no label "+
 			"column was named; name it (%s, or %s if it is this one)", d.Path, column, len(d.Classes), d.N,
-			quote.List(d.Classes), setting.Spell("label-column", ""), setting.Spell("label-column", "last"))
+			quote.List(d.Classes), option.Named("label-column"), option.Named("label-column", "last"))
 	case fractions != "" && many:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
-			"classes and not a measurement; name the column of the class ("+setting.Spell("label-column",
-			"")+"), or read the data without labels; to predict a number, take scikit-learn's "+
-			"HistGradientBoostingRegressor", d.Path, column, len(d.Classes), d.N, quote.Text(fractions))
+			"classes and not a measurement; name the column of the class (%s), or read the data without "+
+			"labels; to predict a number, take scikit-learn's HistGradientBoostingRegressor", d.Path, column,
+			len(d.Classes), d.N, quote.Text(fractions), option.Named("label-column"))
 	case fractions != "":
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
-			"name the column of the class ("+setting.Spell("label-column", "")+")", column, fractions,
+			"name the column of the class ("+option.Named("label-column")+")", column, fractions,
 			len(d.Classes))
 	case many:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
-			"name the column of the class ("+setting.Spell("label-column", "")+")", column,
+			"name the column of the class ("+option.Named("label-column")+")", column,
 			len(d.Classes), d.N)
 	}
 	return nil

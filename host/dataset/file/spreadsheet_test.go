@@ -33,7 +33,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		return lines(len(rows), func(i int) string { return fmt.Sprintf("%d,%s", first+i, rows[i]) })
 	}
 	swapped := strings.Replace(indexed(0, words), "\n1,", "\n77,", 1)
-	const header = "f line 1 %s --header no"
+	const header = "f line 1 %s header=no"
 	const maybe = "f line 1"
 	for _, c := range []struct {
 		what, text string
@@ -65,7 +65,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"pandas, index of a part", ",a,b,c,label\n" + indexed(1000, words), Options{}, 30, 3, "a b c",
 			"f column 1"},
 		{"pandas, index of a shuffled part", ",a,b,c,label\n" + swapped, Options{}, 30, 4, " a b c",
-			"f column 1 --ignore-columns 1"},
+			"f column 1 ignore-columns=1"},
 		{"the same, left out", ",a,b,c,label\n" + swapped, Options{Table: Table{Ignore: []string{"1"}}},
 			30, 3, "a b c", ""},
 		{"the same, wanted", ",a,b,c,label\n" + indexed(0, words), Options{FeatureNames: []string{"", "a",
@@ -73,7 +73,7 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"the same, as wide as wanted", ",a,b,c,label\n" + indexed(0, words), Options{Features: 4}, 30, 4,
 			" a b c", ""},
 		{"pandas, index without a header", indexed(0, words), Options{}, 30, 4, "",
-			"f column 1 --ignore-columns 1"},
+			"f column 1 ignore-columns=1"},
 		{"pandas, index with a name", "id,a,b,c,label\n" + indexed(0, words), Options{}, 30, 4,
 			"id a b c", "f column 1 id"},
 		{"pandas, no labels", "0,1,2\n" + strings.ReplaceAll(strings.ReplaceAll(words, ",p", ""), ",q",
@@ -93,10 +93,10 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 			"a b c", "f column 1"},
 		{"R, write.csv of numbered columns", "\"\",\"1\",\"2\",\"3\",\"label\"\n" + indexed(1, words),
 			Options{}, 30, 3, "1 2 3", "f column 1"},
-		{"R, row names", "\"\",\"a\",\"label\"\n\"Mazda RX4\",1,x\n", Options{}, 0, 0, "", `f:2:1 column 1 "Mazda RX4" decimal --ignore-columns 1`},
+		{"R, row names", "\"\",\"a\",\"label\"\n\"Mazda RX4\",1,x\n", Options{}, 0, 0, "", `f:2:1 column 1 "Mazda RX4" decimal ignore-columns=1`},
 		{"R, write.table", "\"a\",\"label\"\n\"1\",1,\"x\"\n", Options{}, 0, 0, "", "f:2:7 3 fields 2 line 1 R row.names=FALSE col.names=NA"},
 		{"R, readr", "...1,a,b,c,label\n" + indexed(1, words), Options{}, 30, 3, "a b c", "f column 1 1"},
-		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1 column 1 a "1,5" decimal decimal --decimal comma`},
+		{"Excel, decimal commas", "a;b;label\n1,5;2;x\n", Options{}, 0, 0, "", `f:2:1 column 1 a "1,5" decimal decimal decimal=comma`},
 		{"Excel, rows numbered", "Nr,a,b,c,label\n" + indexed(1, words), Options{}, 30, 4, "Nr a b c",
 			"f column 1 Nr"},
 		{"one name twice", "a,b,a,label\n1,2,3,x\n2,1,5,y\n", Options{}, 2, 3, "a b a", `f "a"`},
@@ -106,15 +106,15 @@ func TestReadWhatProgramsWrite(t *testing.T) {
 		{"a measurement as label", "a,b,price\n" + lines(120, func(i int) string {
 			return fmt.Sprintf("1,%d,%d.%d", i%7, 3*i%119, i%9)
 		}), Options{}, 0, 0, "",
-			`f column 3 price 120 120 examples "0.2" --label-column`},
+			`f column 3 price 120 120 examples "0.2" label-column`},
 		{"a rounded measurement as label", "a,b,price\n" + lines(120, func(i int) string {
 			return fmt.Sprintf("1,%d,%d.5", i%7, i%40)
 		}), Options{}, 120, 2, "a b",
-			"f column 3 price 0.5 40 classes --label-column"},
+			"f column 3 price 0.5 40 classes label-column"},
 		{"a number of the example as label", lines(120, func(i int) string {
 			return fmt.Sprintf("1,%d,%d", i%7, 5*i)
 		}), Options{}, 120, 2, "",
-			"f column 3 120 classes 120 examples --label-column"},
+			"f column 3 120 classes 120 examples label-column"},
 		{"half points as labels", lines(120, func(i int) string {
 			return fmt.Sprintf("1,%d,%v", i%7, float64(i%10)/2)
 		}), Options{}, 120, 2, "", ""},

@@ -8,8 +8,8 @@ import (
 	"iter"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Stream reads CSV or LIBSVM once, in blocks, in the memory of a block.
@@ -169,7 +169,7 @@ func (b *builder) giveAway(last bool) error {
 	if !b.settled {
 		if !b.labels.fixed && len(d.Classes) == 1 {
 			return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
-				"two; name all classes ("+setting.Spell("classes", "")+")", b.src.path,
+				"two; name all classes ("+option.Named("classes")+")", b.src.path,
 				quote.Text(d.Classes[0]), d.N)
 		}
 		given := b.labels.fixed

@@ -23,23 +23,11 @@ import (
 	"unicode"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // Version of the tool, also in every model. It is no part of the build's circumstances: the same
 // sources must make the same model bytes.
 const Version = "0.1.0"
-
-// Messages of the library name options by the flags of the command line, as a shell takes them.
-func init() {
-	setting.Spell = func(name, value string) string {
-		if value != "" {
-			value = Quoted(value)
-		}
-		return setting.Flag(name, value)
-	}
-}
 
 // Common are the options and streams that every command has. Action fills them in.
 type Common struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -284,7 +284,7 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	case s.recipe != nil && s.strict:
 		levels := s.recipe.Columns[c.at].Levels
 		return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
-			"such levels for none of them ("+setting.Spell("unseen",
+			"such levels for none of them ("+option.Named("unseen",
 			"zero")+"), or train on data that have "+
 			"them", quote.Text(string(text)), len(levels), quote.List(levels))
 	case !utf8.Valid(text):
@@ -319,9 +319,9 @@ func (s *Encoder) newUnseen(k int, text string) int32 {
 // advice says what to do with a category of too many levels.
 func (c *cellColumn) advice() string {
 	return fmt.Sprintf("leave the column out (%s), say that it names the examples (%s), allow more "+
-		"levels (%s), or take it for a text of words (%s)", setting.Spell("ignore-columns", c.Option),
-		setting.Spell("id-column", c.Option), setting.Spell("levels", ""),
-		setting.Spell("text", c.Option))
+		"levels (%s), or take it for a text of words (%s)", option.Named("ignore-columns", c.Option),
+		option.Named("id-column", c.Option), option.Named("levels"),
+		option.Named("text", c.Option))
 }
 
 // IsMissing reports whether a field is one of the usual words for a missing value.

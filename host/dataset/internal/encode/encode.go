@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -139,7 +139,7 @@ func (s *Encoder) commonLevels(c *cellColumn, all *census) (common []string, n i
 	dataset.SortClasses(common)
 	if n > len(common) {
 		c.rare = fmt.Sprintf("%d of its %d levels are rare and have no feature (%s keeps more)",
-			n-len(common), n, setting.Spell("categories", c.Option))
+			n-len(common), n, option.Named("categories", c.Option))
 	}
 	return common, n
 }
@@ -283,11 +283,11 @@ func (s *Encoder) About(d *dataset.Dataset) {
 		c := &s.columns[k]
 		if c.Kind == dataset.KindAside && c.Why != "" {
 			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s is set aside: it %s (%s makes a category of it, "+
-				"%s a text)", s.path, c.Text, c.Why, setting.Spell("categories", c.Option),
-				setting.Spell("text", c.Option)))
+				"%s a text)", s.path, c.Text, c.Why, option.Named("categories", c.Option),
+				option.Named("text", c.Option)))
 		} else if c.Why != "" {
 			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s %s (%s leaves it out)", s.path, c.Text, c.Why,
-				setting.Spell("ignore-columns", c.Option)))
+				option.Named("ignore-columns", c.Option)))
 		}
 		if c.Why = ""; c.loose != "" {
 			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s has numbers such as %s, which is read as %v",
@@ -301,7 +301,7 @@ func (s *Encoder) About(d *dataset.Dataset) {
 		if c.odd > 0 {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
 				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", s.path, c.Text,
-				c.odd, quote.Text(c.oddText), s.places, c.oddAt, setting.Spell("categories", c.Option)))
+				c.odd, quote.Text(c.oddText), s.places, c.oddAt, option.Named("categories", c.Option)))
 			c.odd = 0
 		}
 		if c.gaps > 0 {
@@ -333,7 +333,7 @@ func (s *Encoder) unknownLevels() (warnings []string) {
 		dataset.SortClasses(names)
 		warnings = append(warnings,
 			fmt.Sprintf("%s: %s has levels that the training data did not have, %s, the first in %s %d; "+
-				"they count as none of its levels in %d examples ("+setting.Spell("unseen",
+				"they count as none of its levels in %d examples ("+option.Named("unseen",
 				"error")+" refuses them)",
 				s.path, c.Text, quote.List(names), s.places, place, c.strange))
 		c.unseen, c.strange = 0, 0

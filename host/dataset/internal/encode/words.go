@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // termReader finds the terms of a text.
@@ -127,7 +127,7 @@ func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int
 			return nil, nil, fmt.Errorf("%s: %s has no word that %d or more examples have, wanted a text; "+
 				"leave the column out (%s), or ask for fewer (%s)", s.path, c.Text,
 				cmp.Or(s.o.Text.MinExamples, features.DefaultTextMinExamples),
-				setting.Spell("ignore-columns", c.Option), setting.Spell("text-min-df", "1"))
+				option.Named("ignore-columns", c.Option), option.Named("text-min-df", "1"))
 		}
 	}
 	return terms, idf, nil
@@ -183,7 +183,7 @@ func (c *cellColumn) textNotes(n int) (notes []string) {
 	if c.left > 0 {
 		notes = append(notes, fmt.Sprintf("%s: %d terms are left out, as the %d that most examples "+
 			"have are features (%s takes all)", c.Text, c.left, c.terms-c.left,
-			setting.Spell("text-features", fmt.Sprint(c.terms))))
+			option.Named("text-features", fmt.Sprint(c.terms))))
 	}
 	if c.spoken < n {
 		notes = append(notes, fmt.Sprintf("%s: %d of %d examples have no word of the vocabulary, and "+

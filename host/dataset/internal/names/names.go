@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
 )
 
 // maxName is the most bytes of a class name: 65536 characters, which an .npz file holds.
@@ -38,7 +38,7 @@ func Fault(name string) string {
 // byPosition ends the errors of matching by name.
 func byPosition() string {
 	return "; if only the names differ, match by position (" +
-		setting.Spell("match-features", "position") + ")"
+		option.Named("match-features", "position") + ")"
 }
 
 // Match returns the place of each of want in have, nil if the lists are equal.

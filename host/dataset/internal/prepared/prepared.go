@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/setting"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // Difference says in what p is not other, "" if both do the same to every bit.
@@ -41,6 +41,6 @@ func CheckRoom(d *dataset.Dataset, steps string) error {
 		return nil
 	}
 	return d.Errorf("%w; a file that is prepared already need not fit: convert it first (%s %s %s)",
-		err, setting.Spell("data", d.Path), setting.Spell("normalize", steps),
-		setting.Spell("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
+		err, option.Named("data", d.Path), option.Named("normalize", steps),
+		option.Named("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
 }

@@ -35,7 +35,7 @@ func (cpu) Device() engine.Device {
 func (cpu) Close() error { return nil }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (cpu) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
 	n, q := int64(x.N), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
@@ -50,9 +50,9 @@ func (cpu) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
 	return p, nil
 }
 
-func (cpu) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (cpu) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 	n, q := x.N, t.Classes
-	r := resident{x: x.Examples, q: q, scores: make([]float32, n*q)}
+	r := resident{x: x, q: q, scores: make([]float32, n*q)}
 	switch t.Use {
 	case enginecheck.Sorting:
 		c := &cells{
@@ -139,8 +139,8 @@ func (r *cells) Norms(dst, inv []float32) error {
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, stored dataset.Stored, p engine.Projection) error {
-	x := stored.Examples
+func (cpu) Project(dst []float32, stored dataset.Examples, p engine.Projection) error {
+	x := stored
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

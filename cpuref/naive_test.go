@@ -15,14 +15,14 @@ import (
 // shares no code with any engine, and takes dense examples alone.
 type naiveEngine struct{ engine.Engine }
 
-func (naiveEngine) LoadCells(x dataset.Rows, y []int32, q int, f numerics.FixedPoint,
+func (naiveEngine) LoadCells(x dataset.Examples, y []int32, q int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
-	return newNaive(x.Stored().Examples, y, q, f), nil
+	return newNaive(x, y, q, f), nil
 }
 
-func (naiveEngine) LoadEvaluator(x dataset.Rows, q int, f numerics.FixedPoint,
+func (naiveEngine) LoadEvaluator(x dataset.Examples, q int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
-	return newNaive(x.Stored().Examples, nil, q, f), nil
+	return newNaive(x, nil, q, f), nil
 }
 
 // naive is a data set with cells and targets.
@@ -368,8 +368,7 @@ func (v *naive) weightedSums(a []float32) []int64 {
 }
 
 // Project: clause 13. The landmarks are dense too.
-func (naiveEngine) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
-	x := rows.Stored().Examples
+func (naiveEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	var all, yy []float32
 	for l := range p.Landmarks.N {
 		yy = append(yy, dot(p.Landmarks.Row(l), p.Landmarks.Row(l)))

@@ -292,8 +292,8 @@ func (e unchecked) release() error {
 }
 
 // Load compiles what the examples need and loads them.
-func (e unchecked) Load(s dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
-	x := s.Examples
+func (e unchecked) Load(s dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
+	x := s
 	err := e.checkMemory(x, t)
 	if err == nil {
 		err = e.compile(e.programs(x, t.Use))

@@ -286,7 +286,7 @@ func TestMoreThanFits(t *testing.T) {
 						aside++
 					}
 				}
-				plan, err := unchecked{inner.e.fresh()}.Plan(c.x.Stored(),
+				plan, err := unchecked{inner.e.fresh()}.Plan(c.x,
 					enginecheck.Task{Use: enginecheck.Sorting, Labels: c.y, Classes: q})
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err,

@@ -33,8 +33,8 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, s dataset.Stored, p engine.Projection) error {
-	x := s.Examples
+func (e unchecked) Project(dst []float32, s dataset.Examples, p engine.Projection) error {
+	x := s
 	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
 		pinner.Pin(&x.X[0])

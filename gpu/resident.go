@@ -431,8 +431,8 @@ func (r *resident) CountPredicted(counts []int64, y []int32) error {
 }
 
 // Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
-func (e unchecked) Plan(s dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
-	x := s.Examples
+func (e unchecked) Plan(s dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
+	x := s
 	if err := e.checkMemory(x, t); err != nil {
 		return engine.Plan{}, err
 	}

@@ -87,7 +87,7 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 			if err := data.Close(); err != nil {
 				return nil, err
 			}
-			data.Put(dataset.Examples{})
+			data.Examples = dataset.Examples{}
 		}
 		counted = *some
 	}

@@ -131,7 +131,7 @@ func (o *Options) holdOut(data *dataset.Dataset) (fit, held *dataset.Dataset, er
 		if err := data.Close(); err != nil {
 			return nil, nil, err
 		}
-		data.Put(dataset.Examples{})
+		data.Examples = dataset.Examples{}
 	}
 	o.note("validate: %d examples to learn from, %d to judge by", fit.N, held.N)
 	return fit, held, nil

@@ -65,8 +65,8 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 	if e := t.problem.Evidence; e != nil {
 		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
 	}
-	for block := range slices.Chunk(which, fold.BlockRows(t.problem.Rows())) {
-		some := fold.Pick(t.problem.Rows(), t.problem.Y, block)
+	for block := range slices.Chunk(which, fold.BlockRows(t.problem.X)) {
+		some := fold.Pick(t.problem.X, t.problem.Y, block)
 		s, err := engine.Scores(t.Engine, w, some.X)
 		if err != nil {
 			return nil, nil, err
@@ -99,8 +99,7 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, release, err := fold.Keep(t.problem.Rows(), t.problem.Y, fit)
-		defer release()
+		some, err := fold.Copy(t.problem.X, t.problem.Y, fit)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}

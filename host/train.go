@@ -105,7 +105,7 @@ func (t *trainer) open() (err error) {
 	if t.Options.Open != nil {
 		// What cannot be fitted needs no engine.
 		if t.Kernel != nil && t.Learner.Definition().FitMap == nil {
-			if err := t.Kernel.Check(&t.data); err != nil {
+			if err := t.Kernel.Check(t.data.Examples); err != nil {
 				return err
 			}
 		}
@@ -201,7 +201,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		t.data.Y = a.Votes(o.Seed)
 	}
 	t.problem = &learners.Problem{
-		X: data.Examples, At: data.Stored().At, Y: t.data.Y, Q: len(data.Classes), Noise: noise,
+		X: data.Examples, Y: t.data.Y, Q: len(data.Classes), Noise: noise,
 		Annotations: o.Annotations, Evidence: data.Evidence,
 		Engine: o.Engine, Seed: o.Seed,
 	}
@@ -271,7 +271,7 @@ func (t *trainer) prepare() error {
 	t.data = *d
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
-	t.problem = t.problem.On(&t.data, y)
+	t.problem = t.problem.On(t.data.Examples, y)
 	t.problem.Annotations, t.problem.Evidence = t.Annotations, t.given.Evidence
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
@@ -280,7 +280,7 @@ func (t *trainer) prepare() error {
 // mapFeatures maps the prepared features, if there is a kernel function.
 func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	var k *pca.Map
-	z := t.data.Stored()
+	z := t.data.Examples
 	if base := t.base(); base != nil {
 		if k = base.Map(); k == nil {
 			return nil
@@ -300,9 +300,9 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	}
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
-	t.data.Put(z)
+	t.data.Examples = z
 	if t.inPlace() { // nobody needs the features any more, which may be large
-		t.given.Put(dataset.Examples{N: t.given.N, D: t.given.D})
+		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
 	}
 	evidence := t.problem.Evidence
 	t.problem = t.problem.On(z, t.data.Y)

@@ -12,13 +12,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Problem is what a learner learns from. Nobody writes to what it refers to while a run goes on.
 type Problem struct {
 	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
-	At     *store.Store      // what keeps X; nil if it is plain
 	Y      []int32           // noisy labels: n, each in 0..Q-1
 	Q      int               // classes, at least 2
 	Noise  *confusion.Matrix // of the labels; nil if they are right
@@ -129,7 +127,7 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	cells, err := p.Engine.LoadCells(p.Rows(), p.Y, p.Q, numerics.FixedPoint{})
+	cells, err := p.Engine.LoadCells(p.X, p.Y, p.Q, numerics.FixedPoint{})
 	return cells, inverse, err
 }
 
@@ -139,7 +137,7 @@ func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
 	}
-	return p.Engine.LoadEvaluator(p.Rows(), p.Q, numerics.FixedPoint{})
+	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
 }
 
 // Load judges p and its labels, and returns the examples, to be scored, on the engine, which the
@@ -151,7 +149,7 @@ func (p *Problem) Load() (engine.Scorer, error) {
 	if p.Loaded != nil {
 		return lentScorer{p.Loaded}, nil
 	}
-	return p.Engine.Load(p.Rows(), p.Q)
+	return p.Engine.Load(p.X, p.Q)
 }
 
 // checkLabelled is Check, and judges the labels, which engines without cells are not shown.
@@ -172,16 +170,12 @@ func (p *Problem) checkLabelled() error {
 	return nil
 }
 
-// Rows returns the examples and the store that keeps them.
-func (p *Problem) Rows() dataset.Stored { return dataset.Stored{Examples: p.X, At: p.At} }
-
 // On returns p with the examples x and the labels y instead of its own, and without annotations
 // and evidence.
 // Both share one C⁻¹, and nothing of the one keeps the examples of the other in memory.
-func (p *Problem) On(x dataset.Rows, y []int32) *Problem {
-	rows := x.Stored()
+func (p *Problem) On(x dataset.Examples, y []int32) *Problem {
 	return &Problem{
-		X: rows.Examples, At: rows.At, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
+		X: x, Y: y, Q: p.Q, Noise: p.Noise, Engine: p.Engine, Seed: p.Seed,
 		Bias: p.Bias, Mapped: p.Mapped, OwnMap: p.OwnMap, Spent: p.Spent, shared: p.inverse(),
 	}
 }

@@ -167,8 +167,8 @@ func (s set) mapped(ctx context.Context, r *run, train, test *dataset.Dataset) (
 	return components(train, z), components(test, zTest), nil
 }
 
-func components(d *dataset.Dataset, z dataset.Rows) *dataset.Dataset {
-	return like(d, z.Stored().Examples, d.Y)
+func components(d *dataset.Dataset, z dataset.Examples) *dataset.Dataset {
+	return like(d, z, d.Y)
 }
 
 // preparation is what a learner still has to do to what read returns.

@@ -64,7 +64,7 @@ func (e *processor) Work() engine.Work {
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (e unchecked) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
@@ -73,18 +73,18 @@ func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, erro
 		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	case enginecheck.Evaluating:
-		p.Scratch = e.evaluatorScratch(x.Examples, t.Classes)
+		p.Scratch = e.evaluatorScratch(x, t.Classes)
 	}
 	return p, nil
 }
 
-func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (e unchecked) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 	blocks := blocksOf(x.N)
-	r := &resident{e: e.processor, k: e.k, x: x.Examples, q: t.Classes, blocks: blocks,
+	r := &resident{e: e.processor, k: e.k, x: x, q: t.Classes, blocks: blocks,
 		scores: make([]float32, blocks*lanes*t.Classes),
 		y:      t.Labels, fixed: t.Format}
 	if !x.Sparse() {
-		r.dense = newDense(x.Examples)
+		r.dense = newDense(x)
 	}
 	switch t.Use {
 	case enginecheck.Sorting:

@@ -72,11 +72,11 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	if o.Kernel.Steps != nil {
 		steps = *o.Kernel.Steps
 	}
-	var z dataset.Stored
+	var z dataset.Examples
 	if p.kernel, z, err = pca.FitMap(ctx, o.Engine, p.Examples, found, steps); err != nil {
 		return nil, err
 	}
-	p.Examples = z.Examples
+	p.Examples = z
 	if say := o.Watch.Note; say != nil {
 		if note != "" {
 			say("kernel: %s", note)
@@ -95,7 +95,7 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 		return x, err
 	}
 	z, err := p.kernel.Apply(ctx, e, x)
-	return z.Examples, err
+	return z, err
 }
 
 // labelled returns which examples have a label, in increasing order.

@@ -33,7 +33,7 @@ func rings(t *testing.T, n int, wrong float64, seed uint64) (*dataset.Dataset, [
 		}
 		right, d.Y = append(right, int32(k)), append(d.Y, int32(y))
 	}
-	d.Put(x)
+	d.Examples = x
 	return d, right
 }
 
@@ -155,7 +155,7 @@ func TestSuspectsChooseTheirModel(t *testing.T) {
 		}
 		right, d.Y = append(right, int32(k)), append(d.Y, int32(y))
 	}
-	d.Put(x)
+	d.Examples = x
 	r, err := Suspects(context.Background(), d, Options{Options: host.Options{Engine: simd.New()}})
 	if err != nil {
 		t.Fatal(err)

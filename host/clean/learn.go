@@ -119,7 +119,7 @@ func (s *candidate) probabilities(p []float32) error {
 
 // scores returns those of some examples.
 func (c *contest) scores(ctx context.Context, m *model.Model, some []int) ([]float32, error) {
-	x := c.data.Stored().Pick(some)
+	x := c.data.Pick(some)
 	if c.data.Prepared == nil {
 		return m.Scores(ctx, c.Engine, x)
 	}
@@ -245,7 +245,7 @@ func (c *contest) rbf(landmarks int) *fitting.Options {
 // part returns a copy of some examples, with the labels that count.
 func (c *contest) part(some []int) *dataset.Dataset {
 	d := *c.data
-	d.Put(c.data.Stored().Pick(some))
+	d.Examples = c.data.Pick(some)
 	d.Y, d.SHA256, d.Home = c.labels(some), "", nil
 	return &d
 }

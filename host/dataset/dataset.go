@@ -1,4 +1,4 @@
-// Package dataset holds labelled examples, dense or sparse, in memory or in a store; it matches,
+// Package dataset holds labelled examples, dense or sparse, in memory or mapped; it matches,
 // splits, hashes and describes them.
 //
 // Package file below it reads and writes them; package features fits and applies preparations, and
@@ -34,8 +34,8 @@ type Dataset struct {
 	Features []string
 	// IDs[i] is the name of example i; nil without Table.IDColumn.
 	IDs []string
-	// Source[i] is the data row of the input, counted from 0 over all its files, that holds example i;
-	// nil if example i is row i.
+	// Source[i] is the data row of the input, counted from 0 over all its files, that holds example
+	// i; nil if example i is row i.
 	Source []int
 	// Encoding says what the Features were made of; nil if each is a column of numbers.
 	Encoding *Encoding
@@ -48,8 +48,6 @@ type Dataset struct {
 		// ReadOnly reports whether the examples and labels lie where nobody may write.
 		ReadOnly() bool
 	}
-
-	at *store.Store // of the Examples, nil if they are plain
 }
 
 // Close gives back memory that d does not own; close an engine that has the Examples first. Twice
@@ -60,7 +58,7 @@ func (d *Dataset) Close() error {
 		return nil
 	}
 	d.Home = nil
-	d.Put(Examples{N: d.N, D: d.D}) // which nobody can read by mistake
+	d.Examples = Examples{N: d.N, D: d.D} // which nobody can read by mistake
 	if home.ReadOnly() {
 		d.Y = nil
 	}
@@ -70,15 +68,6 @@ func (d *Dataset) Close() error {
 // Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
 // f and package parallel's workers, no goroutine of f's own.
 func Guard(f func() error) error { return store.Guard(f) }
-
-// Stored returns the examples of d and the store that keeps them.
-func (d *Dataset) Stored() Stored { return Stored{Examples: d.Examples, At: d.at} }
-
-// Put makes the examples of d those of x.
-func (d *Dataset) Put(rows Rows) {
-	x := rows.Stored()
-	d.Examples, d.at = x.Examples, x.At
-}
 
 // FileError is what is wrong with the examples of a file.
 type FileError struct {
@@ -146,7 +135,7 @@ func (d *Dataset) FeatureCount() int {
 
 // CheckAll returns an error unless the parts of d fit together and all values are finite.
 func (d *Dataset) CheckAll(ctx context.Context) error {
-	if err := d.Stored().Check(); err != nil {
+	if err := d.Examples.Check(); err != nil {
 		return err
 	}
 	if err := d.Validate(); err != nil {

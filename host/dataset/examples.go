@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Examples are N feature vectors of D columns, dense or in compressed rows (CSR). Dense: value j of
@@ -58,6 +58,9 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 
 // Part returns examples from..to-1 of e, sharing all but the Starts of sparse ones.
 func (e Examples) Part(from, to int) Examples {
+	if from == 0 && to == e.N {
+		return e
+	}
 	p := Examples{N: to - from, D: e.D}
 	if !e.Sparse() {
 		p.X = e.X[from*e.D : to*e.D : to*e.D]
@@ -77,6 +80,22 @@ func (e Examples) Pick(which []int) Examples {
 	p.room()
 	e.pickInto(p, which)
 	return p
+}
+
+// Copy is Pick, or an error if memory does not hold the copy.
+func (e Examples) Copy(which []int) (Examples, error) {
+	values := len(which) * e.D
+	if e.Sparse() {
+		values = len(which)
+		for _, i := range which {
+			values += 2 * int(e.Starts[i+1]-e.Starts[i])
+		}
+	}
+	what := fmt.Sprintf("a copy of %d of %d examples", len(which), e.N)
+	if err := memory.Check(memory.Product(values, 4), what); err != nil {
+		return Examples{}, err
+	}
+	return e.Pick(which), nil
 }
 
 // shapeOf returns shape and Starts of the picked examples.
@@ -116,27 +135,16 @@ func (e Examples) put(from, to int, columns []int32, values []float32) {
 	copy(v, values)
 }
 
-// pickInto copies examples to p, and lets go of a mapped file's pages if which is sorted.
+// pickInto copies examples to p.
 func (e Examples) pickInto(p Examples, which []int) {
 	const grain = 1 << 16 // values that it is worth a processor to copy
-	dense := !e.Sparse() && slices.IsSorted(which)
 	parallel.Ranges(p.N, 1+grain/max(1, p.Size()/max(1, p.N)), func(from, to int) {
-		if from == to {
-			return
-		}
-		read := store.Once(e.X, min(which[from]*e.D, len(e.X)), false)
 		for k, i := range which[from:to] {
-			if dense {
-				read.UpTo(i * e.D)
-			}
 			columns, values := e.part(i, i+1)
 			p.put(from+k, from+k+1, columns, values)
 		}
 	})
 }
-
-// Pages returns the values of dense examples as pages, which may lie in a file.
-func (e Examples) Pages() store.Pages { return store.Pages{X: e.X, D: e.D} }
 
 // Size returns the number of values in memory: N·D if dense.
 func (e Examples) Size() int {

@@ -42,7 +42,7 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
 	x, err := d.Examples.takeColumns(at)
-	d.Put(x)
+	d.Examples = x
 	d.Features, d.Encoding, d.SHA256 = slices.Clone(wanted), nil, ""
 	return err
 }

@@ -203,7 +203,7 @@ func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
 		for k, i := range which {
 			copy(p.Row(k), d.Row(i)) // i is at least k
 		}
-		d.Put(Examples{N: d.N, D: d.D})
+		d.Examples = Examples{N: d.N, D: d.D}
 	default:
 		p.Examples = d.Examples.Pick(which)
 	}

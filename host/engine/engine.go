@@ -59,33 +59,33 @@ type Engine interface {
 	// to x's slices until Close and never writes to them; the caller must not write to
 	// them either. Scores start as those of W = 0, that is 0. Errors: ErrShape, ErrValue,
 	// ErrMemory, ErrClosed.
-	Load(x dataset.Rows, classes int) (Scorer, error)
+	Load(x dataset.Examples, classes int) (Scorer, error)
 
 	// LoadCells is Load for examples with noisy labels y[i] in [0, classes); the engine may
 	// keep a reference to y as to x's slices. Every cell starts empty. f is the fixed-point
 	// format of the class sums; its zero value stands for the format that clause 3 derives
 	// from these examples. Errors: those of Load and ErrLabel; ErrShape also for a format
 	// that cannot hold the examples.
-	LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
+	LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint) (Cells, error)
 
 	// LoadEvaluator is Load for examples whose scores are compared with targets; SetTargets sets
 	// these. f is the fixed-point format of the weighted sums, as for LoadCells. Errors:
 	// those of Load; ErrShape also for a format that cannot hold the examples, ErrValue for
 	// values above 2^118 in size.
-	LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint) (Evaluator, error)
+	LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (Evaluator, error)
 
 	// Plan says what LoadCells or, if y is nil, Load would need and where it would put the
 	// examples, without doing it. Errors: those of LoadCells or Load.
-	Plan(x dataset.Rows, y []int32, classes int) (Plan, error)
+	Plan(x dataset.Examples, y []int32, classes int) (Plan, error)
 
 	// PlanEvaluator is Plan for LoadEvaluator.
-	PlanEvaluator(x dataset.Rows, classes int) (Plan, error)
+	PlanEvaluator(x dataset.Examples, classes int) (Plan, error)
 
 	// Project maps each of the n examples of x, dense or sparse, by p (clause 13) and
 	// writes the numbers to dst, n×p.Width() row-major. Both forms of x and of the
 	// landmarks give the same bits. Nothing stays on the engine; no argument but dst is
 	// written to. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
-	Project(dst []float32, x dataset.Rows, p Projection) error
+	Project(dst []float32, x dataset.Examples, p Projection) error
 
 	// Close frees the device. Operations under way in other goroutines finish; later ones
 	// return ErrClosed, also on data sets that were loaded. Close these before. A second

@@ -203,8 +203,8 @@ func divide(p *learners.Problem) ([]int64, error) {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(fold.Pick(p.Rows(), p.Y, halves[1-k]), q)
-		to := fold.Pick(p.Rows(), p.Y, half)
+		means, offset := meansOf(fold.Pick(p.X, p.Y, halves[1-k]), q)
+		to := fold.Pick(p.X, p.Y, half)
 		scores, err := engine.Scores(p.Engine, means, to.X)
 		if err != nil {
 			return nil, err

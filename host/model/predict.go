@@ -30,8 +30,8 @@ func (m *Model) ReadOptions() file.Options {
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them. x has
 // the features that m was trained on, in their order, and is not changed. A cancelled ctx ends it
 // with ctx's error. Errors are also those of preparing, mapping and the engine.
-func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([]int32, error) {
-	prepared, err := features.ApplyTo(&m.Meta.Preparation, x)
+func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
+	prepared, err := features.Apply(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
 	}
@@ -39,15 +39,16 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Rows) ([
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
-func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
+func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Examples,
 ) ([]int32, error) {
 	return eachBlock(ctx, m, e, x, 1, engine.Predict)
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
 // that Predict gives has the largest, the first of equal ones. Otherwise it is Predict.
-func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]float32, error) {
-	prepared, err := features.ApplyTo(&m.Meta.Preparation, x)
+func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32,
+	error) {
+	prepared, err := features.Apply(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
 	}
@@ -55,17 +56,17 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Rows) ([]
 }
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
-func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Rows,
+func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Examples,
 ) ([]float32, error) {
 	return eachBlock(ctx, m, e, x, m.Q, engine.Scores)
 }
 
 // eachBlock returns what say says of prepared examples: width numbers of each.
-func eachBlock[T int32 | float32](ctx context.Context, m *Model, e engine.Engine, x dataset.Rows,
-	width int, say func(engine.Engine, engine.Weights, dataset.Rows) ([]T, error)) ([]T, error) {
-	some := x.Stored().Examples
-	all := make([]T, 0, some.N*width)
-	err := m.blocks(ctx, e, some, func(z dataset.Examples) error {
+func eachBlock[T int32 | float32](ctx context.Context, m *Model, e engine.Engine,
+	x dataset.Examples, width int,
+	say func(engine.Engine, engine.Weights, dataset.Examples) ([]T, error)) ([]T, error) {
+	all := make([]T, 0, x.N*width)
+	err := m.blocks(ctx, e, x, func(z dataset.Examples) error {
 		block, err := say(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, z)
 		all = append(all, block...)
 		return err

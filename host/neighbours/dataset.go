@@ -14,7 +14,7 @@ import (
 func OfDataset(ctx context.Context, e engine.Engine, d *dataset.Dataset, some []int, k int,
 ) (*Graph, error) {
 	part := *d
-	part.Put(d.Stored().Pick(some))
+	part.Examples = d.Pick(some)
 	part.Home, part.SHA256 = nil, ""
 	metric := Euclidean
 	if part.Sparse() {

@@ -154,24 +154,22 @@ func finish(
 	}
 }
 
-// part returns the data without fold f, until release is called, and the examples outside and
-// inside it.
+// part returns the data without fold f, and the examples outside and inside it.
 func part(h *judge.HeldOut, data *dataset.Dataset, f int,
-) (part *dataset.Dataset, fit, rest []int, release func(), err error) {
+) (part *dataset.Dataset, fit, rest []int, err error) {
 	fit, rest = fold.Divide(h.Fold, f)
-	some, release, err := fold.Keep(data.Stored(), data.Y, fit)
+	some, err := fold.Copy(data.Examples, data.Y, fit)
 	without := *data
-	without.Put(some.X)
+	without.Examples = some.X
 	without.Y, without.SHA256 = some.Y, ""
 	without.Evidence = data.Evidence.Pick(fit, len(data.Classes))
-	return &without, fit, rest, release, err
+	return &without, fit, rest, err
 }
 
 // train learns without fold f and scores it.
 func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *confusion.Matrix,
 	o host.Options, f int) (*host.Trained, error) {
-	without, fit, rest, release, err := part(h, data, f)
-	defer release()
+	without, fit, rest, err := part(h, data, f)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +181,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 	if err != nil {
 		return nil, err
 	}
-	for block := range slices.Chunk(rest, fold.BlockRows(data.Stored())) {
+	for block := range slices.Chunk(rest, fold.BlockRows(data.Examples)) {
 		if err := score(ctx, h, data, o.Engine, m.Model, block); err != nil {
 			return nil, err
 		}
@@ -195,8 +193,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 func score(
 	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model,
 	which []int) error {
-	x, release, err := data.Stored().Keep(which)
-	defer release()
+	x, err := data.Copy(which)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const mostValue = 0x1p118
 
 // Load checks examples and what they are loaded for. It returns the format of the sums: that of t,
 // or the format of x if that is zero.
-func Load(x dataset.Stored, t Task) (f numerics.FixedPoint, err error) {
+func Load(x dataset.Examples, t Task) (f numerics.FixedPoint, err error) {
 	if x.N < 1 || x.D < 1 || t.Classes < 1 {
 		return f, fmt.Errorf("%w: got %d examples, %d features, %d classes; each must be at least 1",
 			engine.ErrShape, x.N, x.D, t.Classes)
@@ -80,7 +80,7 @@ func Format(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, 
 }
 
 // inMemory returns ErrMemory if the process may not take what p lists besides the examples.
-func inMemory(op string, x dataset.Stored, classes int, p engine.Plan) error {
+func inMemory(op string, x dataset.Examples, classes int, p engine.Plan) error {
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
@@ -152,7 +152,7 @@ func checkClass(r, q int) error {
 }
 
 // Project checks the arguments of Engine.Project.
-func Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	const most = mostIndex
 	if err := p.Function.Check(); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrValue, err)
@@ -181,7 +181,7 @@ func Project(dst []float32, x dataset.Stored, p engine.Projection) error {
 	}
 	for _, part := range []struct {
 		what   string
-		values dataset.Rows
+		values dataset.Examples
 	}{
 		{"examples", x},
 		{"landmarks", m},

@@ -16,25 +16,25 @@ var errDevice = errors.New("the device is lost")
 // behind is a sound engine as one that computes for another.
 type behind struct{ engine.Engine }
 
-func (b behind) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (b behind) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 	if t.Use == enginecheck.Sorting {
 		return b.Engine.LoadCells(x, t.Labels, t.Classes, t.Format)
 	}
 	return b.Engine.LoadEvaluator(x, t.Classes, t.Format)
 }
 
-func (b behind) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (b behind) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
 	return b.Engine.Plan(x, t.Labels, t.Classes)
 }
 
-func (b behind) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (b behind) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	return b.Engine.Project(dst, x, p)
 }
 
 // broken is an engine whose assignments and evaluations fail.
 type broken struct{ behind }
 
-func (b broken) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (b broken) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 	r, err := b.behind.Load(x, t)
 	if t.Use == enginecheck.Sorting {
 		return brokenCells{r.(engine.Cells)}, err
@@ -115,7 +115,7 @@ func (c *counting) Close() error {
 	return nil
 }
 
-func (c *counting) Load(x dataset.Stored, t enginecheck.Task) (engine.Scorer, error) {
+func (c *counting) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 	r, err := c.behind.Load(x, t)
 	return countingCells{r.(engine.Cells), c}, err
 }

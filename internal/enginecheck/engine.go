@@ -19,9 +19,9 @@ import (
 type Computing interface {
 	Device() engine.Device
 	// Load returns an engine.Cells for Sorting and an engine.Evaluator for Evaluating.
-	Load(x dataset.Stored, t Task) (engine.Scorer, error)
-	Plan(x dataset.Stored, t Task) (engine.Plan, error)
-	Project(dst []float32, x dataset.Stored, p engine.Projection) error
+	Load(x dataset.Examples, t Task) (engine.Scorer, error)
+	Plan(x dataset.Examples, t Task) (engine.Plan, error)
+	Project(dst []float32, x dataset.Examples, p engine.Projection) error
 	Close() error
 }
 
@@ -118,7 +118,7 @@ func (e *Engine) Close() error {
 }
 
 // plan checks a task and returns its plan; ErrMemory where the process has no room.
-func (e *Engine) plan(op string, x dataset.Stored, t *Task) (p engine.Plan, err error) {
+func (e *Engine) plan(op string, x dataset.Examples, t *Task) (p engine.Plan, err error) {
 	if !e.how.ChecksExamples {
 		if t.Format, err = Load(x, *t); err != nil {
 			return p, err
@@ -134,10 +134,10 @@ func (e *Engine) plan(op string, x dataset.Stored, t *Task) (p engine.Plan, err 
 }
 
 // load loads examples when the arguments are sound and there is room.
-func (e *Engine) load(rows dataset.Rows, t Task) (*data, error) {
+func (e *Engine) load(rows dataset.Examples, t Task) (*data, error) {
 	op, d := t.Use.String(), &data{e: e}
 	return d, e.Do(op, func() (err error) {
-		x := rows.Stored()
+		x := rows
 		if _, err = e.plan(op, x, &t); err != nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (e *Engine) load(rows dataset.Rows, t Task) (*data, error) {
 }
 
 // Load implements engine.Engine.
-func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
+func (e *Engine) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	d, err := e.load(x, Task{Classes: classes})
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (e *Engine) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
 }
 
 // LoadCells implements engine.Engine.
-func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	d, err := e.load(x, Task{Use: Sorting, Classes: classes, Labels: y, Format: f})
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *Engine) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.Fi
 }
 
 // LoadEvaluator implements engine.Engine.
-func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
+func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	d, err := e.load(x, Task{Use: Evaluating, Classes: classes, Format: f})
 	if err != nil {
@@ -187,7 +187,7 @@ func (e *Engine) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoin
 }
 
 // Plan implements engine.Engine.
-func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	t := Task{Classes: classes, Labels: y}
 	if y != nil {
 		t.Use = Sorting
@@ -196,22 +196,22 @@ func (e *Engine) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, erro
 }
 
 // PlanEvaluator implements engine.Engine.
-func (e *Engine) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
+func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
 	return e.planned(x, Task{Use: Evaluating, Classes: classes})
 }
 
-func (e *Engine) planned(x dataset.Rows, t Task) (p engine.Plan, err error) {
+func (e *Engine) planned(x dataset.Examples, t Task) (p engine.Plan, err error) {
 	err = e.Do("plan", func() (err error) {
-		p, err = e.plan("plan", x.Stored(), &t)
+		p, err = e.plan("plan", x, &t)
 		return err
 	})
 	return p, err
 }
 
 // Project implements engine.Engine.
-func (e *Engine) Project(dst []float32, rows dataset.Rows, p engine.Projection) error {
+func (e *Engine) Project(dst []float32, rows dataset.Examples, p engine.Projection) error {
 	return e.Do("project", func() error {
-		x := rows.Stored()
+		x := rows
 		if !e.how.ChecksExamples {
 			if err := Project(dst, x, p); err != nil {
 				return err

@@ -51,20 +51,20 @@ func sparse(n, d int, starts []int64, columns []int32, values ...float32) datase
 type loader struct {
 	name   string
 	labels bool
-	load   func(x dataset.Rows, y []int32, q int, f numerics.FixedPoint) (engine.Scorer, error)
+	load   func(x dataset.Examples, y []int32, q int, f numerics.FixedPoint) (engine.Scorer, error)
 }
 
 func loaders(e engine.Engine) []loader {
 	return []loader{
-		{"load cells", true, func(x dataset.Rows, y []int32, q int, f numerics.FixedPoint,
+		{"load cells", true, func(x dataset.Examples, y []int32, q int, f numerics.FixedPoint,
 		) (engine.Scorer, error) {
 			return e.LoadCells(x, y, q, f)
 		}},
-		{"load", false, func(x dataset.Rows, _ []int32, q int, _ numerics.FixedPoint,
+		{"load", false, func(x dataset.Examples, _ []int32, q int, _ numerics.FixedPoint,
 		) (engine.Scorer, error) {
 			return e.Load(x, q)
 		}},
-		{"load evaluator", false, func(x dataset.Rows, _ []int32, q int, f numerics.FixedPoint,
+		{"load evaluator", false, func(x dataset.Examples, _ []int32, q int, f numerics.FixedPoint,
 		) (engine.Scorer, error) {
 			return e.LoadEvaluator(x, q, f)
 		}},
@@ -72,7 +72,7 @@ func loaders(e engine.Engine) []loader {
 }
 
 // refuses returns an error unless loading fails as wanted.
-func (l loader) refuses(what string, x dataset.Rows, y []int32, q int, f numerics.FixedPoint,
+func (l loader) refuses(what string, x dataset.Examples, y []int32, q int, f numerics.FixedPoint,
 	want error) error {
 	r, err := l.load(x, y, q, f)
 	if r != nil {
@@ -88,7 +88,7 @@ func checkErrors(e, _ engine.Engine) error {
 	both.X = []float32{1}
 	for _, c := range []struct {
 		what string
-		x    dataset.Rows
+		x    dataset.Examples
 		y    []int32
 		q    int
 		want error
@@ -112,7 +112,7 @@ func checkErrors(e, _ engine.Engine) error {
 		{"a start missing", sparse(2, 3, []int64{0, 1}, []int32{1}, 1), two, 2, errShape},
 		{"both forms", both, one, 2, errShape},
 	} {
-		s := c.x.Stored()
+		s := c.x
 		labels := s.N == x.N && s.Check() == nil && c.q == 2 // are at fault
 		for _, l := range loaders(e) {
 			if labels && !l.labels {

@@ -183,7 +183,7 @@ func sameRounding(e, ref engine.Engine, form, x dataset.Examples, a []float32,
 }
 
 // evaluators loads examples in some form on the engine, and dense ones on the reference.
-func evaluators(e, ref engine.Engine, form, x dataset.Rows, q int, f numerics.FixedPoint,
+func evaluators(e, ref engine.Engine, form, x dataset.Examples, q int, f numerics.FixedPoint,
 ) (got, want engine.Evaluator, err error) {
 	if want, err = ref.LoadEvaluator(x, q, f); err == nil {
 		got, err = e.LoadEvaluator(form, q, f)

@@ -91,13 +91,13 @@ type looped struct {
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
+func (e looped) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	r, err := e.Engine.LoadEvaluator(x, classes, f)
 	if err != nil {
 		return nil, err
 	}
-	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x.Stored().Examples)}, nil
+	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x)}, nil
 }
 
 // dense returns x with all its values.

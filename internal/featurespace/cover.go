@@ -33,9 +33,8 @@ type Cover struct {
 // the farthest. A cancelled ctx ends
 // it with ctx's error. Other errors: memory.ErrBudget, and those of Engine.Project.
 func NewCover(
-	ctx context.Context, e engine.Engine, rows dataset.Rows, f kernel.Function, k int, farthest bool,
+	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, k int, farthest bool,
 	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
-	x := rows.Stored()
 	need := memory.Sum(RowsBytes(x.N, farthest), memory.Product(x.N, 20))
 	if err := memory.Check(need, "the distances of the examples from centres"); err != nil {
 		return nil, err
@@ -101,9 +100,8 @@ func SelfValue(f kernel.Function, x dataset.Examples, i int) float64 {
 }
 
 // SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives them.
-func SquaredLengths(f kernel.Function, rows dataset.Rows) []float64 {
-	x := rows.Stored()
-	return parallel.BlockSums(x.N, 1, func(i, _ int) float64 { return SelfValue(f, x.Examples, i) })
+func SquaredLengths(f kernel.Function, x dataset.Examples) []float64 {
+	return parallel.BlockSums(x.N, 1, func(i, _ int) float64 { return SelfValue(f, x, i) })
 }
 
 // SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower

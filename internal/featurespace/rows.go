@@ -20,7 +20,7 @@ import (
 // lengths of examples once.
 type Rows struct {
 	loaded  engine.Scorer // of x, for a batch
-	x       dataset.Stored
+	x       dataset.Examples
 	f       kernel.Function
 	lengths []float32 // ⟨x,x⟩, if f wants them
 	values  []float32 // n: the last answer
@@ -49,9 +49,8 @@ const (
 // it is asked for one example at a time, or for several together, which pays where the next ones
 // can be told.
 // Errors: those of Engine.Load.
-func NewRows(e engine.Engine, rows dataset.Rows, f kernel.Function,
+func NewRows(e engine.Engine, x dataset.Examples, f kernel.Function,
 	together bool) (*Rows, error) {
-	x := rows.Stored()
 	r := &Rows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N),
 		known: make([]bool, x.N)}
 	r.batch, r.most = keptRows(x.N, together)

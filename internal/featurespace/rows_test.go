@@ -24,7 +24,7 @@ type askedScorer struct {
 	e *asked
 }
 
-func (a *asked) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
+func (a *asked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	s, err := a.Engine.Load(x, classes)
 	return askedScorer{s, a}, err
 }

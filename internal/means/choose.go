@@ -109,12 +109,12 @@ func (s *sample) shares(n int) ([]int, error) {
 	return shares, nil
 }
 
-// of returns the examples of a class, which are all if there is no other, until release is called.
-func (s *sample) of(rows []int) (x dataset.Stored, release func(), err error) {
+// of returns the examples of a class, which are all if there is no other.
+func (s *sample) of(rows []int) (dataset.Examples, error) {
 	if len(rows) == s.x.N {
-		return s.x, func() {}, nil
+		return s.x, nil
 	}
-	return s.x.Keep(rows)
+	return s.x.Copy(rows)
 }
 
 // draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of
@@ -138,8 +138,7 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 // has the weight of all. With Options.Within it is Algorithm 2: the traversal ends where the bound
 // is within that.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
-	x, release, err := s.of(rows)
-	defer release()
+	x, err := s.of(rows)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -189,8 +188,7 @@ func drawBound(c *featurespace.Cover) float64 {
 // atoms v is no longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of
 // spaces of endless dimension.
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
-	x, release, err := s.of(rows)
-	defer release()
+	x, err := s.of(rows)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -199,9 +197,9 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	if err := memory.Check(need, what); err != nil {
 		return nil, 0, err
 	}
-	all := engine.Projection{Function: s.o.Function, Landmarks: x.Examples,
+	all := engine.Projection{Function: s.o.Function, Landmarks: x,
 		Axes: engine.Weights{Q: 1, D: x.N, W: slices.Repeat([]float32{float32(1 / float64(x.N))}, x.N)}}
-	target, err := s.project(x.Examples, all)
+	target, err := s.project(x, all)
 	if err != nil {
 		return nil, 0, err
 	}

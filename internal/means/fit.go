@@ -154,17 +154,16 @@ const errorRows = 4096
 // stop falling (Corollary 23): it is within a twentieth of that with all of the thousands; if
 // o.Within is set, as few as are that near. A cancelled ctx ends it with ctx's error. Other
 // errors: ErrOptions, those of Exact, and those of Engine.Project.
-func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, y []int32, q int, o Options,
+func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
-	x := rows.Stored()
 	if err := o.check(x.N); err != nil {
 		return nil, err
 	}
-	sizes, err := countClasses(x.Examples, y, q)
+	sizes, err := countClasses(x, y, q)
 	if err != nil {
 		return nil, err
 	}
-	exact, err := Exact(x.Examples, y, q, o.Function)
+	exact, err := Exact(x, y, q, o.Function)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +200,7 @@ type sample struct {
 	ctx   context.Context
 	task  *progress.Task // the choice for a class is a part of it
 	e     engine.Engine
-	x     dataset.Stored
+	x     dataset.Examples
 	exact engine.Projection // the landmarks are the examples
 	y     []int32
 	sizes []int // examples of each class

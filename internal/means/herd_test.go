@@ -19,7 +19,7 @@ type asked struct {
 	all   int // with more than 1000 landmarks
 }
 
-func (a *asked) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
+func (a *asked) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	a.times++
 	if p.Landmarks.N > 1000 {
 		a.all++

@@ -1,6 +1,4 @@
-// Package store keeps examples: in memory, in mapped files, in files without a name, and as the
-// small integers that they were prepared from. Beside the float32 numbers that everybody reads, a
-// Store says what engines and readers ask.
+// Package store has memory for examples: mapped files, and files without a name.
 package store
 
 import (
@@ -33,24 +31,3 @@ func Address(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 // LittleEndian says whether this machine's memory looks like the file.
 var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-
-// Store is what is known of how examples are kept. A nil Store is that of plain examples.
-type Store struct {
-	Codes *Codes // what the values were prepared from; nil if that is no small integers
-}
-
-// Narrow returns the codes of s, nil if it has none.
-func (s *Store) Narrow() *Codes {
-	if s == nil {
-		return nil
-	}
-	return s.Codes
-}
-
-// Rows returns the store of examples from..to-1 of d columns.
-func (s *Store) Rows(from, to, d int) *Store {
-	if s.Narrow() == nil {
-		return nil
-	}
-	return &Store{Codes: s.Codes.rows(from, to, d)}
-}

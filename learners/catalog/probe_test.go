@@ -47,18 +47,18 @@ func loaded[R, S any](p *probe, load func() (R, error), wrap func(R) S) (s S, er
 func (p *probe) Device() engine.Device { return p.e.Device() }
 func (p *probe) Close() error          { return nil }
 
-func (p *probe) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
+func (p *probe) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	return loaded(p, func() (engine.Scorer, error) { return p.e.Load(x, classes) },
 		func(r engine.Scorer) engine.Scorer { return &probedScorer{p: p, r: r} })
 }
 
-func (p *probe) LoadCells(x dataset.Rows, y []int32, classes int,
+func (p *probe) LoadCells(x dataset.Examples, y []int32, classes int,
 	f numerics.FixedPoint) (engine.Cells, error) {
 	return loaded(p, func() (engine.Cells, error) { return p.e.LoadCells(x, y, classes, f) },
 		func(r engine.Cells) engine.Cells { return &probedCells{probedScorer{p: p, r: r}, r} })
 }
 
-func (p *probe) LoadEvaluator(x dataset.Rows, classes int,
+func (p *probe) LoadEvaluator(x dataset.Examples, classes int,
 	f numerics.FixedPoint) (engine.Evaluator, error) {
 	return loaded(p, func() (engine.Evaluator, error) { return p.e.LoadEvaluator(x, classes, f) },
 		func(r engine.Evaluator) engine.Evaluator {
@@ -66,15 +66,15 @@ func (p *probe) LoadEvaluator(x dataset.Rows, classes int,
 		})
 }
 
-func (p *probe) PlanEvaluator(x dataset.Rows, classes int) (engine.Plan, error) {
+func (p *probe) PlanEvaluator(x dataset.Examples, classes int) (engine.Plan, error) {
 	return p.e.PlanEvaluator(x, classes)
 }
 
-func (p *probe) Plan(x dataset.Rows, y []int32, classes int) (engine.Plan, error) {
+func (p *probe) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	return p.e.Plan(x, y, classes)
 }
 
-func (p *probe) Project(dst []float32, x dataset.Rows, projection engine.Projection) error {
+func (p *probe) Project(dst []float32, x dataset.Examples, projection engine.Projection) error {
 	return p.do(func() error { return p.e.Project(dst, x, projection) })
 }
 

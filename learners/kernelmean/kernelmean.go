@@ -141,7 +141,7 @@ func (p *Params) fitMap(
 	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" && o.Within == 0 {
 		note("%s", advice)
 	}
-	m, err := means.Fit(ctx, problem.Engine, problem.Rows(), problem.Y, problem.Q, o)
+	m, err := means.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
 	if err != nil {
 		return engine.Projection{}, err
 	}

@@ -225,7 +225,7 @@ type loadsOnce struct {
 	loaded int
 }
 
-func (e *loadsOnce) LoadEvaluator(x dataset.Rows, classes int, f numerics.FixedPoint,
+func (e *loadsOnce) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint,
 ) (engine.Evaluator, error) {
 	if e.loaded++; e.loaded > 1 {
 		return nil, engine.ErrMemory

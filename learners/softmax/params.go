@@ -100,7 +100,7 @@ func (p *NoiseOnly) Definition() *learners.Definition {
 		}
 		r.noiseOnly = true
 		if p.Penalty > 0 {
-			r.penalty = p.Penalty * meanSquared(problem.Rows(), problem.Bias)
+			r.penalty = p.Penalty * meanSquared(problem.X, problem.Bias)
 		}
 		return r, nil
 	}

@@ -278,7 +278,7 @@ func (r *run) findPenalty(ctx context.Context, w []float32) (float64, []float32,
 	if !r.L2.Search {
 		return r.L2.Lambda, w, nil
 	}
-	squared := meanSquared(r.problem.Rows(), r.problem.Bias)
+	squared := meanSquared(r.problem.X, r.problem.Bias)
 	if r.Correction == EM {
 		return softLambda * squared / count(r.problem), w, nil
 	}
@@ -387,7 +387,7 @@ func (r *run) searchFolds() (count, held int) {
 
 // meanSquared returns the mean squared length of the examples without the bias column; 1 if
 // they are all 0. The sums are in float64, each of rowsPerSum examples in order.
-func meanSquared(x dataset.Stored, bias bool) float64 {
+func meanSquared(x dataset.Examples, bias bool) float64 {
 	const rowsPerSum = 1024
 	sum := 0.0
 	for _, part := range parallel.BlockSums(x.N, rowsPerSum, func(from, to int) (part float64) {

@@ -90,7 +90,7 @@ func (p *Params) load(problem *learners.Problem) (r *run, err error) {
 	r.noise.aim(&r.labels)
 	r.penalty = p.L2.Lambda
 	if p.L2.Search {
-		r.penalty = r.noise.lambda() * meanSquared(problem.Rows(), problem.Bias)
+		r.penalty = r.noise.lambda() * meanSquared(problem.X, problem.Bias)
 	}
 	return r, nil
 }

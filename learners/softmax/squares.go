@@ -52,7 +52,7 @@ func takeRidge(ctx context.Context, r *run, s *search, held []uint8) ([]float32,
 		make([]float32, r.problem.Q*r.problem.X.D)); err != nil {
 		return nil, 0, err
 	}
-	lambda, least := mostRidge*meanSquared(r.problem.Rows(), r.problem.Bias), math.Inf(1)
+	lambda, least := mostRidge*meanSquared(r.problem.X, r.problem.Bias), math.Inf(1)
 	missed, weight := 0.0, 0.0
 	var w []float64
 	for range ridgeLength {
@@ -164,8 +164,8 @@ func ridge(ctx context.Context, r *run, held []uint8, lambda float64, without in
 	if w == nil {
 		w = make([]float64, q*d)
 	}
-	// times writes the sums over examples of (s - label·y_i)·x_i to dst, and adds λ/2·‖v‖², for scores
-	// s by v.
+	// times writes the sums over examples of (s - label·y_i)·x_i to dst, and adds λ/2·‖v‖², for
+	// scores s by v.
 	times := func(dst, v []float64, label float32) error {
 		v32 := make([]float32, len(v))
 		for i, f := range v {

@@ -235,7 +235,7 @@ type labelNoise struct {
 
 // doubtWrong finds how long wrong labels alone make update vectors (clause 18), unless nothing is
 // doubted.
-func (l *learner) doubtWrong(x dataset.Stored) {
+func (l *learner) doubtWrong(x dataset.Examples) {
 	if l.Doubt == 0 {
 		return
 	}

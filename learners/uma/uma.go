@@ -52,7 +52,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 		return nil, err
 	}
 	l := newRun(*p, cells, inverse, problem.Seed)
-	l.doubtWrong(problem.Rows())
+	l.doubtWrong(problem.X)
 	return l, nil
 }
 

@@ -17,19 +17,19 @@ import (
 const overValues = 1 << 20
 
 // hasRoom reports whether dense e can be prepared in its own memory.
-func hasRoom(p *dataset.Preparation, e dataset.Stored) bool {
+func hasRoom(p *dataset.Preparation, e dataset.Examples) bool {
 	return !e.Sparse() && cap(e.X) >= e.N*p.Width()
 }
 
 // applyOver is apply in the memory of dense e, from the last examples to the first, as prepared
 // ones may be longer.
-func applyOver(p *dataset.Preparation, e dataset.Stored) (dataset.Stored, error) {
+func applyOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
 	rows := overValues/max(1, e.D) + 1
 	need := memory.Product(min(e.N, rows), e.D, 4)
 	what := fmt.Sprintf("preparing %d examples × %d features by %s where they are", e.N, p.Width(),
 		p.Steps)
 	if err := memory.Check(need, what); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	out := dataset.Examples{N: e.N, D: p.Width(), X: e.X[:e.N*p.Width()]}
 	aside := make([]float32, min(rows, e.N)*e.D)
@@ -41,7 +41,7 @@ func applyOver(p *dataset.Preparation, e dataset.Stored) (dataset.Stored, error)
 			err = found // that of the first examples comes last
 		}
 	}
-	return out.Stored(), err
+	return out, err
 }
 
 // refuseFilling refuses steps that make every zero of sparse examples another number.
@@ -69,9 +69,9 @@ func filled(p *dataset.Preparation) (columns []int32) {
 
 // applySparse is Apply of sparse examples: what is not stored stays +0 but in columns with an
 // offset, and a stored -0 stays stored.
-func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Stored, error) {
+func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
 	if err := checkSparse(p); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	out := sparseShape(p, e)
 	stored, grows := int(out.Starts[e.N]), len(filled(p)) > 0
@@ -81,12 +81,12 @@ func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Stored, er
 		need = memory.Product(stored, 8)
 	}
 	if err := memory.Check(need, what); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	if out.Values = make([]float32, stored); grows {
 		out.Columns = make([]int32, stored)
 	}
-	return out.Stored(), sparseRows(p, out, e)
+	return out, sparseRows(p, out, e)
 }
 
 // sparseShape returns the prepared examples without values, and with the columns of e if they have

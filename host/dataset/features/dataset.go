@@ -33,7 +33,7 @@ func fit(d *dataset.Dataset, s dataset.Steps) (*dataset.Preparation, error) {
 			return nil, d.Errorf("%w", err)
 		}
 	}
-	p, err := fitTo(s, d.Stored(), numbers)
+	p, err := fitTo(s, d.Examples, numbers)
 	if err != nil {
 		return nil, d.Errorf("%w", err)
 	}
@@ -52,7 +52,7 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 		return nil, PrepareBy(d, p)
 	}
 	rows := rowsOf(p, d.Examples)
-	d.Put(dataset.Examples{N: d.N, D: p.Width()}.Stored())
+	d.Examples = dataset.Examples{N: d.N, D: p.Width()}
 	d.Prepared = p
 	return func(dst []float32, first int) error {
 		if err := rows(dst, first); err != nil {
@@ -78,11 +78,11 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 			how = slices.DeleteFunc(slices.Clone(how),
 				func(m dataset.Memory) bool { return m == dataset.InPlace })
 		}
-		x, err := ApplyTo(p, d, how...)
+		x, err := Apply(p, d.Examples, how...)
 		if err != nil {
 			return d.Errorf("%w", err)
 		}
-		d.Put(x)
+		d.Examples = x
 	}
 	d.Prepared = p
 	return nil

@@ -19,16 +19,16 @@ import (
 // float64 column by column in the order of the examples, each square rounded before it is added; a
 // constant or zero column gets the divisor 1. Sparse examples cannot be standardized, but for the
 // numbers of a table; see Prepare.
-func Fit(s dataset.Steps, rows dataset.Rows) (*dataset.Preparation, error) {
-	if err := refuseFilling(s, rows.Stored().Examples); err != nil {
+func Fit(s dataset.Steps, rows dataset.Examples) (*dataset.Preparation, error) {
+	if err := refuseFilling(s, rows); err != nil {
 		return nil, err
 	}
-	return fitTo(s, rows.Stored(), nil)
+	return fitTo(s, rows, nil)
 }
 
 // fitTo is Fit whose column maps are those of the features of columns that are numbers; nil means
 // all. The others stay as they are: levels are 0 or 1, and texts have weights of their own.
-func fitTo(s dataset.Steps, e dataset.Stored, numbers []int32) (*dataset.Preparation, error) {
+func fitTo(s dataset.Steps, e dataset.Examples, numbers []int32) (*dataset.Preparation, error) {
 	p := &dataset.Preparation{Steps: s}
 	if err := p.Check(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ const columnStep = 16
 
 // columnSums returns each column's sum, or squared distances from mean, in the order of the
 // examples.
-func columnSums(e dataset.Stored, mean []float64) []float64 {
+func columnSums(e dataset.Examples, mean []float64) []float64 {
 	sums := make([]float64, e.D)
 	byColumns(e, func(first, last, from, to int) {
 		sums := sums[from:to]
@@ -95,7 +95,7 @@ func columnSums(e dataset.Stored, mean []float64) []float64 {
 
 // byColumns calls f for blocks of rows in order, and for columns in parallel: a column belongs to
 // one goroutine, and a file larger than memory is read once.
-func byColumns(e dataset.Stored, f func(first, last, from, to int)) {
+func byColumns(e dataset.Examples, f func(first, last, from, to int)) {
 	const bytes = 64 << 20
 	rows := max(1, bytes/(4*max(1, e.D)))
 	for first := 0; first < e.N; first += rows {
@@ -105,7 +105,7 @@ func byColumns(e dataset.Stored, f func(first, last, from, to int)) {
 	}
 }
 
-func fitStandardize(p *dataset.Preparation, e dataset.Stored) {
+func fitStandardize(p *dataset.Preparation, e dataset.Examples) {
 	n := float64(e.N)
 	mean := columnSums(e, nil)
 	for j := range mean {
@@ -119,7 +119,7 @@ func fitStandardize(p *dataset.Preparation, e dataset.Stored) {
 }
 
 // fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
-func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) {
+func fitMaxAbs(p *dataset.Preparation, e dataset.Examples) {
 	most := make([]float32, e.D)
 	if e.Sparse() {
 		for k, j := range e.Columns {
@@ -141,7 +141,7 @@ func fitMaxAbs(p *dataset.Preparation, e dataset.Stored) {
 }
 
 // fitNumbers fits the column maps of these features, and leaves the others.
-func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error {
+func fitNumbers(p *dataset.Preparation, e dataset.Examples, numbers []int32) error {
 	p.A, p.B = slices.Repeat([]float32{1}, e.D), make([]float32, e.D)
 	if len(numbers) == 0 {
 		return nil
@@ -167,7 +167,7 @@ func fitNumbers(p *dataset.Preparation, e dataset.Stored, numbers []int32) error
 			}
 		}
 	}
-	of, err := fitTo(p.Steps, some.Stored(), nil)
+	of, err := fitTo(p.Steps, some, nil)
 	if err != nil {
 		return err
 	}
@@ -197,38 +197,31 @@ func numbersOf(e *dataset.Encoding) []int32 {
 
 // Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],
 // B[j]), the bias 1 behind them, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
-// row. Sparse and dense give the same bits. A value that is not finite is an error.
-func Apply(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
-	x, err := ApplyTo(p, e)
-	return x.Examples, err
-}
-
-// ApplyTo is Apply for examples in a store. In place it may
-// write to the examples, which are lost then, whatever it returns.
-func ApplyTo(p *dataset.Preparation, rows dataset.Rows, how ...dataset.Memory) (dataset.Stored,
+// row. Sparse and dense give the same bits. A value that is not finite is an error. InPlace
+// allows to write over dense examples with room, which are lost then, whatever it returns.
+func Apply(p *dataset.Preparation, e dataset.Examples, how ...dataset.Memory) (dataset.Examples,
 	error) {
-	e := rows.Stored()
 	if err := checkFor(p, e); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	width, over := p.Width(), slices.Contains(how, dataset.InPlace)
 	if over && hasRoom(p, e) {
 		return applyOver(p, e)
 	}
 	if e.Sparse() {
-		return applySparse(p, e.Examples)
+		return applySparse(p, e)
 	}
 	what := fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", e.N, width,
 		p.Steps)
 	if err := memory.Check(memory.Product(e.N, width, 4), what); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
-	out := dataset.Examples{N: e.N, D: width, X: make([]float32, e.N*width)}.Stored()
-	return out, applyRows(p, out.Examples, e.X, 0)
+	out := dataset.Examples{N: e.N, D: width, X: make([]float32, e.N*width)}
+	return out, applyRows(p, out, e.X, 0)
 }
 
 // checkFor refuses what p cannot prepare.
-func checkFor(p *dataset.Preparation, e dataset.Stored) error {
+func checkFor(p *dataset.Preparation, e dataset.Examples) error {
 	if err := p.Check(); err != nil {
 		return err
 	}

@@ -48,13 +48,13 @@ func TestPrepareOver(t *testing.T) {
 					t.Fatal(err)
 				}
 				name := fmt.Sprintf("%d×%d, sparse %v, %s", x.N, x.D, x.Sparse(), steps)
-				want, err := ApplyTo(p, x)
+				want, err := Apply(p, x)
 				if err != nil {
 					t.Fatal(err)
 				}
-				given := withRoom(x).Stored()
-				got, err := ApplyTo(p, given, dataset.InPlace)
-				if err != nil || !reflect.DeepEqual(got.Examples, want.Examples) {
+				given := withRoom(x)
+				got, err := Apply(p, given, dataset.InPlace)
+				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s: other values than in a copy, %v", name, err)
 				}
 				if !x.Sparse() && &got.X[0] != &given.X[0] {
@@ -79,8 +79,8 @@ func TestPrepareOverFaults(t *testing.T) {
 		p.A[j] = 1e30
 	}
 	for _, x := range []dataset.Examples{x, x.Compressed()} {
-		_, want := ApplyTo(p, x)
-		_, got := ApplyTo(p, withRoom(x), dataset.InPlace)
+		_, want := Apply(p, x)
+		_, got := Apply(p, withRoom(x), dataset.InPlace)
 		if want == nil || got == nil || got.Error() != want.Error() {
 			t.Errorf("sparse %v: found %v, want %v", x.Sparse(), got, want)
 		}

@@ -95,7 +95,7 @@ func (f *binaryFile) open(s *source, o Options) (*dataset.Dataset, error) {
 	if err != nil {
 		return nil, s.errorf("%w", err)
 	}
-	if err = f.written.Stored().Check(); err == nil {
+	if err = f.written.Check(); err == nil {
 		err = f.written.Validate()
 	}
 	if err != nil {
@@ -278,9 +278,9 @@ func choose(d *dataset.Dataset, s *source, o Options) error {
 		if err := checkDenseMemory(s.path, d.N, d.D); err != nil {
 			return err
 		}
-		d.Put(d.Dense().Stored())
+		d.Examples = d.Dense()
 	case o.Storage == "sparse" && !d.Sparse():
-		d.Put(d.Compressed().Stored())
+		d.Examples = d.Compressed()
 	}
 	return nil
 }

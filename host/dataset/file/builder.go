@@ -374,7 +374,7 @@ func (b *builder) dataset() (*dataset.Dataset, error) {
 		d.Home = b.home
 	}
 	x, err := b.examples()
-	d.Put(x)
+	d.Examples = x
 	if err != nil {
 		d.Close() // nothing was written: nothing to lose
 		return nil, err

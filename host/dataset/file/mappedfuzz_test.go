@@ -90,7 +90,7 @@ func checkBinary(t *testing.T, raw []byte, o Options) {
 		}
 		return
 	}
-	if err := d.Stored().Check(); err != nil {
+	if err := d.Check(); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Hash()) != 64 || d.N == 0 || (d.Y == nil) != o.NoLabels {

@@ -128,7 +128,7 @@ func dropFirst(d *dataset.Dataset) {
 	if d.Encoding != nil {
 		width = d.Encoding.Columns[0].Width()
 	}
-	d.Put(withoutFirst(d, width).Stored())
+	d.Examples = withoutFirst(d, width)
 	d.Features, d.Encoding = d.Features[width:], withoutFirstColumn(d.Encoding)
 }
 

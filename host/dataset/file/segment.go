@@ -175,33 +175,33 @@ func joinSparse(room *store.Scratch, segments []segment, n, stored int) (
 }
 
 // examples joins the segments in the form that Options.Storage asks for.
-func (b *builder) examples() (dataset.Stored, error) {
+func (b *builder) examples() (dataset.Examples, error) {
 	e := dataset.Examples{N: b.n, D: b.width}
 	if b.Encoder != nil {
 		return b.encoded()
 	}
 	if b.home != nil {
 		e.X = b.segments[0].x
-		return e.Stored(), nil
+		return e, nil
 	}
 	b.roomy(4 * min(2*b.stored, b.n*b.width))
 	if b.wantsSparse(b.stored, b.width) {
 		var err error
 		e.Starts, e.Columns, e.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
-		return e.Stored(), err
+		return e, err
 	}
 	if err := b.checkDense(); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	// One segment is taken as it is, if it has the width.
 	if len(b.segments) > 1 || b.segments[0].x == nil || b.segments[0].width != b.width {
 		if err := b.checkRoom(b.n, b.width); err != nil {
-			return dataset.Stored{}, err
+			return dataset.Examples{}, err
 		}
 	}
 	var err error
 	e.X, err = joinDense(b.scratch, b.segments, b.n, b.width)
-	return e.Stored(), err
+	return e, err
 }
 
 // checkRoom refuses a dense copy that does not fit, if it is to lie in memory.
@@ -213,32 +213,32 @@ func (b *builder) checkRoom(n, d int) error {
 }
 
 // encoded is examples for rows of marks.
-func (b *builder) encoded() (dataset.Stored, error) {
+func (b *builder) encoded() (dataset.Examples, error) {
 	marks := dataset.Examples{N: b.n, D: b.Encoder.Width()}
 	var err error
 	marks.Starts, marks.Columns, marks.Values, err = joinSparse(b.scratch, b.segments, b.n, b.stored)
 	if err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	x, err := b.Encoder.Encode(b.src.ctx, b.scratch, marks)
 	if err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	text := b.Encoder.HasText() && (b.o.Storage == "" || b.o.Storage == "auto")
 	sparse := text || b.wantsSparse(len(x.Values), x.D)
 	if sparse {
-		return x.Stored(), nil
+		return x, nil
 	}
 	b.width = x.D
 	if err := b.checkDense(); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	if err := b.checkRoom(x.N, x.D); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	y := dataset.Examples{N: x.N, D: x.D}
 	if y.X, err = store.RoomOf[float32](b.scratch, x.N*x.D); err != nil {
-		return dataset.Stored{}, err
+		return dataset.Examples{}, err
 	}
 	for i := range x.N {
 		columns, values := x.SparseRow(i)
@@ -246,7 +246,7 @@ func (b *builder) encoded() (dataset.Stored, error) {
 			y.X[i*x.D+int(j)] = values[k]
 		}
 	}
-	return y.Stored(), nil
+	return y, nil
 }
 
 // wantsSparse says in which form Options.Storage wants the examples.

@@ -54,7 +54,7 @@ type auditedEngine struct {
 func (a *auditedEngine) Device() engine.Device { return a.e.Device() }
 func (a *auditedEngine) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
 
-func (a *auditedEngine) Load(x dataset.Stored, t enginecheck.Task) (loaded engine.Scorer,
+func (a *auditedEngine) Load(x dataset.Examples, t enginecheck.Task) (loaded engine.Scorer,
 	err error) {
 	s := &scorer{a: a, x: x}
 	switch t.Use {
@@ -90,7 +90,7 @@ func (a *auditedEngine) Load(x dataset.Stored, t enginecheck.Task) (loaded engin
 	return loaded, err
 }
 
-func (a *auditedEngine) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan, error) {
+func (a *auditedEngine) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
 	if t.Use == enginecheck.Evaluating {
 		return a.e.PlanEvaluator(x, t.Classes)
 	}
@@ -98,7 +98,7 @@ func (a *auditedEngine) Plan(x dataset.Stored, t enginecheck.Task) (engine.Plan,
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a *auditedEngine) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (a *auditedEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
 		return err
 	}
@@ -106,7 +106,7 @@ func (a *auditedEngine) Project(dst []float32, x dataset.Stored, p engine.Projec
 	return a.budget.some(x.N, func(which []int) error {
 		part, want := x, make([]float32, len(which)*width)
 		if len(which) < x.N {
-			part = x.Pick(which).Stored()
+			part = x.Pick(which)
 		}
 		if err := a.by.Project(want, part, p); err != nil {
 			return fmt.Errorf("audit of a projection: %w", err)
@@ -150,7 +150,7 @@ func differs(what string, found, wanted any) error {
 type scorer struct {
 	a     *auditedEngine
 	s     engine.Scorer
-	x     dataset.Stored
+	x     dataset.Examples
 	w     engine.Weights // of all calls of Rescore
 	stale []bool         // classes that the other has not rescored since
 

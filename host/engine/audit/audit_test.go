@@ -34,24 +34,24 @@ type broken struct {
 	what string // "" for nothing
 }
 
-func (b *broken) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
+func (b *broken) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
 	r, err := b.Engine.Load(x, classes)
 	return brokenScorer{r, b}, err
 }
 
-func (b *broken) LoadCells(x dataset.Rows, y []int32, classes int,
+func (b *broken) LoadCells(x dataset.Examples, y []int32, classes int,
 	f numerics.FixedPoint) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r, b}, err
 }
 
-func (b *broken) LoadEvaluator(x dataset.Rows, classes int,
+func (b *broken) LoadEvaluator(x dataset.Examples, classes int,
 	f numerics.FixedPoint) (engine.Evaluator, error) {
 	r, err := b.Engine.LoadEvaluator(x, classes, f)
 	return brokenEvaluator{r, b}, err
 }
 
-func (b *broken) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
+func (b *broken) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	err := b.Engine.Project(dst, x, p)
 	turn(b, "projection", dst)
 	return err

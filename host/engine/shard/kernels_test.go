@@ -135,7 +135,7 @@ func TestKernelParts(t *testing.T) {
 			}
 			h := sha256.New()
 			for _, part := range parts {
-				s, err := m.Scores(t.Context(), e, part)
+				s, err := m.Scores(t.Context(), e, part.Examples)
 				if err != nil {
 					return "", err
 				}

@@ -215,7 +215,7 @@ func TestPartsShare(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			s, err := m.Scores(t.Context(), e, parts[1])
+			s, err := m.Scores(t.Context(), e, parts[1].Examples)
 			h := sha256.New()
 			for _, v := range []any{held.Scores, held.Temperature, s, m.W, m.Meta.Temperature} {
 				binary.Write(h, binary.LittleEndian, v)

@@ -20,7 +20,7 @@ const step = 16
 
 // check checks what is loaded and returns the format of the sums: that of t, or that of the whole
 // if it is zero.
-func (e *shardedEngine) check(x dataset.Stored, t enginecheck.Task, c cuts) (numerics.FixedPoint,
+func (e *shardedEngine) check(x dataset.Examples, t enginecheck.Task, c cuts) (numerics.FixedPoint,
 	error) {
 	if e.all == 1 || x.N < 1 || x.Check() != nil ||
 		t.Use == enginecheck.Sorting && len(t.Labels) != x.N {
@@ -29,7 +29,7 @@ func (e *shardedEngine) check(x dataset.Stored, t enginecheck.Task, c cuts) (num
 	from, to := e.own(c)
 	most, err := int64(0), error(nil)
 	if from < to {
-		part, own := x.Rows(from, to), partOf(t, from, to)
+		part, own := x.Part(from, to), partOf(t, from, to)
 		own.Format = numerics.FixedPoint{}
 		if _, err = enginecheck.Load(part, own); err != nil {
 			err = fmt.Errorf("of examples %d..%d: %w", from, to-1, err)
@@ -57,14 +57,14 @@ func partOf(t enginecheck.Task, from, to int) enginecheck.Task {
 }
 
 // cutFor cuts x for a task.
-func (e *shardedEngine) cutFor(x dataset.Stored, t enginecheck.Task) cuts {
+func (e *shardedEngine) cutFor(x dataset.Examples, t enginecheck.Task) cuts {
 	if t.Use == enginecheck.Evaluating {
 		return e.cut(x, numerics.Block)
 	}
 	return e.cut(x, step)
 }
 
-func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, err error) {
+func (e unchecked) Load(x dataset.Examples, t enginecheck.Task) (_ engine.Scorer, err error) {
 	c, q := e.cutFor(x, t), t.Classes
 	if t.Format, err = e.check(x, t, c); err != nil {
 		return nil, err
@@ -86,10 +86,10 @@ func (e unchecked) Load(x dataset.Stored, t enginecheck.Task) (_ engine.Scorer, 
 }
 
 // load has each engine of this rank load its shard, if it has any examples.
-func (e *shardedEngine) load(x dataset.Stored, t enginecheck.Task, c cuts) (scorer, error) {
+func (e *shardedEngine) load(x dataset.Examples, t enginecheck.Task, c cuts) (scorer, error) {
 	s := scorer{e: e, n: x.N, d: x.D, q: t.Classes, cuts: c, x: x, parts: e.parts(c)}
 	err := e.agree(s.all(func(i int, p part) (err error) {
-		own, examples := partOf(t, p.from, p.to), x.Rows(p.from, p.to)
+		own, examples := partOf(t, p.from, p.to), x.Part(p.from, p.to)
 		to := &s.parts[i]
 		switch t.Use {
 		case enginecheck.Sorting:
@@ -114,14 +114,14 @@ func (e *shardedEngine) load(x dataset.Stored, t enginecheck.Task, c cuts) (scor
 
 // Plan is the sum of what the engines of all ranks need, and the class sums of the whole on each
 // besides. If one engine has no limit, the sum has none.
-func (e unchecked) Plan(x dataset.Stored, t enginecheck.Task) (sum engine.Plan, err error) {
+func (e unchecked) Plan(x dataset.Examples, t enginecheck.Task) (sum engine.Plan, err error) {
 	c := e.cutFor(x, t)
 	if t.Format, err = e.check(x, t, c); err != nil {
 		return sum, err
 	}
 	n := make([]int64, 10)
 	for _, p := range e.parts(c) {
-		examples, one := x.Rows(p.from, p.to), engine.Plan{}
+		examples, one := x.Part(p.from, p.to), engine.Plan{}
 		if t.Use == enginecheck.Evaluating {
 			one, err = p.e.PlanEvaluator(examples, t.Classes)
 		} else {

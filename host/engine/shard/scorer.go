@@ -39,7 +39,7 @@ type scorer struct {
 	e       *shardedEngine
 	n, d, q int // of the whole
 	cuts    cuts
-	x       dataset.Stored // keeps the memory of the parts, until Close
+	x       dataset.Examples // keeps the memory of the parts, until Close
 	parts   []part
 	room    [][]int64 // for the sums of each part
 }
@@ -124,7 +124,7 @@ func (s *scorer) CountPredicted(counts []int64, y []int32) error {
 }
 
 // Project: each engine maps its examples (clause 13).
-func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection) error {
+func (e unchecked) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	c, width := e.cut(x, step), p.Width()
 	sound := x.N > 0 && x.Check() == nil && width > 0
 	if e.all == 1 || !sound || len(dst)/width != x.N || len(dst)%width != 0 {
@@ -136,7 +136,7 @@ func (e unchecked) Project(dst []float32, x dataset.Stored, p engine.Projection)
 	errs := make([]error, len(parts))
 	parallel.Share(len(parts), len(parts), func(_, i int) {
 		s := parts[i]
-		errs[i] = s.e.Project(dst[s.from*width:s.to*width], x.Rows(s.from, s.to), p)
+		errs[i] = s.e.Project(dst[s.from*width:s.to*width], x.Part(s.from, s.to), p)
 	})
 	if err := e.agree(errors.Join(errs...)); err != nil {
 		return err

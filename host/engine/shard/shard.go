@@ -155,7 +155,7 @@ func (e unchecked) Close() error {
 type cuts []int
 
 // cut cuts x by the shares, between multiples of step.
-func (e *shardedEngine) cut(x dataset.Stored, step int) cuts {
+func (e *shardedEngine) cut(x dataset.Examples, step int) cuts {
 	c := make(cuts, len(e.until))
 	blocks, shares := int64((x.N+step-1)/step), e.until[len(e.until)-1]
 	for k := range c {

@@ -126,8 +126,8 @@ type counting struct {
 	loaded int
 }
 
-func (c *counting) Load(x dataset.Rows, classes int) (engine.Scorer, error) {
-	c.loaded = x.Stored().N
+func (c *counting) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+	c.loaded = x.N
 	return c.Engine.Load(x, classes)
 }
 
@@ -136,7 +136,7 @@ type breaking struct{ engine.Engine }
 
 var errBroken = errors.New("the cable is loose")
 
-func (b breaking) LoadCells(x dataset.Rows, y []int32, classes int, f numerics.FixedPoint,
+func (b breaking) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
 ) (engine.Cells, error) {
 	r, err := b.Engine.LoadCells(x, y, classes, f)
 	return brokenCells{r}, err

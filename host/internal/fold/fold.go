@@ -14,7 +14,7 @@ import (
 const blockValues = 1 << 22
 
 // BlockRows returns the number of examples that are copied at a time to be scored.
-func BlockRows(x dataset.Stored) int {
+func BlockRows(x dataset.Examples) int {
 	values := x.D
 	if x.Sparse() {
 		values = len(x.Values) / max(1, x.N)
@@ -24,19 +24,19 @@ func BlockRows(x dataset.Stored) int {
 
 // Labelled is a choice of examples and their noisy labels.
 type Labelled struct {
-	X dataset.Stored
+	X dataset.Examples
 	Y []int32
 }
 
 // Pick returns the examples with the given indices, copied.
-func Pick(x dataset.Stored, y []int32, which []int) Labelled {
-	return Labelled{x.Examples.Pick(which).Stored(), lists.At(y, which)}
+func Pick(x dataset.Examples, y []int32, which []int) Labelled {
+	return Labelled{x.Pick(which), lists.At(y, which)}
 }
 
-// Keep is Pick into memory that release frees.
-func Keep(x dataset.Stored, y []int32, which []int) (some Labelled, release func(), err error) {
-	kept, release, err := x.Keep(which)
-	return Labelled{kept, lists.At(y, which)}, release, err
+// Copy is Pick, or an error if memory does not hold the copy.
+func Copy(x dataset.Examples, y []int32, which []int) (Labelled, error) {
+	part, err := x.Copy(which)
+	return Labelled{part, lists.At(y, which)}, err
 }
 
 // Draw returns the fold of each example, 0..folds-1: at random, but each noisy label's

@@ -26,7 +26,7 @@ const (
 // often the nearer they are to the boundary between two classes, as ridge regression has it.
 // k-means++ chooses among them, so that landmarks stand for all places.
 func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, error) {
-	x := p.Rows()
+	x := p.X
 	b, r, err := regress(ctx, p, sample(p, ridgeExamples), o)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 		return nil, err
 	}
 	count := min(candidates*o.Landmarks, max(o.Landmarks, len(pool)/2))
-	drawn := systematic(r.weighed(z.Examples, p), count, rng.Float64())
+	drawn := systematic(r.weighed(z, p), count, rng.Float64())
 	which := lists.At(pool, drawn)
 	if len(which) > o.Landmarks {
 		cover, err := featurespace.NewCover(ctx, p.Engine, some.Pick(drawn), o.Function, o.Landmarks,

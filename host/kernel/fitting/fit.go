@@ -31,12 +31,12 @@ const (
 // Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
 // Errors: those of FindPCA, of the search, and of pca.FitMap.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
-) (*pca.Map, dataset.Stored, error) {
+) (*pca.Map, dataset.Examples, error) {
 	if l.Learner.Definition().FitMap != nil {
 		return k.fitOwnMap(ctx, p, l)
 	}
-	none := dataset.Stored{}
-	x := p.Rows()
+	none := dataset.Examples{}
+	x := p.X
 	o, note, err := k.FindPCA(p.Engine, x, p.Seed)
 	if err != nil {
 		return nil, none, err
@@ -122,9 +122,9 @@ func search(
 
 // fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
 func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning,
-) (*pca.Map, dataset.Stored, error) {
-	none := dataset.Stored{}
-	f, note, err := k.findFunction(p.Engine, p.Rows(), p.Seed)
+) (*pca.Map, dataset.Examples, error) {
+	none := dataset.Examples{}
+	f, note, err := k.findFunction(p.Engine, p.X, p.Seed)
 	if err != nil {
 		return nil, none, err
 	}
@@ -150,7 +150,7 @@ func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning
 	if err != nil {
 		return nil, none, err
 	}
-	return pca.NewMap(ctx, p.Engine, basis, p.Rows(), dataset.Steps{})
+	return pca.NewMap(ctx, p.Engine, basis, p.X, dataset.Steps{})
 }
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
@@ -159,17 +159,16 @@ func fitBasis(ctx context.Context, l learners.Params, p *learners.Problem, o pca
 	note func(string, ...any)) (*pca.Basis, error) {
 	fitMap := l.Definition().FitMap
 	if fitMap == nil {
-		return pca.Fit(ctx, p.Engine, p.Rows(), o)
+		return pca.Fit(ctx, p.Engine, p.X, o)
 	}
 	if note == nil {
 		note = func(string, ...any) {}
 	}
 	b := &pca.Basis{Cosine: o.Cosine}
-	x, release, err := b.Prepare(p.Rows())
+	x, err := b.Prepare(p.X)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	if b.Projection, err = fitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
 		return nil, err
 	}
@@ -194,7 +193,7 @@ func longestMean(ctx context.Context, p *learners.Problem, l Learning, f kernel.
 	if err != nil {
 		return f, err
 	}
-	lengths, within, err := means.Lengths(ctx, p.Engine, p.Rows(), p.Y, p.Q, inverse.V, functions,
+	lengths, within, err := means.Lengths(ctx, p.Engine, p.X, p.Y, p.Q, inverse.V, functions,
 		p.Seed)
 	if err != nil {
 		return f, err

@@ -37,12 +37,12 @@ const manyComponents = 0.1
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
 // kernel principal components of the examples.
 type Options struct {
-	// Gamma 0 of rbf and poly stands for what Search finds if coordinates are taken, or else, and with
-	// Median, for 1 / the median squared distance of examples
+	// Gamma 0 of rbf and poly stands for what Search finds if coordinates are taken, or else, and
+	// with Median, for 1 / the median squared distance of examples
 	Function kernel.Function
 	Median   bool
-	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken, or
-	// else of seven
+	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken,
+	// or else of seven
 	Search bool
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
@@ -51,8 +51,9 @@ type Options struct {
 	// instead of Components: the share of the variance that they have; 0 for none
 	Variance  float64
 	Landmarks int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components, all
-	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
+	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components,
+	// all coordinates of the landmarks, 1000 by default, which cost less: of learners that see no
+	// rotation
 	Coordinates bool
 	// of landmarks: pca.Uniform, KMeans or Farthest; "" for Uniform, or near boundaries between
 	// classes if coordinates are taken
@@ -107,8 +108,7 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 // Check says whether examples can be fitted to. It reads
 // their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for
 // the fit and the components.
-func (k *Options) Check(rows dataset.Rows) error {
-	x := rows.Stored()
+func (k *Options) Check(x dataset.Examples) error {
 	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
 	if err != nil {
 		return err
@@ -131,9 +131,8 @@ func (k *Options) MostComponents(n, d int) int {
 // FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
 // user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
 // Check and pca.MedianGamma.
-func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
+func (k *Options) FindPCA(e engine.Engine, x dataset.Examples, seed uint64,
 ) (o pca.Options, note string, err error) {
-	x := rows.Stored()
 	o = k.PCA(x.N, x.D, seed)
 	if err := k.Check(x); err != nil {
 		return o, "", err
@@ -143,7 +142,7 @@ func (k *Options) FindPCA(e engine.Engine, rows dataset.Rows, seed uint64,
 }
 
 // findFunction returns the kernel function, with γ as FindPCA finds it, and its note.
-func (k *Options) findFunction(e engine.Engine, x dataset.Rows, seed uint64) (kernel.Function,
+func (k *Options) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (kernel.Function,
 	string, error) {
 	f := k.Function
 	if !k.findsGamma() {

@@ -43,7 +43,7 @@ type sampled struct {
 
 // sample returns at most count examples of p.
 func sample(p *learners.Problem, count int) sampled {
-	x := p.Rows()
+	x := p.X
 	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, count)] // "ridge"
 	slices.Sort(which)
 	s := sampled{x: x.Pick(which), y: lists.At(p.Y, which)}
@@ -66,7 +66,7 @@ func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, newRidge(z.Examples, s.y, s.shares, p.Q), ctx.Err()
+	return b, newRidge(z, s.y, s.shares, p.Q), ctx.Err()
 }
 
 // ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held

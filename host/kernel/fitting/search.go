@@ -37,19 +37,17 @@ type trial struct {
 // error. A cancelled ctx ends it with ctx's error.
 func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []trial, best int,
 	err error) {
-	x, y := p.Rows(), p.Y
+	x, y := p.X, p.Y
 	fit, rest := fold.HoldOutFifth(y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
 			"out; name a gamma")
 	}
-	train, release, err := fold.Keep(x, y, fit)
-	defer release()
+	train, err := fold.Copy(x, y, fit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	test, release, err := fold.Keep(x, y, rest)
-	defer release()
+	test, err := fold.Copy(x, y, rest)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
@@ -117,11 +115,11 @@ func (s gammaSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	x, err := features.ApplyTo(preparation, train.X)
+	x, err := features.Apply(preparation, train.X)
 	if err != nil {
 		return 0, err
 	}
-	held, err := features.ApplyTo(preparation, test.X)
+	held, err := features.Apply(preparation, test.X)
 	if err != nil {
 		return 0, err
 	}

@@ -74,7 +74,7 @@ func TestKernelMap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := train(t, e, z.Examples, y, noise)
+			w := train(t, e, z, y, noise)
 			if first == nil {
 				first = w.W
 			}

@@ -18,7 +18,7 @@ type countingEngine struct {
 	cancel    func()
 }
 
-func (e *countingEngine) Project(dst []float32, x dataset.Rows, p engine.Projection) error {
+func (e *countingEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	if e.calls++; e.calls == e.at {
 		e.cancel()
 	}

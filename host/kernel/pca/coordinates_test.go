@@ -75,9 +75,9 @@ func TestCoordinates(t *testing.T) {
 		largest, furthest := 0.0, 0.0
 		for i := range x.N {
 			for j := range i {
-				d := distance(c.Examples, i, j)
+				d := distance(c, i, j)
 				largest = max(largest, d)
-				furthest = max(furthest, math.Abs(d-distance(z.Examples, i, j)))
+				furthest = max(furthest, math.Abs(d-distance(z, i, j)))
 			}
 		}
 		if furthest > 1e-3*largest {

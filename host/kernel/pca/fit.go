@@ -19,8 +19,7 @@ import (
 // changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
 // before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
-func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*Basis, error) {
-	x := rows.Stored()
+func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	plan, err := NewPlan(x, o)
 	if err == nil {
 		err = o.check(x.N, x.D)
@@ -31,11 +30,10 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 	if err != nil {
 		return nil, err
 	}
-	x, release, err := unitRows(x, o.Cosine)
+	x, err = unitRows(x, o.Cosine)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
 	if allEqual(x) {
 		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
 	}
@@ -44,7 +42,7 @@ func Fit(ctx context.Context, e engine.Engine, rows dataset.Rows, o Options) (*B
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		err = b.fitAll(ctx, e, x.Examples, o, plan.Kept)
+		err = b.fitAll(ctx, e, x, o, plan.Kept)
 	} else {
 		err = b.fitLandmarks(ctx, e, x, o)
 	}
@@ -151,7 +149,7 @@ func (b *Basis) checkVariance(squares float64) error {
 }
 
 // allEqual reports whether all examples have the values of the first.
-func allEqual(x dataset.Stored) bool {
+func allEqual(x dataset.Examples) bool {
 	first := x.Pick([]int{0})
 	columns, values := first.Entries(0)
 	others := parallel.BlockSums(x.N, 1024, func(from, to int) float64 {
@@ -191,26 +189,24 @@ type Basis struct {
 }
 
 // Prepare returns x as the projection wants it: itself, or for Cosine a copy with rows of
-// length 1, until release is called. The error is that of dataset.Preparation.ApplyTo.
-func (b *Basis) Prepare(rows dataset.Rows) (x dataset.Stored, release func(), err error) {
-	return unitRows(rows.Stored(), b.Cosine)
+// length 1. The error is that of features.Apply.
+func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
+	return unitRows(x, b.Cosine)
 }
 
 // Project writes the D components of each example of x to dst, x.N × D row-major. A
 // cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
 func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
-	rows dataset.Rows) error {
-	x := rows.Stored()
+	x dataset.Examples) error {
 	if err := x.Check(); err != nil {
 		return err
 	}
-	prepared, release, err := b.Prepare(x)
+	prepared, err := b.Prepare(x)
 	if err != nil {
 		return err
 	}
-	defer release()
-	return project(ctx, e, dst, prepared.Examples, b.Projection)
+	return project(ctx, e, dst, prepared, b.Projection)
 }
 
 // projectRows is how many examples are projected between two looks at a context. What an
@@ -297,15 +293,14 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 }
 
 // unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step
-// l2 has it, until release is called.
-func unitRows(x dataset.Stored, unit bool) (_ dataset.Stored, release func(), err error) {
+// l2 has it.
+func unitRows(x dataset.Examples, unit bool) (dataset.Examples, error) {
 	if !unit {
-		return x, func() {}, nil
+		return x, nil
 	}
 	p, err := features.Fit(dataset.Steps{L2: true}, x)
 	if err != nil {
-		return x, nil, err
+		return x, err
 	}
-	scaled, err := features.ApplyTo(p, x)
-	return scaled, func() {}, err
+	return features.Apply(p, x)
 }

@@ -23,15 +23,15 @@ type Map struct {
 // FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
 // Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors:
 // those of Fit, Engine.Project, features.Fit and Apply.
-func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, steps dataset.Steps,
-) (*Map, dataset.Stored, error) {
+func FitMap(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
+	steps dataset.Steps) (*Map, dataset.Examples, error) {
 	basis, err := Fit(ctx, e, x, o)
 	if err != nil {
-		return nil, dataset.Stored{}, err
+		return nil, dataset.Examples{}, err
 	}
 	z, err := basis.Components(ctx, e, x)
 	if err != nil {
-		return nil, dataset.Stored{}, err
+		return nil, dataset.Examples{}, err
 	}
 	if o.Coordinates {
 		basis.explain(z)
@@ -41,38 +41,39 @@ func FitMap(ctx context.Context, e engine.Engine, x dataset.Rows, o Options, ste
 
 // NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
 func NewMap(
-	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Rows, steps dataset.Steps,
-) (*Map, dataset.Stored, error) {
+	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Examples, steps dataset.Steps,
+) (*Map, dataset.Examples, error) {
 	z, err := basis.Components(ctx, e, x)
 	if err != nil {
-		return nil, dataset.Stored{}, err
+		return nil, dataset.Examples{}, err
 	}
 	return newMap(basis, z, steps)
 }
 
 // newMap makes a map of a basis and the components z of the examples, and returns what it makes of
 // them. Nobody may use z any more.
-func newMap(basis *Basis, z dataset.Stored, steps dataset.Steps,
-) (_ *Map, _ dataset.Stored, err error) {
+func newMap(basis *Basis, z dataset.Examples, steps dataset.Steps,
+) (_ *Map, _ dataset.Examples, err error) {
 	k := &Map{Basis: basis}
 	if k.Preparation, err = features.Fit(steps, z); err != nil {
-		return nil, dataset.Stored{}, err
+		return nil, dataset.Examples{}, err
 	}
 	if z, err = k.prepare(z); err != nil {
-		return nil, dataset.Stored{}, err
+		return nil, dataset.Examples{}, err
 	}
 	return k, z, nil
 }
 
 // prepare returns components as a learner sees them. Nobody may use z any more.
-func (k *Map) prepare(z dataset.Stored) (dataset.Stored, error) {
-	return features.ApplyTo(k.Preparation, z, dataset.InPlace)
+func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
+	return features.Apply(k.Preparation, z, dataset.InPlace)
 }
 
 // Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). A
 // cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project and
 // Preparation.Apply.
-func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (dataset.Stored, error) {
+func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples,
+	error) {
 	z, err := k.Basis.Components(ctx, e, x)
 	if err != nil {
 		return z, err
@@ -82,14 +83,13 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Rows) (datas
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
 // is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
-func (b *Basis) Components(ctx context.Context, e engine.Engine, rows dataset.Rows,
-) (z dataset.Stored, err error) {
-	x := rows.Stored()
+func (b *Basis) Components(ctx context.Context, e engine.Engine, x dataset.Examples,
+) (z dataset.Examples, err error) {
 	what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
 	if err := memory.Check(memory.Product(x.N, b.Axes.Q, 4), what); err != nil {
 		return z, err
 	}
-	z.Examples = dataset.Examples{N: x.N, D: b.Axes.Q, X: make([]float32, x.N*b.Axes.Q)}
+	z = dataset.Examples{N: x.N, D: b.Axes.Q, X: make([]float32, x.N*b.Axes.Q)}
 	return z, b.Project(ctx, e, z.X, x)
 }
 
@@ -108,7 +108,7 @@ func (k *Map) Blocks(
 		if err != nil {
 			return err
 		}
-		if err := use(z.Examples); err != nil {
+		if err := use(z); err != nil {
 			return err
 		}
 	}
@@ -121,16 +121,15 @@ const medianRows = 1000
 // MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples,
 // chosen by seed: the usual first guess for an rbf kernel function. Error: ErrConstant if
 // more than half of the pairs are equal, and those of Engine.Project.
-func MedianGamma(e engine.Engine, rows dataset.Rows, seed uint64) (float32, error) {
-	given := rows.Stored()
-	x := given.Examples
+func MedianGamma(e engine.Engine, given dataset.Examples, seed uint64) (float32, error) {
+	x := given
 	if x.N < 2 {
 		return 0, fmt.Errorf("%w: found %d examples, wanted at least 2", ErrOptions, x.N)
 	}
 	if x.N > medianRows {
 		x = given.Pick(uniform(x.N, medianRows, newRand(seed)))
 	} else {
-		x = given.Examples
+		x = given
 	}
 	products := make([]float32, x.N*x.N)
 	if err := e.Project(products, x, engine.Projection{Function: linear, Landmarks: x}); err != nil {
@@ -162,7 +161,7 @@ func uniform(n, m int, rng *rand.Rand) []int {
 
 // choose returns the landmarks that o asks for, increasing. Distances are those in feature
 // space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Stored, o Options,
+func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
 ) ([]int, error) {
 	m := o.Landmarks
 	if o.Rows != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
-func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Stored,
+func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples,
 	o Options) error {
 	which, err := b.choose(ctx, e, x, o)
 	if err != nil {
@@ -62,10 +62,10 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Sto
 }
 
 // setCoordinates makes the rows of L⁻¹ the axes.
-func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) error {
+func (b *Basis) setCoordinates(ctx context.Context, x dataset.Examples, l lower) error {
 	b.Variance = lists.Sum(parallel.BlockSums(x.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
-			sum += featurespace.SelfValue(b.Function, x.Examples, i)
+			sum += featurespace.SelfValue(b.Function, x, i)
 		}
 		return sum
 	}))
@@ -79,7 +79,7 @@ func (b *Basis) setCoordinates(ctx context.Context, x dataset.Stored, l lower) e
 }
 
 // explain sets the share that coordinates z of all examples have of their squared lengths.
-func (b *Basis) explain(z dataset.Stored) {
+func (b *Basis) explain(z dataset.Examples) {
 	explained := lists.Sum(parallel.BlockSums(z.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
 			for _, v := range z.Row(i) {
@@ -93,9 +93,9 @@ func (b *Basis) explain(z dataset.Stored) {
 
 // gram returns the inner products of the m features, centred, over all examples, m × m, and the
 // mean of each column of K_nm. It sets Variance.
-func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Stored, l lower) ([]float32,
+func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) ([]float32,
 	[]float64, error) {
-	panels, sums, err := b.features(ctx, e, x.Examples, l)
+	panels, sums, err := b.features(ctx, e, x, l)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -162,8 +162,7 @@ func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
 
 // NewPlan says what Fit would need for examples x. Errors: those
 // of Fit that need no look at the examples.
-func NewPlan(rows dataset.Rows, o Options) (Plan, error) {
-	x := rows.Stored()
+func NewPlan(x dataset.Examples, o Options) (Plan, error) {
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {
 		return Plan{}, err

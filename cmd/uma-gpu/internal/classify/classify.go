@@ -56,7 +56,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 			r.Data.Close() // only read
 		}
 	}()
-	e, err := o.Device.Open(o.Notes, device.WorkOnModel(r.Data, m))
+	e, err := o.Device.Open(o.Notes, device.WorkOnModel(r.Data.Examples, m))
 	if err != nil {
 		return r, err
 	}
@@ -66,10 +66,10 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
 	if scored {
-		r.Scores, err = m.ScoresPrepared(ctx, e, r.Data)
+		r.Scores, err = m.ScoresPrepared(ctx, e, r.Data.Examples)
 		r.Predicted = engine.Predicted(r.Scores, m.Q)
 	} else {
-		r.Predicted, err = m.PredictPrepared(ctx, e, r.Data)
+		r.Predicted, err = m.PredictPrepared(ctx, e, r.Data.Examples)
 	}
 	if err := app.Interrupted(ctx); err != nil {
 		return r, err

@@ -118,7 +118,7 @@ func (o *Options) check() (err error) {
 
 func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
 ) (found *clean.Result, where engine.Device, err error) {
-	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d.Examples, len(d.Classes)))
 	if err != nil {
 		return nil, where, err
 	}

@@ -143,7 +143,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d.Examples, len(d.Classes)))
 	if err != nil {
 		return err
 	}

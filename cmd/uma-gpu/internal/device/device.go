@@ -280,8 +280,7 @@ type Work struct {
 }
 
 // WorkOn returns the work on prepared examples in these classes.
-func WorkOn(rows dataset.Rows, classes int) Work {
-	x := rows.Stored()
+func WorkOn(x dataset.Examples, classes int) Work {
 	return Work{x.Sparse(), x.D, classes, x.Size()}
 }
 
@@ -292,10 +291,10 @@ func (w Work) Mapped(n, components int) Work {
 }
 
 // WorkOnModel returns the work of scoring prepared examples by a model.
-func WorkOnModel(rows dataset.Rows, m *model.Model) Work {
+func WorkOnModel(rows dataset.Examples, m *model.Model) Work {
 	w := WorkOn(rows, m.Q)
 	if m.Projection != nil {
-		w = w.Mapped(rows.Stored().N, m.D)
+		w = w.Mapped(rows.N, m.D)
 	}
 	return w
 }

@@ -327,7 +327,7 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 		return nil, nil, err
 	}
 	defer d.Close() // only read
-	e, err := o.Device.Open(o.Notes, device.WorkOn(d, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, device.WorkOn(d.Examples, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -81,7 +81,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if err := host.Prepare(d, o.Normalize, true); err != nil {
 		return err
 	}
-	if err := k.Check(d); err != nil {
+	if err := k.Check(d.Examples); err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
 	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
@@ -89,7 +89,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	found, note, err := k.FindPCA(e, d, o.Seed)
+	found, note, err := k.FindPCA(e, d.Examples, o.Seed)
 	if err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
@@ -97,7 +97,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 		o.Notes.Say("kernel: %s", note)
 	}
 	start := time.Now()
-	basis, err := pca.Fit(ctx, e, d, found)
+	basis, err := pca.Fit(ctx, e, d.Examples, found)
 	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
 	}
@@ -188,11 +188,11 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	z, err := b.Map.Apply(ctx, e, d)
+	z, err := b.Map.Apply(ctx, e, d.Examples)
 	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
 	}
-	components := &dataset.Dataset{Examples: z.Examples, Y: d.Y, Classes: d.Classes}
+	components := &dataset.Dataset{Examples: z, Y: d.Y, Classes: d.Classes}
 	if format == "npy" { // which has no place for labels
 		components.Y, components.Classes = nil, nil
 	}

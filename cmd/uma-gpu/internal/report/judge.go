@@ -145,7 +145,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := r.Device.Open(r.Notes, device.WorkOnModel(d, m))
+	e, err := r.Device.Open(r.Notes, device.WorkOnModel(d.Examples, m))
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 		scored = m.ScoresPrepared
 	}
 	f.Held = &judge.HeldOut{Q: m.Q, Temperature: m.Meta.Temperature}
-	f.Held.Scores, err = scored(ctx, e, d)
+	f.Held.Scores, err = scored(ctx, e, d.Examples)
 	if ended := app.Interrupted(ctx); ended != nil {
 		return ended
 	}

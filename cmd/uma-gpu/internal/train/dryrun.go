@@ -51,10 +51,11 @@ func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
 	case o.Train.Kernel != nil:
 		return o.planKernel(d)
 	}
-	return o.planLinear(ctx, d.Stored(), d.Y, len(d.Classes))
+	return o.planLinear(ctx, d.Examples, d.Y, len(d.Classes))
 }
 
-func (o *Options) planLinear(ctx context.Context, x dataset.Stored, y []int32, classes int) error {
+func (o *Options) planLinear(ctx context.Context, x dataset.Examples, y []int32,
+	classes int) error {
 	e := o.Train.Engine
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
 	switch o.Train.Learner.Definition().Loads {
@@ -135,7 +136,7 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	asked := *o.Train.Kernel
 	asked.Coordinates = o.Train.Learner.Definition().Rotates
 	k := asked.PCA(d.N, d.D, o.Train.Seed)
-	plan, err := pca.NewPlan(d, k)
+	plan, err := pca.NewPlan(d.Examples, k)
 	if err != nil {
 		return app.AdviseKernel(err)
 	}

@@ -426,7 +426,7 @@ func (o *Options) validate(ctx context.Context, m *model.Model, held *dataset.Da
 	if held.Prepared != nil {
 		of = m.ScoresPrepared
 	}
-	scores, err := of(ctx, o.Train.Engine, held)
+	scores, err := of(ctx, o.Train.Engine, held.Examples)
 	if err != nil {
 		return nil, fmt.Errorf("examples held out: %w", err)
 	}

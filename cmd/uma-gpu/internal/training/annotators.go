@@ -68,7 +68,7 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 		if len(which) == 0 {
 			return fmt.Errorf("%s: found no label", o.Annotators)
 		}
-		d.Put(d.Stored().Pick(which))
+		d.Examples = d.Pick(which)
 		if ids := d.IDs; ids != nil {
 			d.IDs = nil
 			for _, i := range which {

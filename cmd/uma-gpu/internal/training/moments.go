@@ -60,9 +60,9 @@ func (h *History) HoldOut(ctx context.Context, e engine.Engine, m *model.Model,
 	if len(h.kept) == 0 {
 		return nil
 	}
-	x := held.Stored()
+	x := held.Examples
 	if held.Prepared == nil {
-		if x, err = features.ApplyTo(&m.Meta.Preparation, x); err != nil {
+		if x, err = features.Apply(&m.Meta.Preparation, x); err != nil {
 			return err
 		}
 	}

@@ -238,7 +238,7 @@ func (o *Options) Work(d *dataset.Dataset) device.Work {
 
 // WorkOf returns the work of a device for a training.
 func WorkOf(w host.Work) device.Work {
-	see := device.WorkOn(w.Data, w.Classes)
+	see := device.WorkOn(w.Data.Examples, w.Classes)
 	if w.Components > 0 {
 		see = see.Mapped(w.Data.N, w.Components)
 	}

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"archive/zip"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
-	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -37,120 +33,31 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// digits and letter are the real data sets of the repository.
-const (
-	digits = "../../testdata/digits.csv.gz"
-	letter = "../../testdata/letter.csv.gz"
+// Real data sets of the repository.
+var digits, letter = clitest.Digits, clitest.Letter
+
+// Command lines in this process, and what they leave.
+var (
+	command    = clitest.Run
+	succeed    = clitest.Succeed
+	fail       = clitest.Fail
+	write      = clitest.Write
+	read       = clitest.Read
+	names      = clitest.Names
+	member     = clitest.Member
+	members    = clitest.Members
+	load       = clitest.Load
+	differ     = clitest.Differ
+	synthetic  = clitest.Synthetic
+	noisy      = clitest.Noisy
+	smallNoisy = clitest.SmallNoisy
+	interrupt  = clitest.Interrupt
 )
-
-// command runs a command line.
-func command(args ...string) (code int, stdout, stderr string) {
-	var out, err bytes.Buffer
-	code = program.Start(args, &out, &err)
-	return code, out.String(), err.String()
-}
-
-// succeed runs a command line that must succeed.
-func succeed(t *testing.T, args ...string) (stdout, stderr string) {
-	t.Helper()
-	code, stdout, stderr := command(args...)
-	if code != app.ExitOK {
-		t.Fatalf("uma-gpu %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
-	}
-	return stdout, stderr
-}
-
-// fail runs a command line that must fail with the code, state the facts in its last message, and
-// print nothing on stdout.
-func fail(t *testing.T, code int, want string, args ...string) {
-	t.Helper()
-	got, stdout, stderr := command(args...)
-	_, message, said := strings.Cut("\n"+stderr, "\numa-gpu: ")
-	if got != code || !said || !facts.Told(message, want) || stdout != "" {
-		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant the facts %s\nstdout %q, want none",
-			strings.Join(args, " "), got, code, stderr, want, stdout)
-	}
-}
 
 // decode decodes what a command printed with --json.
 func decode[T any](t *testing.T, text string) T {
 	t.Helper()
-	var v T
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	return v
-}
-
-// write makes a file and returns its path.
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-// names lists a folder.
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for _, e := range entries {
-		all = append(all, e.Name())
-	}
-	return all
-}
-
-// member returns the bytes of a member of a model file.
-func member(t *testing.T, path, name string) []byte {
-	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := z.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
-func load(t *testing.T, path string) *model.Model {
-	t.Helper()
-	m, err := model.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// synthetic writes a small set of 5 features and 3 classes.
-func synthetic(t *testing.T, dir string) string {
-	t.Helper()
-	path := filepath.Join(dir, "small.csv")
-	succeed(t, "synth", "--examples", "300", "--features", "5", "--classes", "3", "--out", path)
-	return path
+	return clitest.Decode[T](t, text)
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -328,35 +235,6 @@ func TestDevicesListsTheProcessor(t *testing.T) {
 	if !strings.Contains(stdout, "self-test") || !strings.Contains(stdout, "\ncpu ") {
 		t.Errorf("found\n%s", stdout)
 	}
-}
-
-// canceller cancels a context when a line with a word goes by.
-type canceller struct {
-	bytes.Buffer
-	word   string
-	cancel context.CancelFunc
-}
-
-func (c *canceller) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte(c.word)) {
-		c.cancel()
-	}
-	return c.Buffer.Write(line)
-}
-
-// interrupt runs a command line and interrupts it when it says a word on stderr,
-// at once if that is "".
-func interrupt(t *testing.T, word string, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	if word == "" {
-		cancel()
-	}
-	var out bytes.Buffer
-	e := &canceller{word: word, cancel: cancel}
-	code = program.Run(ctx, args, &out, e)
-	return code, out.String(), e.String()
 }
 
 func TestInterruptBeforeTheWork(t *testing.T) {

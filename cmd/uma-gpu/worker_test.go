@@ -99,7 +99,9 @@ func (w *workerProcess) end() {
 	}
 }
 
-// TestWorker: commands print, fail and write as those of the shell, and standard input is empty.
+const pets = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
+
+// TestWorker: commands print, fail and write as in a shell, and standard input is empty.
 func TestWorker(t *testing.T) {
 	dir := t.TempDir()
 	data, at, same := write(t, dir, "pets.csv", pets), filepath.Join(dir, "m.npz"),

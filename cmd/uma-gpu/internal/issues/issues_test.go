@@ -1,4 +1,4 @@
-package main
+package issues_test
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -25,7 +26,7 @@ import (
 func TestIssues(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
-	noisy, matrix := smallNoisy(t, dir)
+	noisy, matrix := clitest.SmallNoisy(t, dir)
 	load := func(path string) *dataset.Dataset {
 		d, err := file.Read(t.Context(), path, file.Options{})
 		if err != nil {
@@ -36,9 +37,9 @@ func TestIssues(t *testing.T) {
 	right, wrong := load(in("part.csv")), load(noisy)
 	args := []string{"issues", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps",
 		"400"}
-	stdout, stderr := succeed(t, append(args, "--json", "--out", in("i.csv"), "--write-clean",
+	stdout, stderr := clitest.Succeed(t, append(args, "--json", "--out", in("i.csv"), "--write-clean",
 		in("filtered.csv"))...)
-	r := decode[issues.Report](t, stdout)
+	r := clitest.Decode[issues.Report](t, stdout)
 	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Learner != "softmax" || r.Folds != 4 ||
 		len(r.PerClass) != 10 || !facts.Told(stderr, "issues 500 rows") {
 		t.Fatalf("found %+v\n%s", r, stderr)
@@ -79,7 +80,7 @@ func TestIssues(t *testing.T) {
 	}
 
 	// The table has all rows, those of the report first.
-	table, err := csv.NewReader(strings.NewReader(string(read(t, in("i.csv"))))).ReadAll()
+	table, err := csv.NewReader(strings.NewReader(string(clitest.Read(t, in("i.csv"))))).ReadAll()
 	if err != nil || len(table) != 501 || strings.Join(table[0], " ") !=
 		"example is_label_issue label_quality given_label predicted_label predicted_quality "+
 			"duplicate_of conflict" {
@@ -92,13 +93,13 @@ func TestIssues(t *testing.T) {
 			t.Fatalf("found %v, wanted %+v", got, row)
 		}
 	}
-	succeed(t, append(args, "--quiet", "--out", in("i.json"))...)
+	clitest.Succeed(t, append(args, "--quiet", "--out", in("i.json"))...)
 	var all []training.IssueRow
-	if err := json.Unmarshal(read(t, in("i.json")), &all); err != nil || len(all) != 500 ||
+	if err := json.Unmarshal(clitest.Read(t, in("i.json")), &all); err != nil || len(all) != 500 ||
 		all[3] != r.Rows[3] {
 		t.Errorf("%d rows, %v", len(all), err)
 	}
-	succeed(t, append(args, "--quiet", "--out", in("i.parquet"))...)
+	clitest.Succeed(t, append(args, "--quiet", "--out", in("i.parquet"))...)
 	d, err := file.Read(t.Context(), in("i.parquet"), file.Options{Table: file.Table{
 		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
 	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) ||
@@ -109,7 +110,8 @@ func TestIssues(t *testing.T) {
 	if clean := load(in("filtered.csv")); clean.N != 500-r.Issues {
 		t.Errorf("%d rows are left, wanted %d", clean.N, 500-r.Issues)
 	}
-	text, stderr := succeed(t, append(args, "--write-clean", in("relabelled.csv"), "--clean-by",
+	text, stderr := clitest.Succeed(t, append(args, "--write-clean", in("relabelled.csv"),
+		"--clean-by",
 		"relabel")...)
 	clean, agree := load(in("relabelled.csv")), 0
 	for i, y := range clean.Y {
@@ -132,9 +134,9 @@ func TestIssues(t *testing.T) {
 // Probabilities of any program, in any form, take the place of trainings; several are an ensemble.
 func TestIssuesOfProbabilities(t *testing.T) {
 	dir := t.TempDir()
-	noisy, matrix := smallNoisy(t, dir)
-	right, wrong := strings.Fields(string(read(t, filepath.Join(dir, "part.csv")))),
-		strings.Fields(string(read(t, noisy)))
+	noisy, matrix := clitest.SmallNoisy(t, dir)
+	right, wrong := strings.Fields(string(clitest.Read(t, filepath.Join(dir, "part.csv")))),
+		strings.Fields(string(clitest.Read(t, noisy)))
 	// A model that is sure of the right class of nine rows in ten, and of noisy labels as of those.
 	var table, rest strings.Builder
 	table.WriteString(",0,1,2,3,4,5,6,7,8,9\n")
@@ -158,11 +160,13 @@ func TestIssuesOfProbabilities(t *testing.T) {
 	}
 	rest.WriteString("0,1,2,3,4,5,6,7,8,9\n")
 	rest.WriteString(strings.Repeat(strings.Repeat("0.1,", 9)+"0.1\n", 500))
-	p, flat := write(t, dir, "p.csv", table.String()), write(t, dir, "flat.csv", rest.String())
+	p, flat := clitest.Write(t, dir, "p.csv", table.String()), clitest.Write(t, dir, "flat.csv",
+		rest.String())
 	for _, args := range [][]string{{"--confusion", matrix}, {}, {"--probabilities", flat}} {
-		stdout, stderr := succeed(t, append([]string{"issues", "--data", noisy, "--probabilities", p,
+		stdout, stderr := clitest.Succeed(t, append([]string{"issues", "--data", noisy, "--probabilities",
+			p,
 			"--json"}, args...)...)
-		r := decode[issues.Report](t, stdout)
+		r := clitest.Decode[issues.Report](t, stdout)
 		hit, corrupted := 0, 0
 		for i, line := range right {
 			if line != wrong[i] {
@@ -180,8 +184,8 @@ func TestIssuesOfProbabilities(t *testing.T) {
 				r.Judges, stderr)
 		}
 	}
-	fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
-		write(t, dir, "flat.csv", rest.String()[:rest.Len()-40]))
+	clitest.Fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
+		clitest.Write(t, dir, "flat.csv", rest.String()[:rest.Len()-40]))
 }
 
 // A survey finds what was put into the data, counts rows from 1, and says so to people.
@@ -205,9 +209,9 @@ func TestIssuesSurvey(t *testing.T) {
 	lines[50] = strings.Join(near, ",")
 	lines[99] = "90,90,90,90,90,90,b"
 	dir := t.TempDir()
-	data := write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
-	stdout, _ := succeed(t, "issues", "--data", data, "--survey", "--json")
-	r := decode[issues.Report](t, stdout).Survey
+	data := clitest.Write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
+	stdout, _ := clitest.Succeed(t, "issues", "--data", data, "--survey", "--json")
+	r := clitest.Decode[issues.Report](t, stdout).Survey
 	if len(r.Near) != 1 || !slices.Equal(r.Near[0], []int{51, 132}) || len(r.Outliers) != 1 ||
 		r.Outliers[0].Example != 100 || r.OrderP <= 0.01 || !slices.Equal(r.Rare, []string{"c"}) {
 		t.Errorf("found %+v", r)
@@ -215,13 +219,13 @@ func TestIssuesSurvey(t *testing.T) {
 	slices.SortStableFunc(lines, func(a, b string) int {
 		return cmp.Compare(a[len(a)-1], b[len(b)-1])
 	})
-	data = write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
-	stdout, _ = succeed(t, "issues", "--data", data, "--survey", "--quiet")
+	data = clitest.Write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
+	stdout, _ = clitest.Succeed(t, "issues", "--data", data, "--survey", "--quiet")
 	if !facts.Told(stdout, "survey outliers 1 order p 0.005 rare classes 1 c") {
 		t.Errorf("printed\n%s", stdout)
 	}
-	data = write(t, dir, "x.csv", strings.Join(lines[140:160], "\n")+"\n")
-	stdout, _ = succeed(t, "issues", "--data", data, "--survey", "--quiet")
+	data = clitest.Write(t, dir, "x.csv", strings.Join(lines[140:160], "\n")+"\n")
+	stdout, _ = clitest.Succeed(t, "issues", "--data", data, "--survey", "--quiet")
 	if !facts.Told(stdout, "survey neighbours 30") {
 		t.Errorf("printed\n%s", stdout)
 	}
@@ -237,11 +241,12 @@ func TestIssuesUsage(t *testing.T) {
 		{`--clean-by "drop"`, []string{"--data", "d.csv", "--clean-by", "drop"}},
 		{"--clean-by --write-clean", []string{"--data", "d.csv", "--clean-by", "filter"}},
 		{"npy labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
-		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--folds", "3"}},
+		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--folds",
+			"3"}},
 		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--annotators",
 			"a.csv"}},
 		{"--folds 200 2 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
-		fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
+		clitest.Fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package split_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -16,7 +17,8 @@ func TestSplit(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	a, b := path("train, all.csv"), path("test.svm.gz") // a comma is part of a name
-	_, stderr := succeed(t, "split", "--data", digits, "--fractions", "0.7, 0.3", "--out", a, "--out",
+	_, stderr := clitest.Succeed(t, "split", "--data", clitest.Digits, "--fractions", "0.7, 0.3",
+		"--out", a, "--out",
 		b)
 	for _, want := range []string{"1258 1797 examples " + a,
 		"539 1797 examples " + b} {
@@ -24,7 +26,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	whole, train, test := readSet(t, digits), readSet(t, a), readSet(t, b)
+	whole, train, test := readSet(t, clitest.Digits), readSet(t, a), readSet(t, b)
 	if train.N != 1258 || test.N != 539 || train.D != 64 || test.D != 64 {
 		t.Fatalf("found %d×%d and %d×%d", train.N, train.D, test.N, test.D)
 	}
@@ -36,9 +38,11 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	again, other := path("again.csv"), path("other.csv")
-	succeed(t, "split", "--data", digits, "--fractions", "0.7", "--out", again)
-	succeed(t, "split", "--data", digits, "--fractions", "0.7", "--out", other, "--seed", "2")
-	if !bytes.Equal(read(t, a), read(t, again)) || bytes.Equal(read(t, a), read(t, other)) {
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--fractions", "0.7", "--out", again)
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--fractions", "0.7", "--out", other,
+		"--seed", "2")
+	if !bytes.Equal(clitest.Read(t, a), clitest.Read(t, again)) || bytes.Equal(clitest.Read(t, a),
+		clitest.Read(t, other)) {
 		t.Error("the seed does not decide the split")
 	}
 }
@@ -54,7 +58,7 @@ func readSet(t *testing.T, path string) *dataset.Dataset {
 
 func TestSplitErrors(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "d.csv", "1,a\n2,b\n3,a\n")
+	data := clitest.Write(t, dir, "d.csv", "1,a\n2,b\n3,a\n")
 	x, y := filepath.Join(dir, "x.csv"), filepath.Join(dir, "y.csv")
 	for _, c := range []struct {
 		code     int
@@ -82,9 +86,9 @@ func TestSplitErrors(t *testing.T) {
 		{app.ExitFailure, "no-such-folder", []string{"--counts", "1", "--out",
 			filepath.Join(dir, "no-such-folder", "x.csv")}},
 	} {
-		fail(t, c.code, c.fragment, append([]string{"split", "--data", data}, c.args...)...)
+		clitest.Fail(t, c.code, c.fragment, append([]string{"split", "--data", data}, c.args...)...)
 	}
-	if left := names(t, dir); !slices.Equal(left, []string{"d.csv"}) {
+	if left := clitest.Names(t, dir); !slices.Equal(left, []string{"d.csv"}) {
 		t.Errorf("found %q", left)
 	}
 }

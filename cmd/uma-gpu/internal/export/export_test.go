@@ -1,4 +1,4 @@
-package main
+package export_test
 
 import (
 	"bytes"
@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
-// trainedDigits trains on some digits in dir, where test.csv has others, and returns dir.
+// trainedDigits trains on some clitest.Digits in dir, where test.csv has others, and returns dir.
 func trainedDigits(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "split", "--data", digits, "--counts", "300,150", "--out", at("train.csv"), "--out",
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300,150", "--out",
+		at("train.csv"), "--out",
 		at("test.csv"))
-	succeed(t, "train", "--data", at("train.csv"), "--model", at("m.npz"))
+	clitest.Succeed(t, "train", "--data", at("train.csv"), "--model", at("m.npz"))
 	return dir
 }
 
@@ -27,24 +29,27 @@ func trainedDigits(t *testing.T) string {
 func TestExport(t *testing.T) {
 	dir := trainedDigits(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
-	_, notes := succeed(t, "export", "--model", at("m.npz"), "--format", "liblinear", "--out", at("l"))
-	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.json"))
-	if !strings.HasPrefix(string(read(t, at("l"))),
+	clitest.Succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
+	_, notes := clitest.Succeed(t, "export", "--model", at("m.npz"), "--format", "liblinear", "--out",
+		at("l"))
+	clitest.Succeed(t, "export", "--model", at("m.npz"), "--out", at("m.json"))
+	if !strings.HasPrefix(string(clitest.Read(t, at("l"))),
 		"solver_type MCSVM_CS\nnr_class 10\nlabel 0 1 2") || notes != "" {
-		t.Errorf("found %.80q and the notes %q", read(t, at("l")), notes)
+		t.Errorf("found %.80q and the notes %q", clitest.Read(t, at("l")), notes)
 	}
-	if !json.Valid(read(t, at("m.json"))) || !bytes.Contains(read(t, at("m.onnx")),
+	if !json.Valid(clitest.Read(t, at("m.json"))) || !bytes.Contains(clitest.Read(t, at("m.onnx")),
 		[]byte("probabilities")) {
 		t.Error("found other forms than those of the names")
 	}
-	fail(t, app.ExitUsage, "onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
+	clitest.Fail(t, app.ExitUsage, "onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 
-	succeed(t, "train", "--data", write(t, dir, "pets.csv", pets), "--model", at("k.npz"), "--kernel",
+	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "pets.csv", pets), "--model",
+		at("k.npz"), "--kernel",
 		"rbf")
-	fail(t, app.ExitFailure, "linear", "export", "--model", at("k.npz"), "--out", at("k.model"))
-	succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
-	if _, notes := succeed(t, "export", "--model", at("p.npz"), "--out",
+	clitest.Fail(t, app.ExitFailure, "linear", "export", "--model", at("k.npz"), "--out",
+		at("k.model"))
+	clitest.Succeed(t, "train", "--data", at("pets.csv"), "--model", at("p.npz"))
+	if _, notes := clitest.Succeed(t, "export", "--model", at("p.npz"), "--out",
 		at("p.model")); !strings.Contains(notes, `labels: 0 is "cat", 1 is "dog"`) {
 		t.Errorf("found the notes %q", notes)
 	}
@@ -67,13 +72,13 @@ func python(t *testing.T) string {
 
 // TestExportNumPy: the lines of Python in docs/export.md predict what uma-gpu predict does.
 func TestExportNumPy(t *testing.T) {
-	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(read(t,
-		"../../docs/export.md"))
+	block := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(clitest.Read(t,
+		"../../../../docs/export.md"))
 	if block == nil || bytes.Count(block[1], []byte("\n")) > 10 {
 		t.Fatalf("docs/export.md has no lines of Python, or more than ten")
 	}
 	dir := trainedDigits(t)
-	want, _ := succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data",
+	want, _ := clitest.Succeed(t, "predict", "--model", filepath.Join(dir, "m.npz"), "--data",
 		filepath.Join(dir, "test.csv"))
 	c := exec.Command(python(t), "-c", string(block[1]))
 	c.Dir = dir
@@ -89,35 +94,40 @@ func TestImport(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	c := exec.Command(python(t), "-c", `import numpy
 numpy.savez("coef.npz", coef_=numpy.array([[0.5, 0.25]]), intercept_=numpy.array([-14.5]),
-    classes_=numpy.array(["cat", "dog"]), feature_names_in_=numpy.array(["weight", "height"], object).astype(str))
+    classes_=numpy.array(["cat", "dog"]), feature_names_in_=numpy.array(["weight", "height"],
+	object).astype(str))
 numpy.savez("objects.npz", coef_=numpy.eye(2), classes_=numpy.array(["cat", "dog"], object))`)
 	c.Dir = dir
 	if said, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%s %v", said, err)
 	}
-	succeed(t, "import", "--npz", at("coef.npz"), "--temperature", "1", "--out", at("m.npz"))
-	data := write(t, dir, "new.csv", "height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
-	out, _ := succeed(t, "predict", "--model", at("m.npz"), "--data", data)
+	clitest.Succeed(t, "import", "--npz", at("coef.npz"), "--temperature", "1", "--out", at("m.npz"))
+	data := clitest.Write(t, dir, "new.csv", "height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
+	out, _ := clitest.Succeed(t, "predict", "--model", at("m.npz"), "--data", data)
 	if out != "cat\ndog\ndog\n" {
 		t.Errorf("predicted %q", out)
 	}
-	if out, _ := succeed(t, "eval", "--model", at("m.npz"), "--data", data,
+	if out, _ := clitest.Succeed(t, "eval", "--model", at("m.npz"), "--data", data,
 		"--json"); !strings.Contains(out, `"error_rate": 0`) || !strings.Contains(out, `"log_loss"`) {
 		t.Errorf("judged %s", out)
 	}
-	succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
-	succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"), "--max-steps",
+	clitest.Succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
+	clitest.Succeed(t, "train", "--from", at("m.npz"), "--data", data, "--model", at("n.npz"),
+		"--max-steps",
 		"1")
 
-	fail(t, app.ExitFailure, "classes_ Python", "import", "--npz", at("objects.npz"), "--out",
+	clitest.Fail(t, app.ExitFailure, "classes_ Python", "import", "--npz", at("objects.npz"), "--out",
 		at("o.npz"))
-	fail(t, app.ExitFailure, "none.npz", "import", "--npz", at("none.npz"), "--out", at("o.npz"))
-	fail(t, app.ExitUsage, "--temperature 0", "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+	clitest.Fail(t, app.ExitFailure, "none.npz", "import", "--npz", at("none.npz"), "--out",
+		at("o.npz"))
+	clitest.Fail(t, app.ExitUsage, "--temperature 0", "import", "--npz", at("coef.npz"), "--out",
+		at("o.npz"),
 		"--temperature", "0")
-	if _, notes := succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
+	if _, notes := clitest.Succeed(t, "import", "--npz", at("coef.npz"), "--out", at("o.npz"),
 		"--quiet"); notes != "" {
 		t.Errorf("said %q", notes)
 	}
-	fail(t, app.ExitFailure, "temperature", "predict", "--proba", "--model", at("o.npz"), "--data",
+	clitest.Fail(t, app.ExitFailure, "temperature", "predict", "--proba", "--model", at("o.npz"),
+		"--data",
 		data)
 }

@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -17,23 +18,26 @@ func TestStreamOfATable(t *testing.T) {
 	dir := t.TempDir()
 	base, whole, parts := filepath.Join(dir, "b.npz"), filepath.Join(dir, "w.npz"), filepath.Join(dir,
 		"p.npz")
-	succeed(t, "train", "--data", digits, "--learner", "perceptron", "--model", base, "--epochs", "1",
+	clitest.Succeed(t, "train", "--data", clitest.Digits, "--learner", "perceptron", "--model", base,
+		"--epochs", "1",
 		"--quiet")
 	for _, how := range [][]string{{"--normalize", "bias,l2"}, {"--from", base}} {
-		args := append([]string{"train", "--data", digits, "--learner", "pa1", "--no-average", "--json"},
+		args := append([]string{"train", "--data", clitest.Digits, "--learner", "pa1", "--no-average",
+			"--json"},
 			how...)
-		succeed(t, append(args, "--epochs", "1", "--no-shuffle", "--model", whole)...)
-		printed, _ := succeed(t, append(args, "--stream", "--model", parts)...)
-		if !bytes.Equal(member(t, whole, "W.npy"), member(t, parts, "W.npy")) {
+		clitest.Succeed(t, append(args, "--epochs", "1", "--no-shuffle", "--model", whole)...)
+		printed, _ := clitest.Succeed(t, append(args, "--stream", "--model", parts)...)
+		if !bytes.Equal(clitest.Member(t, whole, "W.npy"), clitest.Member(t, parts, "W.npy")) {
 			t.Errorf("%v: a stream gave other weights than the file", how)
 		}
-		report := decode[train.Report](t, printed)
-		if !report.Stream || report.Examples != load(t, parts).Meta.Steps*1797 ||
+		report := clitest.Decode[train.Report](t, printed)
+		if !report.Stream || report.Examples != clitest.Load(t, parts).Meta.Steps*1797 ||
 			len(report.Passes) != 1 {
 			t.Errorf("%v: found %+v, wanted a pass over all examples", how, report)
 		}
 	}
-	printed, said := succeed(t, "train", "--data", digits, "--learner", "pa1", "--stream",
+	printed, said := clitest.Succeed(t, "train", "--data", clitest.Digits, "--learner", "pa1",
+		"--stream",
 		"--normalize", "l2", "--model", parts)
 	if !strings.Contains(printed, "of each example before it was learned from") ||
 		!facts.Told(said, "× 64 features 10") {
@@ -43,8 +47,8 @@ func TestStreamOfATable(t *testing.T) {
 
 func TestStreamUsage(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
-	train := []string{"train", "--data", digits, "--model", m}
-	fail(t, app.ExitUsage, "--classes --stream", append(train, "--classes", "0,1")...)
+	train := []string{"train", "--data", clitest.Digits, "--model", m}
+	clitest.Fail(t, app.ExitUsage, "--classes --stream", append(train, "--classes", "0,1")...)
 	stream := append(train, "--stream", "--learner")
 	for said, args := range map[string][]string{
 		"--validate --stream":            {"pa1", "--validate", "0.2"},
@@ -54,8 +58,8 @@ func TestStreamUsage(t *testing.T) {
 		"--max-steps --weights --stream": {"pa1", "--weights", "best"},
 		"--features -1 1":                {"pa1", "--features", "-1"},
 	} {
-		fail(t, app.ExitUsage, said, append(stream, args...)...)
+		clitest.Fail(t, app.ExitUsage, said, append(stream, args...)...)
 	}
-	fail(t, app.ExitFailure, "standardize,bias,l2 statistics", append(stream, "pa1")...)
-	fail(t, app.ExitFailure, "sizes classes", append(stream, "copa", "--normalize", "l2")...)
+	clitest.Fail(t, app.ExitFailure, "standardize,bias,l2 statistics", append(stream, "pa1")...)
+	clitest.Fail(t, app.ExitFailure, "sizes classes", append(stream, "copa", "--normalize", "l2")...)
 }

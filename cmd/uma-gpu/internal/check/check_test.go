@@ -1,4 +1,4 @@
-package main
+package check_test
 
 import (
 	"strings"
@@ -6,13 +6,14 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 func TestConfusionCheck(t *testing.T) {
-	noisy, matrix := smallNoisy(t, t.TempDir())
+	noisy, matrix := clitest.SmallNoisy(t, t.TempDir())
 	args := []string{"confusion", "check", "--data", noisy, "--confusion", matrix, "--l2", "0.001",
 		"--folds", "2", "--device", "cpu", "--quiet"}
-	text, _ := succeed(t, args...)
+	text, _ := clitest.Succeed(t, args...)
 	for _, want := range []string{
 		"The confusion matrix helps", "\nlog-likelihood of a label ", "\nlabels it cannot explain ",
 	} {
@@ -20,11 +21,11 @@ func TestConfusionCheck(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	stdout, _ := succeed(t, append(args, "--json")...)
-	r := decode[check.Report](t, stdout)
+	stdout, _ := clitest.Succeed(t, append(args, "--json")...)
+	r := clitest.Decode[check.Report](t, stdout)
 	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || r.Milder == nil ||
 		len(r.Frequencies) != 10 {
 		t.Errorf("%+v", r)
 	}
-	fail(t, app.ExitUsage, "--confusion", "confusion", "check", "--data", noisy)
+	clitest.Fail(t, app.ExitUsage, "--confusion", "confusion", "check", "--data", noisy)
 }

@@ -1,14 +1,17 @@
-package main
+package train_test
 
 import (
 	"encoding/json"
 	"path/filepath"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // train --json has what an online learner tells of each pass.
 func TestPassesInJSON(t *testing.T) {
-	printed, _ := succeed(t, "train", "--data", digits, "--learner", "copa", "--epochs", "3", "--json",
+	printed, _ := clitest.Succeed(t, "train", "--data", clitest.Digits, "--learner", "copa",
+		"--epochs", "3", "--json",
 		"--quiet", "--model", filepath.Join(t.TempDir(), "m.npz"))
 	var report struct {
 		Steps  int

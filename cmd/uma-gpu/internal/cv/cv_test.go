@@ -1,4 +1,4 @@
-package main
+package cv_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
@@ -16,23 +17,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// smallNoisy writes some digits, four in ten of their labels wrong, and the matrix.
-func smallNoisy(t *testing.T, dir string) (noisy, matrix string) {
-	t.Helper()
-	part := filepath.Join(dir, "part.csv")
-	noisy, matrix = filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "C.csv")
-	succeed(t, "split", "--data", digits, "--counts", "500", "--out", part)
-	succeed(t, "confusion", "inject", "--data", part, "--pairwise", "0.4", "--out", noisy,
-		"--write-confusion", matrix)
-	return noisy, matrix
-}
-
 // cv tells by noisy labels how often models are right on examples that they have not seen.
 func TestCrossValidate(t *testing.T) {
 	dir := t.TempDir()
-	noisy, matrix := smallNoisy(t, dir)
+	noisy, matrix := clitest.SmallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "4", "--max-steps", "60"}
-	text, stderr := succeed(t, append(args, "--tables")...)
+	text, stderr := clitest.Succeed(t, append(args, "--tables")...)
 	for _, want := range []string{"\nfolds                        4\n",
 		"\ncorrected accuracy           0.", " ± 0.0",
 		"\ncorrected log-loss  ",
@@ -45,8 +35,8 @@ func TestCrossValidate(t *testing.T) {
 	if !facts.Told(stderr, "4 folds") {
 		t.Errorf("stderr\n%s", stderr)
 	}
-	stdout, _ := succeed(t, append(args, "--json")...)
-	r := decode[cv.Report](t, stdout)
+	stdout, _ := clitest.Succeed(t, append(args, "--json")...)
+	r := clitest.Decode[cv.Report](t, stdout)
 	if len(r.Measures) != 5 || !r.MeasuresCorrected || r.Learner != "softmax" || r.Folds != 4 ||
 		r.Examples != 500 {
 		t.Fatalf("found %+v", r)
@@ -69,7 +59,7 @@ func TestCrossValidate(t *testing.T) {
 
 	// As many processors as there are, the same bytes.
 	before := runtime.GOMAXPROCS(3)
-	again, _ := succeed(t, append(args, "--json")...)
+	again, _ := clitest.Succeed(t, append(args, "--json")...)
 	runtime.GOMAXPROCS(before)
 	if again != stdout {
 		t.Errorf("found\n%s\nbefore\n%s", again, stdout)
@@ -79,10 +69,10 @@ func TestCrossValidate(t *testing.T) {
 // cv prints one accuracy with one interval, and no tables unless asked.
 func TestCVIsShort(t *testing.T) {
 	dir := t.TempDir()
-	noisy, matrix := smallNoisy(t, dir)
+	noisy, matrix := clitest.SmallNoisy(t, dir)
 	args := []string{"cv", "--data", noisy, "--folds", "2", "--max-steps", "5"}
 	for _, more := range [][]string{nil, {"--confusion", matrix}} {
-		text, _ := succeed(t, append(args, more...)...)
+		text, _ := clitest.Succeed(t, append(args, more...)...)
 		if n := strings.Count(text, "\n"); n > 12 || strings.Count(text, "\n\n") > 0 {
 			t.Errorf("found %d lines, want at most 12 and no table:\n%s", n, text)
 		}
@@ -101,27 +91,31 @@ func TestCVIsShort(t *testing.T) {
 func TestTrainValidates(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	noisy, matrix := smallNoisy(t, dir)
+	noisy, matrix := clitest.SmallNoisy(t, dir)
 	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
-	stdout, stderr := succeed(t, append([]string{"train", "--data", noisy, "--model", file("m.npz"),
+	stdout, stderr := clitest.Succeed(t, append([]string{"train", "--data", noisy, "--model",
+		file("m.npz"),
 		"--validate", "0.2"}, args...)...)
-	r := decode[train.Report](t, stdout)
+	r := clitest.Decode[train.Report](t, stdout)
 	if r.Examples != 400 || r.Validation == nil || !facts.Told(stderr, "400 examples 100") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
-	succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out",
+	clitest.Succeed(t, "split", "--data", noisy, "--fractions", "0.8,0.2", "--seed", "5", "--out",
 		file("fit.csv"), "--out", file("held.csv"))
-	succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model", file("same.npz")},
+	clitest.Succeed(t, append([]string{"train", "--data", file("fit.csv"), "--model",
+		file("same.npz")},
 		args...)...)
-	if d := differ(t, file("m.npz"), file("same.npz")); d != "" {
+	if d := clitest.Differ(t, file("m.npz"), file("same.npz")); d != "" {
 		t.Errorf("the models differ in %s", d)
 	}
-	stdout, _ = succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"),
+	stdout, _ = clitest.Succeed(t, "eval", "--model", file("same.npz"), "--data", file("held.csv"),
 		"--confusion", matrix, "--json")
-	if judged := decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged, *r.Validation) {
+	if judged := clitest.Decode[eval.Report](t, stdout).Judgement; !reflect.DeepEqual(judged,
+		*r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
-	text, _ := succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate", "0.2",
+	text, _ := clitest.Succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate",
+		"0.2",
 		"--max-steps", "5", "--axes", "true-rows")
 	if !strings.Contains(text,
 		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") ||
@@ -129,16 +123,17 @@ func TestTrainValidates(t *testing.T) {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.
-	succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
-	stdout, _ = succeed(t, append([]string{"train", "--data", file("p.umab"), "--model", file("p.npz"),
+	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
+	stdout, _ = clitest.Succeed(t, append([]string{"train", "--data", file("p.umab"), "--model",
+		file("p.npz"),
 		"--validate", "0.5"}, args...)...)
-	if r := decode[train.Report](t, stdout); r.Validation.Examples != 250 ||
+	if r := clitest.Decode[train.Report](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}
 	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
-	fail(t, app.ExitUsage, "--validate 1 0 1", append(train, "1")...)
-	fail(t, app.ExitUsage, "--validate --annotators exclude",
+	clitest.Fail(t, app.ExitUsage, "--validate 1 0 1", append(train, "1")...)
+	clitest.Fail(t, app.ExitUsage, "--validate --annotators exclude",
 		append(train, "0.5", "--annotators", "a.csv")...)
-	fail(t, app.ExitFailure, "noisy.csv train 2 2 0", append(train, "0.0001")...)
+	clitest.Fail(t, app.ExitFailure, "noisy.csv train 2 2 0", append(train, "0.0001")...)
 }

@@ -1,4 +1,4 @@
-package main
+package issues_test
 
 import (
 	"encoding/csv"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // Issues that somebody has checked go back into an estimate as they are: rows count from 1 in both,
@@ -30,12 +32,13 @@ func TestIssuesFedBack(t *testing.T) {
 		noisy = append(noisy, row[64])
 	}
 	truth := strings.Fields(right.String())
-	data := write(t, dir, "noisy.csv", named.String())
+	data := clitest.Write(t, dir, "noisy.csv", named.String())
 	for _, with := range [][]string{{"--ignore-columns", "key"}, {"--id-column", "key"}} {
 		reading := append([]string{"--data", data}, with...)
-		succeed(t, append([]string{"issues", "--out", path("issues.csv"), "--confusion",
+		clitest.Succeed(t, append([]string{"issues", "--out", path("issues.csv"), "--confusion",
 			pairwiseThird(t, dir)}, reading...)...)
-		issues, err := csv.NewReader(strings.NewReader(string(read(t, path("issues.csv"))))).ReadAll()
+		issues, err := csv.NewReader(strings.NewReader(string(clitest.Read(t,
+			path("issues.csv"))))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,18 +74,20 @@ func TestIssuesFedBack(t *testing.T) {
 		}
 		estimate := append([]string{"confusion", "estimate", "--method", "confident-joint",
 			"--folds", "2"}, reading...)
-		succeed(t, append(estimate, "--clean", write(t, dir, "checked.csv", checked.String()))...)
-		fail(t, 1, "shifted.csv:"+strconv.Itoa(first), append(estimate, "--clean", write(t, dir,
-			"shifted.csv", shifted.String()))...)
+		clitest.Succeed(t, append(estimate, "--clean", clitest.Write(t, dir, "checked.csv",
+			checked.String()))...)
+		clitest.Fail(t, 1, "shifted.csv:"+strconv.Itoa(first), append(estimate, "--clean",
+			clitest.Write(t, dir,
+				"shifted.csv", shifted.String()))...)
 	}
 }
 
-// digitsText returns the first digits, a line each.
+// digitsText returns the first clitest.Digits, a line each.
 func digitsText(t *testing.T, n int) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "d.csv")
-	succeed(t, "split", "--data", digits, "--counts", strconv.Itoa(n), "--out", file)
-	return string(read(t, file))
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", strconv.Itoa(n), "--out", file)
+	return string(clitest.Read(t, file))
 }
 
 // pairwiseThird writes the confusion matrix that takes one digit in three for the next.
@@ -102,5 +107,5 @@ func pairwiseThird(t *testing.T, dir string) string {
 		}
 		b.WriteString("\n")
 	}
-	return write(t, dir, "C.csv", b.String())
+	return clitest.Write(t, dir, "C.csv", b.String())
 }

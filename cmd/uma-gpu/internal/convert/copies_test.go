@@ -1,31 +1,32 @@
-package main
+package convert_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
-// customers is a table as people have them: ids, dates, words, holes, notes with commas, numbers
-// written in their own way. The label is the fifth column of six.
-func customers() string {
-	return messyTable(60, ",", func(i int, row []string) []string {
-		size := fmt.Sprintf("%d%s0", 1+i%2*4, row[0])
-		if i%9 == 0 {
-			size = ""
-		}
-		return []string{fmt.Sprintf("C-%04d", 7*i), fmt.Sprintf("2024-%02d-%02d", 1+i%12, 1+i%28), size,
-			row[2], row[3], fmt.Sprintf(`"called, %d times"`, i)}
-	})
-}
-
+// customersIn writes a table as people have them: ids, dates, words, missing numbers, notes with
+// commas, numbers with needless zeros. The label is the fifth column of six.
 func customersIn(t *testing.T, dir string) (path string, lines []string) {
-	text := strings.Replace(customers(), "size,weight,colour,kind", "id,since,size,colour,kind,note",
-		1)
-	path = write(t, dir, "customers.csv", text)
-	return path, strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	rng := rand.New(rand.NewPCG(3, 4))
+	var text strings.Builder
+	text.WriteString("id,since,size,colour,kind,note\n")
+	for i := range 60 {
+		size := ""
+		if i%9 > 0 {
+			size = fmt.Sprintf("%d%.2f0", 1+i%2*4, 3+rng.NormFloat64())
+		}
+		fmt.Fprintf(&text, "C-%04d,2024-%02d-%02d,%s,%s,%s,\"called, %d times\"\n", 7*i, 1+i%12, 1+i%28,
+			size, []string{"red", "green", "blue"}[rng.IntN(3)], []string{"big", "small"}[i%2], i)
+	}
+	path = clitest.Write(t, dir, "customers.csv", text.String())
+	return path, strings.SplitAfter(strings.TrimSuffix(text.String(), "\n"), "\n")
 }
 
 // sameButKind says whether two lines differ at most in the label.
@@ -37,7 +38,7 @@ func sameButKind(a, b string) bool {
 // linesOf returns the lines of a file with their ends; the last one as if it had none.
 func linesOf(t *testing.T, path string) []string {
 	t.Helper()
-	return strings.SplitAfter(strings.TrimSuffix(string(read(t, path)), "\n"), "\n")
+	return strings.SplitAfter(strings.TrimSuffix(string(clitest.Read(t, path)), "\n"), "\n")
 }
 
 // A copy of a table in a table is the same, cell by cell, but for columns that are left out.
@@ -54,7 +55,7 @@ func TestConvertKeepsTheCells(t *testing.T) {
 		},
 	} {
 		out := filepath.Join(dir, name)
-		succeed(t, "convert", "--data", data, "--label", "kind", "--out", out)
+		clitest.Succeed(t, "convert", "--data", data, "--label", "kind", "--out", out)
 		for k, line := range linesOf(t, out) {
 			if line != change(want[k]) {
 				t.Fatalf("%s: found %q, want %q", name, line, change(want[k]))
@@ -62,14 +63,15 @@ func TestConvertKeepsTheCells(t *testing.T) {
 		}
 	}
 	out := filepath.Join(dir, "less.csv")
-	succeed(t, "convert", "--data", data, "--label", "kind", "--ignore-columns", "note,2", "--out",
+	clitest.Succeed(t, "convert", "--data", data, "--label", "kind", "--ignore-columns", "note,2",
+		"--out",
 		out)
 	if head := linesOf(t, out)[0]; head != "id,size,colour,kind\n" {
 		t.Errorf("found %q", head)
 	}
 	// Parts become one table; a table that comes through a pipe cannot be read again.
-	second := write(t, dir, "second.csv", want[0]+want[1]+want[2])
-	succeed(t, "convert", "--data", data+","+second, "--label", "kind", "--out", out)
+	second := clitest.Write(t, dir, "second.csv", want[0]+want[1]+want[2])
+	clitest.Succeed(t, "convert", "--data", data+","+second, "--label", "kind", "--out", out)
 	if got := linesOf(t, out); len(got) != len(want)+2 || got[len(want)+1]+"\n" != want[2] {
 		t.Errorf("found %d lines, the last %q", len(got), got[len(got)-1])
 	}
@@ -81,7 +83,8 @@ func TestIssuesKeepTheTable(t *testing.T) {
 	data, want := customersIn(t, dir)
 	out := filepath.Join(dir, "clean.csv")
 	for _, by := range []string{"filter", "relabel"} {
-		_, stderr := succeed(t, "issues", "--data", data, "--label", "kind", "--id", "id", "--learner",
+		_, stderr := clitest.Succeed(t, "issues", "--data", data, "--label", "kind", "--id", "id",
+			"--learner",
 			"softmax", "--max-steps", "5", "--folds", "2", "--write-clean", out, "--clean-by", by)
 		if strings.Contains(stderr, "features that columns become") {
 			t.Errorf("%s", stderr)

@@ -1,4 +1,4 @@
-package main
+package inspect_test
 
 import (
 	"math"
@@ -7,23 +7,27 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
+
+const pets = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
 
 // TestInspect: the numbers are those of the model, by name, largest first; the text has them too.
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	data := write(t, dir, "pets.csv", pets)
-	noise := write(t, dir, "C.csv", "noisy\\true,cat,dog\ncat,0.9,0.2\ndog,0.1,0.8\n")
-	succeed(t, "train", "--data", data, "--confusion", noise, "--model", at("m.npz"), "--seed", "7")
+	data := clitest.Write(t, dir, "pets.csv", pets)
+	noise := clitest.Write(t, dir, "C.csv", "noisy\\true,cat,dog\ncat,0.9,0.2\ndog,0.1,0.8\n")
+	clitest.Succeed(t, "train", "--data", data, "--confusion", noise, "--model", at("m.npz"), "--seed",
+		"7")
 	m, err := model.Load(at("m.npz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, _ := succeed(t, "inspect", "--model", at("m.npz"), "--json")
-	r := decode[inspect.Inspection](t, out)
+	out, _ := clitest.Succeed(t, "inspect", "--model", at("m.npz"), "--json")
+	r := clitest.Decode[inspect.Inspection](t, out)
 	p := m.Meta.Preparation
 	for k, c := range r.Classes {
 		w := m.W[k*3 : k*3+3]
@@ -52,7 +56,7 @@ func TestInspect(t *testing.T) {
 		r.Provenance.Learner != "softmax" {
 		t.Errorf("found %+v", r.Provenance)
 	}
-	text, _ := succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
+	text, _ := clitest.Succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
 	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right",
 		"20.0 % of dog are labelled cat", r.Classes[0].Top[0].Feature} {
 		if !strings.Contains(text, want) {
@@ -62,21 +66,21 @@ func TestInspect(t *testing.T) {
 	if other := r.Classes[0].Top[1].Feature; strings.Contains(text, other+" ") {
 		t.Errorf("found %q beyond --top 1 in\n%s", other, text)
 	}
-	fail(t, app.ExitUsage, "--top -1", "inspect", "--model", at("m.npz"), "--top", "-1")
+	clitest.Fail(t, app.ExitUsage, "--top -1", "inspect", "--model", at("m.npz"), "--top", "-1")
 }
 
 // TestInspectKernel: what a kernel map mixes has no weights of features.
 func TestInspectKernel(t *testing.T) {
 	dir := t.TempDir()
-	data, at := write(t, dir, "pets.csv", pets), filepath.Join(dir, "k.npz")
-	succeed(t, "train", "--data", data, "--model", at, "--kernel", "rbf", "--components", "2")
-	out, _ := succeed(t, "inspect", "--model", at, "--json")
-	r := decode[inspect.Inspection](t, out)
+	data, at := clitest.Write(t, dir, "pets.csv", pets), filepath.Join(dir, "k.npz")
+	clitest.Succeed(t, "train", "--data", data, "--model", at, "--kernel", "rbf", "--components", "2")
+	out, _ := clitest.Succeed(t, "inspect", "--model", at, "--json")
+	r := clitest.Decode[inspect.Inspection](t, out)
 	if r.Kernel.Function.Kind != "rbf" || r.Kernel.Components != 2 || r.Classes[1].Top != nil ||
 		r.Classes[1].Norm == 0 {
 		t.Errorf("found %s", out)
 	}
-	if text, _ := succeed(t, "inspect", "--model", at); !strings.Contains(text,
+	if text, _ := clitest.Succeed(t, "inspect", "--model", at); !strings.Contains(text,
 		"2 components of 6 landmarks") {
 		t.Errorf("found %s", text)
 	}

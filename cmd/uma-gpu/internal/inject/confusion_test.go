@@ -1,4 +1,4 @@
-package main
+package inject_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -15,11 +16,11 @@ import (
 
 func TestInject(t *testing.T) {
 	dir := t.TempDir()
-	original, err := file.Read(t.Context(), digits, file.Options{})
+	original, err := file.Read(t.Context(), clitest.Digits, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := write(t, dir, "half.csv", matrixOfHalves)
+	c := clitest.Write(t, dir, "half.csv", matrixOfHalves)
 	seen := map[string]string{}
 	for _, source := range [][]string{
 		{"--symmetric", "0.4"}, {"--pairwise", "0.4"}, {"--random", "0.6"}, {"--confusion", c},
@@ -27,13 +28,13 @@ func TestInject(t *testing.T) {
 	} {
 		a, b, matrix := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv"), filepath.Join(dir,
 			"C.csv")
-		args := append([]string{"confusion", "inject", "--data", digits}, source...)
-		_, stderr := succeed(t, append(args, "--out", a, "--write-confusion", matrix)...)
-		succeed(t, append(args, "--out", b)...)
-		if !bytes.Equal(read(t, a), read(t, b)) {
+		args := append([]string{"confusion", "inject", "--data", clitest.Digits}, source...)
+		_, stderr := clitest.Succeed(t, append(args, "--out", a, "--write-confusion", matrix)...)
+		clitest.Succeed(t, append(args, "--out", b)...)
+		if !bytes.Equal(clitest.Read(t, a), clitest.Read(t, b)) {
 			t.Errorf("%s: a second run corrupts otherwise", source)
 		}
-		text := string(read(t, a))
+		text := string(clitest.Read(t, a))
 		if before := seen[text]; before != "" {
 			t.Errorf("%s corrupts like %s", source, before)
 		}
@@ -60,9 +61,10 @@ func TestInject(t *testing.T) {
 			}
 		}
 		// The matrix that is kept does the same.
-		succeed(t, append([]string{"confusion", "inject", "--data", digits, "--confusion", matrix,
+		clitest.Succeed(t, append([]string{"confusion", "inject", "--data", clitest.Digits, "--confusion",
+			matrix,
 			"--out", b}, seedOf(source)...)...)
-		if !bytes.Equal(read(t, a), read(t, b)) {
+		if !bytes.Equal(clitest.Read(t, a), clitest.Read(t, b)) {
 			t.Errorf("%s: the kept matrix corrupts otherwise", source)
 		}
 	}
@@ -77,7 +79,7 @@ func seedOf(args []string) []string {
 	return nil
 }
 
-// Half of the digits 0 to 9 become the one before.
+// Half of the clitest.Digits 0 to 9 become the one before.
 const matrixOfHalves = `0.5,0.5,0,0,0,0,0,0,0,0
 0,0.5,0.5,0,0,0,0,0,0,0
 0,0,0.5,0.5,0,0,0,0,0,0
@@ -93,8 +95,8 @@ const matrixOfHalves = `0.5,0.5,0,0,0,0,0,0,0,0
 // A copy looks like the original unless its name says otherwise.
 func TestInjectKeepsTheLayout(t *testing.T) {
 	dir := t.TempDir()
-	csv := write(t, dir, "in.csv", "label,u,v\na,1,0\nb,0.5,2\n")
-	svm := write(t, dir, "in.svm", "a 1:1 2:0\nb 1:0.5 2:2\n")
+	csv := clitest.Write(t, dir, "in.csv", "label,u,v\na,1,0\nb,0.5,2\n")
+	svm := clitest.Write(t, dir, "in.svm", "a 1:1 2:0\nb 1:0.5 2:2\n")
 	for _, c := range []struct{ in, label, out, want string }{
 		{csv, "first", "out.csv", "label,u,v\na,1,0\nb,0.5,2\n"},
 		{csv, "label", "out.data", "label,u,v\na,1,0\nb,0.5,2\n"},
@@ -105,13 +107,14 @@ func TestInjectKeepsTheLayout(t *testing.T) {
 		{svm, "last", "out.CSV", "1,0,a\n0.5,2,b\n"},
 	} {
 		out := filepath.Join(dir, c.out)
-		succeed(t, "confusion", "inject", "--data", c.in, "--label-column", c.label, "--symmetric", "0",
+		clitest.Succeed(t, "confusion", "inject", "--data", c.in, "--label-column", c.label,
+			"--symmetric", "0",
 			"--out", out)
-		if got := string(read(t, out)); got != c.want {
+		if got := string(clitest.Read(t, out)); got != c.want {
 			t.Errorf("%s to %s: found %q, want %q", c.in, c.out, got, c.want)
 		}
 	}
-	if _, stderr := succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first",
+	if _, stderr := clitest.Succeed(t, "confusion", "inject", "--data", csv, "--label-column", "first",
 		"--pairwise", "1", "--out", filepath.Join(dir, "q"), "--quiet"); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
@@ -119,30 +122,31 @@ func TestInjectKeepsTheLayout(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	dir := t.TempDir()
-	named := write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
-	stdout, _ := succeed(t, "confusion", "show", "--json", named)
-	r := decode[show.Report](t, stdout)
+	named := clitest.Write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
+	stdout, _ := clitest.Succeed(t, "confusion", "show", "--json", named)
+	r := clitest.Decode[show.Report](t, stdout)
 	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible ||
 		r.Condition == nil || *r.Condition < 1.2 || *r.Condition > 1.8 {
 		t.Errorf("found %s", stdout)
 	}
-	stdout, _ = succeed(t, "confusion", "show", named)
+	stdout, _ = clitest.Succeed(t, "confusion", "show", named)
 	if !strings.Contains(stdout, "  0.9  0.2\n") || !strings.Contains(stdout, "condition number 1.") {
 		t.Errorf("found\n%s", stdout)
 	}
-	bare := write(t, dir, "bare.txt", "\n0.9,0.1\n0.2,0.8\n")
-	stdout, _ = succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json", bare)
-	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
+	bare := clitest.Write(t, dir, "bare.txt", "\n0.9,0.1\n0.2,0.8\n")
+	stdout, _ = clitest.Succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json",
+		bare)
+	if r := clitest.Decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
 		r.Confusion[0][1] != 0.2 {
 		t.Errorf("found %s", stdout)
 	}
-	fail(t, app.ExitFailure, "none.csv", "confusion", "show", filepath.Join(dir, "none.csv"))
-	fail(t, app.ExitFailure, "empty.csv numbers", "confusion", "show", "--classes", "x,y",
-		write(t, dir, "empty.csv", ""))
-	fail(t, app.ExitFailure, "", "confusion", "show", write(t, dir, "empty.csv", ""))
-	stdout, _ = succeed(t, "confusion", "show", "--json",
-		"../../host/confusion/testdata/c-order-f8.npy")
-	if r := decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1|2" {
+	clitest.Fail(t, app.ExitFailure, "none.csv", "confusion", "show", filepath.Join(dir, "none.csv"))
+	clitest.Fail(t, app.ExitFailure, "empty.csv numbers", "confusion", "show", "--classes", "x,y",
+		clitest.Write(t, dir, "empty.csv", ""))
+	clitest.Fail(t, app.ExitFailure, "", "confusion", "show", clitest.Write(t, dir, "empty.csv", ""))
+	stdout, _ = clitest.Succeed(t, "confusion", "show", "--json",
+		"../../../../host/confusion/testdata/c-order-f8.npy")
+	if r := clitest.Decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1|2" {
 		t.Errorf("found %s", stdout)
 	}
 }
@@ -154,16 +158,16 @@ func TestShowUnusable(t *testing.T) {
 	for _, c := range []struct{ name, text, condition string }{
 		{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"},
 	} {
-		path := write(t, dir, c.name, c.text)
+		path := clitest.Write(t, dir, c.name, c.text)
 		reason := "uma-gpu " + path + " " + c.condition
-		code, stdout, stderr := command("confusion", "show", "--classes", "x,y", path)
+		code, stdout, stderr := clitest.Run("confusion", "show", "--classes", "x,y", path)
 		if code != app.ExitFailure || !strings.Contains(stdout, "  0.5") ||
 			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") ||
 			!facts.Told(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
 		}
-		code, stdout, stderr = command("confusion", "show", "--json", "--classes", "x,y", path)
-		r := decode[show.Report](t, stdout)
+		code, stdout, stderr = clitest.Run("confusion", "show", "--json", "--classes", "x,y", path)
+		r := clitest.Decode[show.Report](t, stdout)
 		if code != app.ExitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
 			!strings.Contains(r.Problem, `"x", "y"`) || !facts.Told(stderr, reason) {
 			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
@@ -174,12 +178,13 @@ func TestShowUnusable(t *testing.T) {
 func TestSynth(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm.gz")
-	_, stderr := succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed",
+	_, stderr := clitest.Succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4",
+		"--seed",
 		"9", "--out", a)
 	if !facts.Told(stderr, "50 examples × 3 features 4 "+a) {
 		t.Errorf("stderr %s", stderr)
 	}
-	succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9",
+	clitest.Succeed(t, "synth", "--examples", "50", "--features", "3", "--classes", "4", "--seed", "9",
 		"--out", b, "--quiet")
 	x, err := file.Read(t.Context(), a, file.Options{})
 	if err != nil {

@@ -1,14 +1,16 @@
-package main
+package train_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -17,20 +19,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// noisy writes a copy of a data file with corrupted labels, and its C.
-func noisy(t *testing.T, dir, data string, more ...string) (copyPath, matrix string) {
-	t.Helper()
-	copyPath, matrix = filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "C.csv")
-	succeed(t, append([]string{"confusion", "inject", "--data", data, "--pairwise", "0.4",
-		"--out", copyPath, "--write-confusion", matrix}, more...)...)
-	return copyPath, matrix
-}
-
 func TestTrain(t *testing.T) {
 	dir := t.TempDir()
-	data, c := noisy(t, dir, digits)
+	data, c := clitest.Noisy(t, dir, clitest.Digits)
 	path := filepath.Join(dir, "m.npz")
-	stdout, stderr := succeed(t, "train", "--data", data, "--confusion", c, "--model", path,
+	stdout, stderr := clitest.Succeed(t, "train", "--data", data, "--confusion", c, "--model", path,
 		"--learner", "uma", "--max-steps", "40", "--seed", "7", "--json")
 	for _, want := range []string{
 		"data " + data + " 1797 examples × 64 features 10",
@@ -41,7 +34,7 @@ func TestTrain(t *testing.T) {
 			t.Errorf("stderr lacks %q:\n%s", want, stderr)
 		}
 	}
-	r := decode[train.Report](t, stdout)
+	r := clitest.Decode[train.Report](t, stdout)
 	if r.Steps != 40 || r.Stop != "max-steps" || r.Examples != 1797 || r.Features != 64 ||
 		r.Condition != 5 ||
 		r.Device.ID != "cpu" || !r.Device.Conforming || r.Model != path || strings.Join(r.Classes,
@@ -64,7 +57,7 @@ func TestTrain(t *testing.T) {
 		}
 	}
 
-	m := load(t, path)
+	m := clitest.Load(t, path)
 	want := model.Meta{
 		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1,
 		Classes:  r.Classes,
@@ -96,19 +89,19 @@ func TestTrain(t *testing.T) {
 // nothing.
 func TestTrainTellsDoubts(t *testing.T) {
 	dir := t.TempDir()
-	data, c := noisy(t, dir, digits)
+	data, c := clitest.Noisy(t, dir, clitest.Digits)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	much := file("much.csv")
-	succeed(t, "confusion", "inject", "--data", digits, "--pairwise", "0.49", "--out",
+	clitest.Succeed(t, "confusion", "inject", "--data", clitest.Digits, "--pairwise", "0.49", "--out",
 		file("unused.csv"), "--write-confusion", much)
 	args := []string{"train", "--data", data, "--model", file("m.npz"), "--max-steps", "60", "--l2",
 		"0.001", "--json"}
-	stdout, stderr := succeed(t, append(args, "--confusion", c)...)
+	stdout, stderr := clitest.Succeed(t, append(args, "--confusion", c)...)
 	if !strings.Contains(stdout, `"doubts": []`) || strings.Contains(stderr, "warning: ") {
 		t.Errorf("of the right matrix: %s\n%s", stdout, stderr)
 	}
-	stdout, stderr = succeed(t, append(args, "--confusion", much)...)
-	r := decode[train.Report](t, stdout)
+	stdout, stderr = clitest.Succeed(t, append(args, "--confusion", much)...)
+	r := clitest.Decode[train.Report](t, stdout)
 	if len(r.Doubts) != 2 || r.Doubts[0].Code != judge.NegativeError ||
 		r.Doubts[1].Code != judge.UnexplainedLabels {
 		t.Fatalf("found %+v", r.Doubts)
@@ -123,7 +116,7 @@ func TestTrainTellsDoubts(t *testing.T) {
 // A matrix that is turned ends the training with an error and no model, unless it is trusted.
 func TestTrainRefusesATurnedMatrix(t *testing.T) {
 	dir := t.TempDir()
-	data, c := noisy(t, dir, digits)
+	data, c := clitest.Noisy(t, dir, clitest.Digits)
 	model := filepath.Join(dir, "m.npz")
 	table, err := os.ReadFile(c)
 	if err != nil {
@@ -148,11 +141,11 @@ func TestTrainRefusesATurnedMatrix(t *testing.T) {
 	}
 	args := []string{"train", "--data", data, "--model", model, "--max-steps", "60", "--l2", "0.001",
 		"--confusion", file}
-	fail(t, 1, "--trust-confusion", args...)
+	clitest.Fail(t, 1, "--trust-confusion", args...)
 	if _, err := os.Stat(model); err == nil {
 		t.Error("a model was written")
 	}
-	succeed(t, append(args, "--trust-confusion")...)
+	clitest.Succeed(t, append(args, "--trust-confusion")...)
 }
 
 func marshal(t *testing.T, v any) string {
@@ -166,9 +159,9 @@ func marshal(t *testing.T, v any) string {
 
 func TestTrainForPeople(t *testing.T) {
 	dir := t.TempDir()
-	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
+	data, m := clitest.Synthetic(t, dir), filepath.Join(dir, "m.npz")
 	args := []string{"train", "--data", data, "--learner", "uma", "--model", m, "--max-steps", "5"}
-	stdout, stderr := succeed(t, append(args, "--tables")...)
+	stdout, stderr := clitest.Succeed(t, append(args, "--tables")...)
 	for _, want := range []string{"model", m, "steps", "5 (max-steps)", "training error", "seconds",
 		"estimated confusion of the predictions"} {
 		if !strings.Contains(stdout, want) {
@@ -178,10 +171,10 @@ func TestTrainForPeople(t *testing.T) {
 	if !facts.Told(stderr, "confusion matrix none identity") || strings.Contains(stderr, "step") {
 		t.Errorf("stderr %s", stderr)
 	}
-	if _, stderr = succeed(t, append(args, "--quiet")...); stderr != "" {
+	if _, stderr = clitest.Succeed(t, append(args, "--quiet")...); stderr != "" {
 		t.Errorf("--quiet says %q", stderr)
 	}
-	_, stderr = succeed(t, append(args, "--verbose")...)
+	_, stderr = clitest.Succeed(t, append(args, "--verbose")...)
 	if n := strings.Count(stderr, "\nstep "); n != 5 || !facts.Told(stderr, `step 1 "0"`) {
 		t.Errorf("--verbose shows %d steps, want 5:\n%s", n, stderr)
 	}
@@ -189,64 +182,75 @@ func TestTrainForPeople(t *testing.T) {
 
 func TestTrainTransposedConfusion(t *testing.T) {
 	dir := t.TempDir()
-	data := synthetic(t, dir)
-	columns := write(t, dir, "columns.csv", "noisy\\true,0,1,2\n0,0.7,0.1,0\n1,0.3,0.8,0\n2,0,0.1,1\n")
-	trueRows := write(t, dir, "rows.csv", "true\\noisy,0,1,2\n0,0.7,0.3,0\n1,0.1,0.8,0.1\n2,0,0,1\n")
-	bare := write(t, dir, "bare.txt", "0.7,0.3,0\n0.1,0.8,0.1\n0,0,1\n")
+	data := clitest.Synthetic(t, dir)
+	columns := clitest.Write(t, dir, "columns.csv",
+		"noisy\\true,0,1,2\n0,0.7,0.1,0\n1,0.3,0.8,0\n2,0,0.1,1\n")
+	trueRows := clitest.Write(t, dir, "rows.csv",
+		"true\\noisy,0,1,2\n0,0.7,0.3,0\n1,0.1,0.8,0.1\n2,0,0,1\n")
+	bare := clitest.Write(t, dir, "bare.txt", "0.7,0.3,0\n0.1,0.8,0.1\n0,0,1\n")
 	a, b := filepath.Join(dir, "a.npz"), filepath.Join(dir, "b.npz")
-	succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps", "9")
+	clitest.Succeed(t, "train", "--data", data, "--confusion", columns, "--model", a, "--max-steps",
+		"9")
 	for _, c := range []string{trueRows, bare} {
-		succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows", "--model",
+		clitest.Succeed(t, "train", "--data", data, "--confusion", c, "--confusion-axes", "true-rows",
+			"--model",
 			b, "--max-steps", "9")
-		if !bytes.Equal(read(t, a), read(t, b)) {
+		if !bytes.Equal(clitest.Read(t, a), clitest.Read(t, b)) {
 			t.Errorf("%s gives another model", c)
 		}
 	}
-	fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data, "--confusion",
+	clitest.Fail(t, app.ExitFailure, "bare.txt column true class", "train", "--data", data,
+		"--confusion",
 		bare, "--model", b)
-	fail(t, app.ExitFailure, "confusion-axes=true-rows", "train", "--data", data, "--confusion",
+	clitest.Fail(t, app.ExitFailure, "confusion-axes=true-rows", "train", "--data", data,
+		"--confusion",
 		bare, "--model", b)
 }
 
 func TestTrainStops(t *testing.T) {
 	dir := t.TempDir()
 	m := filepath.Join(dir, "m.npz")
-	separable := write(t, dir, "two.csv", "1,0,a\n2,0.5,a\n-1,0,b\n-2,1,b\n")
-	stdout, _ := succeed(t, "train", "--data", separable, "--model", m, "--json")
-	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 ||
+	separable := clitest.Write(t, dir, "two.csv", "1,0,a\n2,0.5,a\n-1,0,b\n-2,1,b\n")
+	stdout, _ := clitest.Succeed(t, "train", "--data", separable, "--model", m, "--json")
+	if r := clitest.Decode[train.Report](t, stdout); r.Stop != "converged" || r.EstimatedError != 0 ||
 		r.Steps == 0 {
 		t.Errorf("separable classes: %+v", r)
 	}
-	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--max-steps", "0", "--json")
-	if r := decode[train.Report](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
+	stdout, _ = clitest.Succeed(t, "train", "--data", separable, "--model", m, "--max-steps", "0",
+		"--json")
+	if r := clitest.Decode[train.Report](t, stdout); r.Stop != "max-steps" || r.Steps != 0 {
 		t.Errorf("no steps: %+v", r)
 	}
-	stdout, _ = succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma", "--tol",
+	stdout, _ = clitest.Succeed(t, "train", "--data", separable, "--model", m, "--learner", "uma",
+		"--tol",
 		"10", "--json")
-	if r := decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps != 0 {
+	if r := clitest.Decode[train.Report](t, stdout); r.Stop != "converged" || r.Steps != 0 {
 		t.Errorf("large tolerance: %+v", r)
 	}
 }
 
 func TestTrainInterrupted(t *testing.T) {
 	dir := t.TempDir()
-	data, c := noisy(t, dir, digits)
+	data, c := clitest.Noisy(t, dir, clitest.Digits)
 	path, want := filepath.Join(dir, "m.npz"), filepath.Join(dir, "want.npz")
 	args := []string{"train", "--data", data, "--confusion", c, "--weights", "last", "--json",
 		"--model"}
-	code, stdout, stderr := interrupt(t, "step 6:", append(args, path, "--verbose")...)
+	code, stdout, stderr := clitest.Interrupt(t, "step 6:", append(args, path, "--verbose")...)
 	if code != app.ExitInterrupted || !facts.Told(stderr, "uma-gpu 6 steps "+path) {
 		t.Errorf("exit code %d, stderr\n%s", code, stderr)
 	}
-	if r := decode[train.Report](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {
+	if r := clitest.Decode[train.Report](t, stdout); r.Stop != "interrupted" || r.Steps != 6 {
 		t.Errorf("found %+v", r)
 	}
-	m := load(t, path)
+	m := clitest.Load(t, path)
 	if m.Meta.Stop != "interrupted" || m.Meta.Steps != 6 {
 		t.Errorf("metadata %+v", m.Meta)
 	}
-	succeed(t, append(args, want, "--max-steps", "6")...)
-	if !bytes.Equal(member(t, path, "W.npy"), member(t, want, "W.npy")) {
+	clitest.Succeed(t, append(args, want, "--max-steps", "6")...)
+	if !bytes.Equal(clitest.Member(t, path, "W.npy"), clitest.Member(t, want, "W.npy")) {
 		t.Error("the weights are not those of 6 whole steps")
 	}
 }
+
+// with is a command line with more at its end.
+func with(args []string, more ...string) []string { return slices.Concat(args, more) }

@@ -1,4 +1,4 @@
-package main
+package eval_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -20,15 +21,17 @@ import (
 // By noisy labels alone eval --confusion tells the accuracy on the same examples with right
 // labels; of a matrix that is not theirs it says so.
 func TestEvalCorrects(t *testing.T) {
-	dir := noisyParts(t)
+	dir := clitest.NoisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	m := file("m.npz")
-	succeed(t, "train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--model", m,
+	clitest.Succeed(t, "train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--model",
+		m,
 		"--max-steps", "40")
 	eval := func(data string, args ...string) (eval.Report, string) {
-		stdout, stderr := succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m, "--data",
+		stdout, stderr := clitest.Succeed(t, append([]string{"eval", "--quiet", "--json", "--model", m,
+			"--data",
 			file(data)}, args...)...)
-		return decode[eval.Report](t, stdout), stderr
+		return clitest.Decode[eval.Report](t, stdout), stderr
 	}
 	right, _ := eval("righttoo.csv")
 	if right.Corrected != nil || right.Axes != "true-columns" {
@@ -49,7 +52,7 @@ func TestEvalCorrects(t *testing.T) {
 	if inside < 8 || math.Abs(*c.MacroF1-right.MacroF1) > 0.1 || noisy.ErrorRate < 0.3 {
 		t.Errorf("%d of 10 recalls are inside; macro F1 %v and %v", inside, *c.MacroF1, right.MacroF1)
 	}
-	text, _ := succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--confusion",
+	text, _ := clitest.Succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--confusion",
 		file("C.csv"), "--tables")
 	for _, want := range []string{"\nmacro F1            0.", "\ncorrected accuracy  0.", " to 0.",
 		"\nkappa               0.",
@@ -72,10 +75,11 @@ func TestEvalCorrects(t *testing.T) {
 	for i := range 300 {
 		pairs = append(pairs, fmt.Sprintf("%d,%d\n", (i%10+i/10*2/5%2)%10, i%10))
 	}
-	succeed(t, "confusion", "estimate", "--clean", write(t, dir, "pairs.csv", strings.Join(pairs, "")),
+	clitest.Succeed(t, "confusion", "estimate", "--clean", clitest.Write(t, dir, "pairs.csv",
+		strings.Join(pairs, "")),
 		"--out", few)
-	known, _ := eval("held.csv", "--confusion", write(t, dir, "known.csv",
-		strings.Split(string(read(t, few)), "\nstandard error,")[0]+"\n"))
+	known, _ := eval("held.csv", "--confusion", clitest.Write(t, dir, "known.csv",
+		strings.Split(string(clitest.Read(t, few)), "\nstandard error,")[0]+"\n"))
 	estimated, _ := eval("held.csv", "--confusion", few)
 	a, b := estimated.Corrected.Accuracy, known.Corrected.Accuracy
 	if wider := (a.High - a.Low) / (b.High - b.Low); a.Value != b.Value || wider < 1.05 || wider > 3 {
@@ -89,7 +93,8 @@ func TestEvalCorrects(t *testing.T) {
 		turned.Axes != "true-rows" || reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
 		t.Errorf("found %v, before %v", turned.Report.Confusion, noisy.Report.Confusion)
 	}
-	text, _ = succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--axes", "true-rows")
+	text, _ = clitest.Succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--axes",
+		"true-rows")
 	if !strings.Contains(text,
 		"\nconfusion matrix, examples: row = true class, column = predicted\n") {
 		t.Errorf("found\n%s", text)
@@ -97,18 +102,20 @@ func TestEvalCorrects(t *testing.T) {
 
 	// More noise than there is: right labels are no labels with 49 % noise.
 	much := file("much.csv")
-	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45", "--out",
+	clitest.Succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45",
+		"--out",
 		file("unused.csv"), "--write-confusion", much)
 	wrong, stderr := eval("righttoo.csv", "--confusion", much)
 	if len(wrong.Warnings) != 1 || !facts.Told(stderr, "labels noisy") {
 		t.Errorf("found %+v %q\n%s", wrong.Corrected.Accuracy, wrong.Warnings, stderr)
 	}
-	even := write(t, dir, "even.csv", strings.Repeat(strings.Repeat("0.1,", 9)+"0.1\n", 10))
+	even := clitest.Write(t, dir, "even.csv", strings.Repeat(strings.Repeat("0.1,", 9)+"0.1\n", 10))
 	if wrong, stderr = eval("held.csv", "--confusion", even); wrong.Corrected != nil ||
 		wrong.CorrectedLogLoss == nil || !facts.Told(stderr, "corrected accuracy confusion inverted") {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
-	fail(t, app.ExitUsage, `--axes "rows"`, "eval", "--model", m, "--data", much, "--axes", "rows")
+	clitest.Fail(t, app.ExitUsage, `--axes "rows"`, "eval", "--model", m, "--data", much, "--axes",
+		"rows")
 }
 
 // An estimated share is printed as far as it can be.

@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/gpu"
@@ -27,7 +28,7 @@ func ringsFile(t *testing.T, dir, name string, seed uint64) string {
 		fmt.Fprintf(&text, "%.4f,%.4f,%s\n", radius*math.Cos(angle), radius*math.Sin(angle),
 			[]string{"in", "out"}[i%2])
 	}
-	return write(t, dir, name, text.String())
+	return clitest.Write(t, dir, name, text.String())
 }
 
 // TestTrainKernel: training, judging and predicting with kernel PCA, alike on all devices.
@@ -36,10 +37,10 @@ func TestTrainKernel(t *testing.T) {
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	model := filepath.Join(dir, "m.npz")
 	evaluate := func() float64 {
-		stdout, _ := succeed(t, "eval", "--model", model, "--data", test, "--json")
-		return decode[eval.Report](t, stdout).ErrorRate
+		stdout, _ := clitest.Succeed(t, "eval", "--model", model, "--data", test, "--json")
+		return clitest.Decode[eval.Report](t, stdout).ErrorRate
 	}
-	succeed(t, "train", "--data", data, "--model", model)
+	clitest.Succeed(t, "train", "--data", data, "--model", model)
 	if rate := evaluate(); rate < 0.3 {
 		t.Errorf("a line tells the rings apart, but for %v", rate)
 	}
@@ -49,7 +50,7 @@ func TestTrainKernel(t *testing.T) {
 		devices = append(devices, "opencl")
 	}
 	for _, device := range devices {
-		_, said := succeed(t, "train", "--data", data, "--model", model, "--device", device,
+		_, said := clitest.Succeed(t, "train", "--data", data, "--model", model, "--device", device,
 			"--kernel", "rbf", "--components", "30", "--landmarks", "100", "--gamma", "search",
 			"--max-steps", "50")
 		if !facts.Told(said, "taken") || !facts.Told(said, "components") {
@@ -60,7 +61,7 @@ func TestTrainKernel(t *testing.T) {
 		}
 		var all []byte
 		for _, name := range []string{"W.npy", "landmarks.npy", "axes.npy", "offset.npy"} {
-			all = append(all, member(t, model, name)...)
+			all = append(all, clitest.Member(t, model, name)...)
 		}
 		if members == nil {
 			members = all
@@ -79,18 +80,21 @@ func TestTrainKernel(t *testing.T) {
 		{"--kernel", "rbf", "--landmarks", "50", "--landmark-choice", "kmeans++", "--storage", "sparse",
 			"--normalize", "none"},
 	} {
-		succeed(t, append([]string{"train", "--data", data, "--model", model, "--max-steps", "200"},
+		clitest.Succeed(t, append([]string{"train", "--data", data, "--model", model, "--max-steps",
+			"200"},
 			more...)...)
 		if rate := evaluate(); rate > 0.06 {
 			t.Errorf("%v: error rate %v", more, rate)
 		}
 	}
-	succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components", "2")
-	stdout, _ := succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run")
+	clitest.Succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components",
+		"2")
+	stdout, _ := clitest.Succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run")
 	if !strings.Contains(stdout, "300 landmarks, their coordinates") {
 		t.Errorf("dry run: %s", stdout)
 	}
-	stdout, _ = succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run", "--learner", "uma")
+	stdout, _ = clitest.Succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run",
+		"--learner", "uma")
 	if !strings.Contains(stdout, "300 landmarks, components: 299") {
 		t.Errorf("dry run of another learner: %s", stdout)
 	}
@@ -99,7 +103,7 @@ func TestTrainKernel(t *testing.T) {
 func TestTrainKernelErrors(t *testing.T) {
 	dir := t.TempDir()
 	data := ringsFile(t, dir, "train.csv", 1)
-	same := write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 9))
+	same := clitest.Write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 9))
 	model := filepath.Join(dir, "m.npz")
 	train := []string{"train", "--model", model, "--data", data}
 	for _, c := range []struct {
@@ -121,20 +125,22 @@ func TestTrainKernelErrors(t *testing.T) {
 			"--variance", "0.5"}},
 		{app.ExitUsage, "--variance 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
 		{app.ExitUsage, `--landmarks "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
-		{app.ExitUsage, `--landmark-choice "best"`, []string{"--kernel", "rbf", "--landmark-choice", "best"}},
+		{app.ExitUsage, `--landmark-choice "best"`, []string{"--kernel", "rbf", "--landmark-choice",
+			"best"}},
 		{app.ExitUsage, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "much"}},
 		{app.ExitUsage, "--normalize-components", []string{"--kernel", "rbf", "--normalize-components",
 			"whiten"}},
-		{app.ExitFailure, "train.csv PCA 301 landmarks example 300", []string{"--kernel", "rbf", "--landmarks", "301"}},
+		{app.ExitFailure, "train.csv PCA 301 landmarks example 300", []string{"--kernel", "rbf",
+			"--landmarks", "301"}},
 		{app.ExitFailure, "300 components 299", []string{"--kernel", "rbf", "--components", "300"}},
 		{app.ExitFailure, "4 components 2", []string{"--kernel", "linear", "--components", "4"}},
 		{app.ExitMemory, "--kernel-memory", []string{"--kernel", "rbf", "--kernel-memory", "1K"}},
 		{app.ExitFailure, "same.csv same feature space", []string{"--data", same, "--kernel", "rbf",
 			"--gamma", "1"}},
 	} {
-		fail(t, c.code, c.fragment, append(train, c.args...)...)
+		clitest.Fail(t, c.code, c.fragment, append(train, c.args...)...)
 	}
-	if got := names(t, dir); len(got) != 2 {
+	if got := clitest.Names(t, dir); len(got) != 2 {
 		t.Errorf("errors left %v", got)
 	}
 }
@@ -144,14 +150,14 @@ func TestKPCA(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	basis := filepath.Join(dir, "b.npz")
-	stdout, _ := succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
+	stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
 		"--components", "7", "--basis", basis, "--json")
-	r := decode[kpca.Report](t, stdout)
+	r := clitest.Decode[kpca.Report](t, stdout)
 	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
 		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
 		t.Errorf("found %+v", r)
 	}
-	if stdout, _ := succeed(t, "kpca", "fit", "--data", data,
+	if stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data,
 		"--components", "7", "--basis", basis); !strings.Contains(stdout,
 		"components  7 of 300 landmarks") {
 		t.Errorf("said %s", stdout)
@@ -159,7 +165,7 @@ func TestKPCA(t *testing.T) {
 	var first []float32
 	for _, out := range []string{"z.npy", "z.npz", "z.csv", "z.npy.gz"} {
 		path := filepath.Join(dir, out)
-		succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
+		clitest.Succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
 			"--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
 		labels := !strings.Contains(out, ".npy")
 		d, err := file.Read(t.Context(), path, file.Options{NoLabels: !labels})
@@ -179,8 +185,8 @@ func TestKPCA(t *testing.T) {
 		}
 	}
 	model := filepath.Join(dir, "m.npz")
-	succeed(t, "train", "--data", data, "--model", model)
-	wide := write(t, dir, "wide.csv", "1,2,3,a\n1,3,2,b\n")
+	clitest.Succeed(t, "train", "--data", data, "--model", model)
+	wide := clitest.Write(t, dir, "wide.csv", "1,2,3,a\n1,3,2,b\n")
 	out := filepath.Join(dir, "no.npy")
 	for _, c := range []struct {
 		code     int
@@ -199,9 +205,9 @@ func TestKPCA(t *testing.T) {
 		{app.ExitFailure, "wide.csv:1 3 2", []string{"transform", "--basis", basis, "--data", wide,
 			"--out", out}},
 	} {
-		fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
+		clitest.Fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
 	}
-	if got := strings.Join(names(t, dir), " "); strings.Contains(got, "no.npy") {
+	if got := strings.Join(clitest.Names(t, dir), " "); strings.Contains(got, "no.npy") {
 		t.Errorf("errors left %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package report_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 
 	"golang.org/x/net/html"
@@ -21,8 +22,7 @@ import (
 func inDigits(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	succeed(t, "convert", "--data", "../../testdata/digits.csv.gz", "--out", filepath.Join(dir,
-		"digits.csv"))
+	clitest.Succeed(t, "convert", "--data", clitest.Digits, "--out", filepath.Join(dir, "digits.csv"))
 	t.Chdir(dir)
 	return dir
 }
@@ -30,7 +30,7 @@ func inDigits(t *testing.T) (dir string) {
 // pageOf parses a page and returns its text; it has to need nothing else.
 func pageOf(t *testing.T, path string) string {
 	t.Helper()
-	text := string(read(t, path))
+	text := string(clitest.Read(t, path))
 	if len(text) > 300_000 {
 		t.Errorf("%s: %d bytes, wanted at most 300 kB", path, len(text))
 	}
@@ -67,7 +67,7 @@ func pageOf(t *testing.T, path string) string {
 // numbersOf reads the numbers beside a page.
 func numbersOf(t *testing.T, path string) (r report.Report) {
 	t.Helper()
-	if err := json.Unmarshal(read(t, path), &r); err != nil {
+	if err := json.Unmarshal(clitest.Read(t, path), &r); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -77,11 +77,13 @@ func numbersOf(t *testing.T, path string) (r report.Report) {
 // report on its own; on test data, whose labels are right, they tell what eval tells.
 func TestReport(t *testing.T) {
 	dir := inDigits(t)
-	succeed(t, "split", "--data", "digits.csv", "--fractions", "0.7,0.3", "--out", "train.csv",
+	clitest.Succeed(t, "split", "--data", "digits.csv", "--fractions", "0.7,0.3", "--out", "train.csv",
 		"--out", "test.csv")
-	succeed(t, "confusion", "inject", "--data", "train.csv", "--pairwise", "0.3", "--out", "noisy.csv",
+	clitest.Succeed(t, "confusion", "inject", "--data", "train.csv", "--pairwise", "0.3", "--out",
+		"noisy.csv",
 		"--write-confusion", "C.csv")
-	succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz", "--device",
+	clitest.Succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz",
+		"--device",
 		"cpu", "--history", "h.jsonl", "--report", "r.html", "--normalize", "bias,l2")
 	page, r := pageOf(t, "r.html"), numbersOf(t, "r.json")
 	if r.Check == nil || r.Check.Verdict != "helps" || !strings.Contains(r.Verdict.Text, "helps") {
@@ -104,7 +106,7 @@ func TestReport(t *testing.T) {
 	}
 	// The same by a command of its own, with pictures, twice with the same bytes.
 	for _, out := range []string{"a.html", "b.html"} {
-		succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl",
+		clitest.Succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl",
 			"--device", "cpu", "--out", out, "--pictures", "8x8")
 	}
 	again := numbersOf(t, "a.json")
@@ -112,34 +114,39 @@ func TestReport(t *testing.T) {
 		"data:image/png") {
 		t.Errorf("report says %q, train --report %q", again.Verdict.Text, r.Verdict.Text)
 	}
-	if a, b := read(t, "a.html"), read(t, "b.html"); strings.ReplaceAll(string(a), "a.", "b.") !=
+	if a, b := clitest.Read(t, "a.html"), clitest.Read(t, "b.html"); strings.ReplaceAll(string(a),
+		"a.", "b.") !=
 		strings.ReplaceAll(string(b), "a.", "b.") {
 		t.Error("the same report has other bytes")
 	}
 	pageOf(t, "a.html")
-	succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out",
+	clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out",
 		"t.html")
-	judged, _ := succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device", "cpu",
+	judged, _ := clitest.Succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device",
+		"cpu",
 		"--json")
-	eval := decode[eval.Report](t, judged)
+	eval := clitest.Decode[eval.Report](t, judged)
 	if r := numbersOf(t, "t.json"); r.Judged.ErrorRate != eval.ErrorRate ||
 		r.Judged.LogLoss != eval.LogLoss ||
 		r.Judged.Folds != 0 || r.Judged.Corrected != nil || r.Check != nil {
 		t.Errorf("judged by test data: %+v", r.Judged)
 	}
-	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history", "h.jsonl",
+	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history",
+		"h.jsonl",
 		"--device", "cpu")
-	for _, want := range []string{"of the predictions are right, if the labels are", "Error by steps",
+	for _, want := range []string{"of the predictions are right, if the labels are",
+		"Error on the training examples",
 		"█", "Hardest pairs"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text does not have %q:\n%s", want, text)
 		}
 	}
 	// What files say is text, whatever is in it.
-	hostile := strings.ReplaceAll(string(read(t, "test.csv")), ",3\n",
+	hostile := strings.ReplaceAll(string(clitest.Read(t, "test.csv")), ",3\n",
 		",\"<script>alert('3')</script>\"\n")
-	write(t, dir, "hostile.csv", hostile)
-	succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu", "--max-steps",
+	clitest.Write(t, dir, "hostile.csv", hostile)
+	clitest.Succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu",
+		"--max-steps",
 		"5", "--report", "x.html")
 	if page := pageOf(t, "x.html"); !strings.Contains(page, "<script>alert('3')</script>") {
 		t.Error("the page does not have the class's name as text")
@@ -151,8 +158,8 @@ func TestHistoryFiles(t *testing.T) {
 	dir := inDigits(t)
 	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
 		"--validate", "0.3", "--learner", "uma", "--max-steps", "20", "--history"}
-	succeed(t, append(args, "h.csv")...)
-	succeed(t, append(args, "h.jsonl")...)
+	clitest.Succeed(t, append(args, "h.csv")...)
+	clitest.Succeed(t, append(args, "h.jsonl")...)
 	table, err := training.ReadHistory("h.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +176,7 @@ func TestHistoryFiles(t *testing.T) {
 	}
 	for _, bad := range []string{"", "step,estimated_error\n1,2\n",
 		"step,estimated_error,held_out_error\n1,x,\n"} {
-		write(t, dir, "bad.csv", bad)
+		clitest.Write(t, dir, "bad.csv", bad)
 		if _, err := training.ReadHistory("bad.csv"); err == nil || !strings.HasPrefix(err.Error(),
 			"bad.csv") {
 			t.Errorf("%q: %v", bad, err)
@@ -180,7 +187,8 @@ func TestHistoryFiles(t *testing.T) {
 // Bad usage ends before anything is written.
 func TestReportUsage(t *testing.T) {
 	dir := inDigits(t)
-	succeed(t, "train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu", "--max-steps",
+	clitest.Succeed(t, "train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
+		"--max-steps",
 		"3")
 	train := []string{"train", "--data", "digits.csv", "--model", "n.npz", "--device", "cpu"}
 	for _, c := range []struct {
@@ -204,7 +212,7 @@ func TestReportUsage(t *testing.T) {
 		{app.ExitUsage, "--data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
 		{app.ExitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},
 	} {
-		fail(t, c.code, c.want, c.args...)
+		clitest.Fail(t, c.code, c.want, c.args...)
 	}
 	for _, name := range []string{"n.npz", "r.html", "r.json", "r"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -228,12 +236,13 @@ func TestReportNextRuns(t *testing.T) {
 		fmt.Fprintf(&rows, "%c;%s words of it %d;%d;%d\n", 'x'+label, []string{"low", "high"}[k], i%5,
 			10*k+i%3, 7*k-i%4)
 	}
-	write(t, dir, "my table.csv", rows.String())
-	succeed(t, "train", "--data", "my table.csv", "--label-column", "kind", "--text", "note",
+	clitest.Write(t, dir, "my table.csv", rows.String())
+	clitest.Succeed(t, "train", "--data", "my table.csv", "--label-column", "kind", "--text", "note",
 		"--separator", ";", "--learn-confusion", "--model", "m.npz")
-	text, _ := succeed(t, "report", "--model", "m.npz", "--data", "my table.csv", "--label-column",
+	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "my table.csv",
+		"--label-column",
 		"kind", "--json")
-	r := decode[report.Report](t, text)
+	r := clitest.Decode[report.Report](t, text)
 	_, command, found := strings.Cut(r.Verdict.Next, ": uma-gpu ")
 	if !found {
 		t.Fatalf("next is %q", r.Verdict.Next)
@@ -246,8 +255,8 @@ func TestReportNextRuns(t *testing.T) {
 			words = append(words, strings.Fields(part)...)
 		}
 	}
-	succeed(t, words...)
-	if listed := string(read(t, "issues.csv")); strings.Count(listed, "\n") != 201 {
+	clitest.Succeed(t, words...)
+	if listed := string(clitest.Read(t, "issues.csv")); strings.Count(listed, "\n") != 201 {
 		t.Errorf("%q lists\n%.300s", words, listed)
 	}
 }

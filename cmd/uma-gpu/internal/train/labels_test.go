@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // blobs has examples of three classes around corners of a cube, and writes tables of them.
@@ -38,7 +39,8 @@ func newBlobs(t *testing.T, n int) *blobs {
 
 // write writes a table of the examples with the columns that columns gives of each; none of those
 // for which it is empty.
-func (b *blobs) write(t *testing.T, name, header string, columns func(i int) []string) string {
+func (b *blobs) write(t *testing.T, name, header string,
+	columns func(i int) []string) string {
 	t.Helper()
 	text := "p,q,r," + header + "\n"
 	for i, x := range b.x {
@@ -46,7 +48,7 @@ func (b *blobs) write(t *testing.T, name, header string, columns func(i int) []s
 			text += x + "," + row + "\n"
 		}
 	}
-	return write(t, b.dir, name, text)
+	return clitest.Write(t, b.dir, name, text)
 }
 
 func (b *blobs) path(name string) string { return filepath.Join(b.dir, name) }
@@ -74,18 +76,20 @@ func TestWeightColumn(t *testing.T) {
 	for i := range b.x {
 		fmt.Fprintln(&text, weight(i))
 	}
-	file := write(t, b.dir, "weights.txt", text.String())
+	file := clitest.Write(t, b.dir, "weights.txt", text.String())
 	for _, learner := range []string{"softmax", "uma", "svm"} {
 		train := []string{"train", "--learner", learner, "--max-steps", "20"}
-		succeed(t, with(train, "--data", rows, "--model", b.path("rows"))...)
-		_, said := succeed(t, with(train, "--data", column, "--weight-column", "weight", "--model",
+		clitest.Succeed(t, with(train, "--data", rows, "--model", b.path("rows"))...)
+		_, said := clitest.Succeed(t, with(train, "--data", column, "--weight-column", "weight",
+			"--model",
 			b.path("column"))...)
 		if !strings.Contains(said, "60 examples count as 90") {
 			t.Errorf("%s: said %q, wanted the sum of the weights", learner, said)
 		}
-		succeed(t, with(train, "--data", plain, "--row-weights", file, "--model", b.path("file"))...)
+		clitest.Succeed(t, with(train, "--data", plain, "--row-weights", file, "--model",
+			b.path("file"))...)
 		for _, model := range []string{"column", "file"} {
-			if what := differ(t, b.path(model), b.path("rows")); what != "" {
+			if what := clitest.Differ(t, b.path(model), b.path("rows")); what != "" {
 				t.Errorf("%s: the model of %s is another than that of rows: %s", learner, model, what)
 			}
 		}
@@ -117,7 +121,8 @@ func TestBadLabels(t *testing.T) {
 		want               string
 		args               []string
 	}{
-		{"weight NaN", weighed("1", "nan", "1"), "", `d.csv:3:5 "nan" 0`, []string{"--weight-column", "w"}},
+		{"weight NaN", weighed("1", "nan", "1"), "", `d.csv:3:5 "nan" 0`, []string{"--weight-column",
+			"w"}},
 		{"weight infinite", weighed("1", "1", "inf"), "", `d.csv:4:5 "inf" 0`,
 			[]string{"--weight-column", "w"}},
 		{"weight negative", weighed("-1", "1", "1"), "", `d.csv:2:5 "-1" 0`,
@@ -131,7 +136,8 @@ func TestBadLabels(t *testing.T) {
 		{"the label's column", weighed("1", "1", "1"), "", `d.csv:1 "label"`,
 			[]string{"--weight-column", "label", "--label-column", "label"}},
 		{"few weights", good, "1\n2\n", "second 2 4", []string{"--row-weights", "second"}},
-		{"two columns of weights", good, "1,2\n1,2\n1,2\n1,2\n", "second:1 2 1", []string{"--row-weights", "second"}},
+		{"two columns of weights", good, "1,2\n1,2\n1,2\n1,2\n", "second:1 2 1", []string{"--row-weights",
+			"second"}},
 		{"weight below 0", good, "1\n-2\n1\n1\n", "second 2 -2 0", []string{"--row-weights", "second"}},
 		{"sum of probabilities", good, ".5,.5,0\n.5,.4,0\n1,0,0\n0,1,0\n", "second 2 0.9 1",
 			[]string{"--label-probabilities", "second"}},
@@ -147,7 +153,8 @@ func TestBadLabels(t *testing.T) {
 			[]string{"--label-probabilities", "second"}},
 		{"other classes", good, "a,b,d\n1,0,0\n0,1,0\n1,0,0\n1,0,0\n", `second "a,b,d" "c"`,
 			[]string{"--label-probabilities", "second"}},
-		{"empty candidate", "1,2,a\n3,4,a||b\n5,6,b\n", "", `d.csv:2:5 "a||b"`, []string{"--candidates", "|"}},
+		{"empty candidate", "1,2,a\n3,4,a||b\n5,6,b\n", "", `d.csv:2:5 "a||b"`, []string{"--candidates",
+			"|"}},
 		{"no candidate", "1,2,a\n3,4,|\n5,6,b\n", "", `d.csv:2:5 "|"`, []string{"--candidates", "|"}},
 		{"no label at all", "1,2,\n3,4,\n5,6,\n", "", "d.csv", nil},
 		{"positive class unknown", good, "", `d.csv "a" "b" "c" "spam"`,
@@ -155,10 +162,11 @@ func TestBadLabels(t *testing.T) {
 		{"two classes, one wrong", "1,2,a\n3,4,b\n5,6,b\n", "", "d.csv",
 			[]string{"--complementary"}},
 		{"several labels", "1,2,a|b\n3,4,b|c\n5,6,c|a\n1,1,a\n", "",
-			`d.csv "a|b" --candidates scikit-learn's`,
+			`d.csv "a|b" candidates scikit-learn's`,
 			nil},
 		{"numbers", measured(), "", "d.csv scikit-learn's", []string{"--label-column", "last"}},
-		{"votes of few rows", good, "f,g\na,b\n,b\n", "second 2 lines 4", []string{"--functions", "second"}},
+		{"votes of few rows", good, "f,g\na,b\n,b\n", "second 2 lines 4", []string{"--functions",
+			"second"}},
 		{"votes of nobody", good, "f,g\n,\n,\n-1,\n,\n", "second no label",
 			[]string{"--functions", "second"}},
 		{"votes for one class", good, "f,g\na,\n,\n-1,a\n,\n", "second 1 classes",
@@ -176,29 +184,31 @@ func TestBadLabels(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			data := write(t, dir, "d.csv", c.data)
+			data := clitest.Write(t, dir, "d.csv", c.data)
 			args := append([]string{"train", "--data", data, "--model", filepath.Join(dir, "m.npz")},
 				c.args...)
 			if c.second != "" {
-				args[len(args)-1] = write(t, dir, "second", c.second)
+				args[len(args)-1] = clitest.Write(t, dir, "second", c.second)
 			}
-			before := names(t, dir)
-			fail(t, app.ExitFailure, c.want, args...)
-			if now := names(t, dir); len(now) != len(before) {
+			before := clitest.Names(t, dir)
+			clitest.Fail(t, app.ExitFailure, c.want, args...)
+			if now := clitest.Names(t, dir); len(now) != len(before) {
 				t.Errorf("wrote %v", now)
 			}
 		})
 	}
 	dir := t.TempDir()
-	data := write(t, dir, "d.csv", good)
+	data := clitest.Write(t, dir, "d.csv", good)
 	for _, args := range [][]string{
 		{"--candidates", "|", "--complementary"}, {"--weight-column", "1", "--row-weights", data},
-		{"--complementary", "--learn-confusion"}, {"--positive-unlabelled", "a", "--unknown-label", "not a"},
+		{"--complementary", "--learn-confusion"}, {"--positive-unlabelled", "a", "--unknown-label",
+			"not a"},
 		{"--row-weights", data, "--report", filepath.Join(dir, "r.html")},
-		{"--functions", data, "--candidates", "|"}, {"--functions", data, "--learn-confusion", "--complementary"},
+		{"--functions", data, "--candidates", "|"}, {"--functions", data, "--learn-confusion",
+			"--complementary"},
 		{"--annotators", data, "--functions", data}, {"--trust", "chief"},
 	} {
-		fail(t, app.ExitUsage, "", with([]string{"train", "--data", data, "--model",
+		clitest.Fail(t, app.ExitUsage, "", with([]string{"train", "--data", data, "--model",
 			filepath.Join(dir, "m.npz")}, args...)...)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "m.npz")); err == nil {

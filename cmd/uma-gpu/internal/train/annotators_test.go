@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"fmt"
@@ -6,18 +6,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 )
 
-// annotated writes the first examples of the digits with right labels, and what annotators
+// annotated writes the first examples of the clitest.Digits with right labels, and what annotators
 // make of them: two that are right for nine of ten, and one who takes each class for the next.
 func annotated(t *testing.T, dir string, n int) (data, table string) {
 	t.Helper()
 	data = filepath.Join(dir, "few.csv")
-	succeed(t, "split", "--data", digits, "--counts", fmt.Sprint(n), "--out", data)
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", fmt.Sprint(n), "--out", data)
 	var text strings.Builder
 	text.WriteString("worker,item,label\n")
-	for i, line := range strings.Fields(string(read(t, data))) {
+	for i, line := range strings.Fields(string(clitest.Read(t, data))) {
 		label := int(line[len(line)-1] - '0')
 		for k, name := range []string{"ann", "bob"} {
 			given := label
@@ -28,7 +29,7 @@ func annotated(t *testing.T, dir string, n int) (data, table string) {
 		}
 		fmt.Fprintf(&text, "eve,%d,%d\n", i, (label+1)%10)
 	}
-	return data, write(t, dir, "table.csv", text.String())
+	return data, clitest.Write(t, dir, "table.csv", text.String())
 }
 
 func TestTrainByAnnotators(t *testing.T) {
@@ -37,8 +38,9 @@ func TestTrainByAnnotators(t *testing.T) {
 	data, table := annotated(t, dir, 400)
 	train := []string{"train", "--data", data, "--annotators", table, "--learner", "softmax",
 		"--folds", "3"}
-	succeed(t, with(train, "--model", path("m"), "--checkpoint", path("kept"), "--every", "150")...)
-	m := load(t, path("m"))
+	clitest.Succeed(t, with(train, "--model", path("m"), "--checkpoint", path("kept"), "--every",
+		"150")...)
+	m := clitest.Load(t, path("m"))
 	if m.Confusion != nil || m.Learned == nil || len(m.Learned.Annotators) != 3 ||
 		m.Learned.Annotators[2].Name != "eve" {
 		t.Fatalf("the model has %+v", m.Learned)
@@ -50,36 +52,38 @@ func TestTrainByAnnotators(t *testing.T) {
 	}
 	// Whatever stands where the labels are does not count; nor does the order of the table.
 	var other, lines []string
-	for _, line := range strings.Fields(string(read(t, data))) {
+	for _, line := range strings.Fields(string(clitest.Read(t, data))) {
 		other = append(other, line[:len(line)-1]+"7")
 	}
-	lines = strings.Fields(string(read(t, table)))
+	lines = strings.Fields(string(clitest.Read(t, table)))
 	for a, b := 1, len(lines)-1; a < b; a, b = a+1, b-1 {
 		lines[a], lines[b] = lines[b], lines[a]
 	}
-	sevens := write(t, dir, "sevens.csv", strings.Join(other, "\n"))
-	turned := write(t, dir, "turned.csv", strings.Join(lines, "\n"))
-	succeed(t, with(train, "--data", sevens, "--annotators", turned, "--model", path("same"))...)
-	if what := differ(t, path("same"), path("m")); what != "" {
+	sevens := clitest.Write(t, dir, "sevens.csv", strings.Join(other, "\n"))
+	turned := clitest.Write(t, dir, "turned.csv", strings.Join(lines, "\n"))
+	clitest.Succeed(t, with(train, "--data", sevens, "--annotators", turned, "--model",
+		path("same"))...)
+	if what := clitest.Differ(t, path("same"), path("m")); what != "" {
 		t.Errorf("other labels in the data and another order of the table change the model: %s", what)
 	}
-	succeed(t, with(train, "--resume", path("kept"), "--model", path("resumed"))...)
-	if what := differ(t, path("resumed"), path("m")); what != "" {
+	clitest.Succeed(t, with(train, "--resume", path("kept"), "--model", path("resumed"))...)
+	if what := clitest.Differ(t, path("resumed"), path("m")); what != "" {
 		t.Errorf("resumed: %s", what)
 	}
-	less := write(t, dir, "less.csv", strings.Join(lines[:len(lines)-1], "\n"))
-	fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"), "--model",
+	less := clitest.Write(t, dir, "less.csv", strings.Join(lines[:len(lines)-1], "\n"))
+	clitest.Fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"),
+		"--model",
 		path("x"))...)
 
-	out, _ := succeed(t, "confusion", "show", path("m"))
+	out, _ := clitest.Succeed(t, "confusion", "show", path("m"))
 	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ",
 		"400 labels"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("confusion show prints %q, wanted %q in it", out, want)
 		}
 	}
-	out, _ = succeed(t, "confusion", "show", "--json", path("m"))
-	if report := decode[show.ModelReport](t, out); len(report.Annotators) != 3 ||
+	out, _ = clitest.Succeed(t, "confusion", "show", "--json", path("m"))
+	if report := clitest.Decode[show.ModelReport](t, out); len(report.Annotators) != 3 ||
 		report.Annotators[2].Name != "eve" || report.Given != nil {
 		t.Errorf("confusion show --json: %+v", report)
 	}
@@ -89,25 +93,26 @@ func TestLearnConfusionFlag(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	few := path("few.csv")
-	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
-	data, c := noisy(t, dir, few)
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
+	data, c := clitest.Noisy(t, dir, few)
 	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds",
 		"3", "--max-steps", "80"}
-	succeed(t, with(train, "--model", path("alone"))...)
-	succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
-	alone, given := load(t, path("alone")), load(t, path("given"))
+	clitest.Succeed(t, with(train, "--model", path("alone"))...)
+	clitest.Succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
+	alone, given := clitest.Load(t, path("alone")), clitest.Load(t, path("given"))
 	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil ||
 		given.Learned == nil || given.Learned.Annotators != nil {
 		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned,
 			given.Learned)
 	}
-	out, _ := succeed(t, "confusion", "show", path("given"))
+	out, _ := clitest.Succeed(t, "confusion", "show", path("given"))
 	if !strings.Contains(out, "given: P(noisy") || !strings.Contains(out, "\nlearned: P(noisy") {
 		t.Errorf("confusion show prints %q", out)
 	}
 	uma := path("uma")
-	succeed(t, "train", "--data", data, "--model", uma, "--max-steps", "1")
-	if out, _ := succeed(t, "confusion", "show", uma); !strings.Contains(out, "taken to be right") {
+	clitest.Succeed(t, "train", "--data", data, "--model", uma, "--max-steps", "1")
+	if out, _ := clitest.Succeed(t, "confusion", "show", uma); !strings.Contains(out,
+		"taken to be right") {
 		t.Errorf("confusion show prints %q", out)
 	}
 }
@@ -117,8 +122,8 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	data, table := annotated(t, dir, 60)
 	model := filepath.Join(dir, "m")
 	train := []string{"train", "--data", data, "--learner", "softmax", "--model", model}
-	beyond := write(t, dir, "beyond.csv", "index,worker,label\n0,a,1\n60,a,2\n")
-	short := write(t, dir, "short.csv", "item,worker,label\n1,a,1\n1,b,2\n")
+	beyond := clitest.Write(t, dir, "beyond.csv", "index,worker,label\n0,a,1\n60,a,2\n")
+	short := clitest.Write(t, dir, "short.csv", "item,worker,label\n1,a,1\n1,b,2\n")
 	for want, flags := range map[string][]string{
 		"--no-labels --annotators": {"--no-labels"},
 		"exclude each other":       {"--annotators", table, "--confusion", table},
@@ -134,6 +139,6 @@ func TestAnnotatorsRefuses(t *testing.T) {
 		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {
 			code = 2
 		}
-		fail(t, code, want, with(train, flags...)...)
+		clitest.Fail(t, code, want, with(train, flags...)...)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package info_test
 
 import (
 	"bytes"
@@ -8,24 +8,25 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestInfo(t *testing.T) {
-	stdout, _ := succeed(t, "info", "--data", digits, "--json")
-	i := decode[dataset.Info](t, stdout)
+	stdout, _ := clitest.Succeed(t, "info", "--data", clitest.Digits, "--json")
+	i := clitest.Decode[dataset.Info](t, stdout)
 	// testdata/README.md: 1797 images of 8×8 pixels of 0 to 16.
-	if i.Path != digits || i.Format != "csv" || i.Examples != 1797 || i.Features != 64 ||
+	if i.Path != clitest.Digits || i.Format != "csv" || i.Examples != 1797 || i.Features != 64 ||
 		len(i.Classes) != 10 ||
 		i.Storage != "dense" || i.Bytes != 4*64*1797 || i.Min != 0 || i.Max != 16 ||
 		i.Classes[3] != (dataset.ClassCount{Class: "3", Examples: 183}) ||
 		i.EmptyFeatures != 3 || i.Duplicates != 0 || len(i.SHA256) != 64 {
 		t.Errorf("found %+v", i)
 	}
-	stdout, _ = succeed(t, "info", "--data", digits, "--storage", "sparse", "--json")
-	s := decode[dataset.Info](t, stdout)
+	stdout, _ = clitest.Succeed(t, "info", "--data", clitest.Digits, "--storage", "sparse", "--json")
+	s := clitest.Decode[dataset.Info](t, stdout)
 	if s.Storage != "sparse" || s.SHA256 != i.SHA256 || s.Density != i.Density ||
 		s.MeanAbs != i.MeanAbs || s.ConstantFeatures != i.ConstantFeatures {
 		t.Errorf("sparse %+v, dense %+v", s, i)
@@ -37,8 +38,8 @@ func TestInfo(t *testing.T) {
 func TestInfoOfStandardInput(t *testing.T) {
 	dir := t.TempDir()
 	for format, data := range map[string]string{
-		"csv":    write(t, dir, "data", "1,0,a\n2,3,b\n3,3,a\n4,5,b\n"),
-		"libsvm": write(t, dir, "text", "a 1:1\nb 1:2 2:3\na 1:3\nb 2:7\n"),
+		"csv":    clitest.Write(t, dir, "data", "1,0,a\n2,3,b\n3,3,a\n4,5,b\n"),
+		"libsvm": clitest.Write(t, dir, "text", "a 1:1\nb 1:2 2:3\na 1:3\nb 2:7\n"),
 		"npz":    filepath.Join(dir, "d.npz"),
 	} {
 		if format == "npz" {
@@ -51,15 +52,15 @@ func TestInfoOfStandardInput(t *testing.T) {
 		defer f.Close()
 		defer func(old *os.File) { os.Stdin = old }(os.Stdin)
 		os.Stdin = f
-		stdout, _ := succeed(t, "info", "--data", "-")
+		stdout, _ := clitest.Succeed(t, "info", "--data", "-")
 		if !strings.Contains(stdout,
 			"data               standard input\nformat             "+format+"\n") {
 			t.Errorf("%s: stdout %s", format, stdout)
 		}
 		part := filepath.Join(dir, format+"-part")
-		succeed(t, "split", "--data", data, "--counts", "2,2", "--out", part, "--out", part+"2")
-		stdout, _ = succeed(t, "info", "--data", part, "--json")
-		if i := decode[dataset.Info](t, stdout); i.Format != format {
+		clitest.Succeed(t, "split", "--data", data, "--counts", "2,2", "--out", part, "--out", part+"2")
+		stdout, _ = clitest.Succeed(t, "info", "--data", part, "--json")
+		if i := clitest.Decode[dataset.Info](t, stdout); i.Format != format {
 			t.Errorf("a part of a %s file is %s", format, i.Format)
 		}
 	}
@@ -78,15 +79,16 @@ func TestSmallBytesText(t *testing.T) {
 func TestConvert(t *testing.T) {
 	hash := func(path string, more ...string) string {
 		t.Helper()
-		stdout, _ := succeed(t, append([]string{"info", "--json", "--data", path}, more...)...)
-		return decode[dataset.Info](t, stdout).SHA256
+		stdout, _ := clitest.Succeed(t, append([]string{"info", "--json", "--data", path}, more...)...)
+		return clitest.Decode[dataset.Info](t, stdout).SHA256
 	}
 	dir := t.TempDir()
-	want := hash(letter, "--label-column", "first")
+	want := hash(clitest.Letter, "--label-column", "first")
 	for _, name := range []string{"a.csv", "a.tsv", "a.svm", "a.csv.gz", "a.csv.zst", "a.libsvm.gz",
 		"a.npz", "a.npz.zst"} {
 		out := filepath.Join(dir, name)
-		_, stderr := succeed(t, "convert", "--data", letter, "--label-column", "first", "--out", out)
+		_, stderr := clitest.Succeed(t, "convert", "--data", clitest.Letter,
+			"--label-column", "first", "--out", out)
 		format := file.FormatOfName(name)
 		if !facts.Told(stderr, "20000 examples × 16 features 26 "+out) ||
 			!strings.Contains(stderr, format) {
@@ -96,8 +98,8 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%s has another content", name)
 		}
 	}
-	if !bytes.HasPrefix(read(t, filepath.Join(dir, "a.csv.gz")), []byte("\x1f\x8b")) ||
-		!bytes.HasPrefix(read(t, filepath.Join(dir, "a.csv")), []byte("T,")) {
+	if !bytes.HasPrefix(clitest.Read(t, filepath.Join(dir, "a.csv.gz")), []byte("\x1f\x8b")) ||
+		!bytes.HasPrefix(clitest.Read(t, filepath.Join(dir, "a.csv")), []byte("T,")) {
 		t.Error("not packed, or the label is not first")
 	}
 	for _, from := range []string{"a.svm", "a.npz"} {
@@ -106,10 +108,10 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%s: the copy of a copy has another content", from)
 		}
 	}
-	bare := hash(letter, "--no-labels", "--label-column", "first")
+	bare := hash(clitest.Letter, "--no-labels", "--label-column", "first")
 	for _, to := range []string{"npy", "npz"} {
 		out := filepath.Join(dir, "bare")
-		succeedTo(t, out, letter, "--no-labels", "--label-column", "first", "--to", to)
+		succeedTo(t, out, clitest.Letter, "--no-labels", "--label-column", "first", "--to", to)
 		if hash(out, "--no-labels") != bare {
 			t.Errorf("%s without labels has another content", to)
 		}
@@ -119,6 +121,6 @@ func TestConvert(t *testing.T) {
 // succeedTo converts a file.
 func succeedTo(t *testing.T, out, data string, more ...string) bool {
 	t.Helper()
-	succeed(t, append([]string{"convert", "--data", data, "--out", out}, more...)...)
+	clitest.Succeed(t, append([]string{"convert", "--data", data, "--out", out}, more...)...)
 	return true
 }

@@ -1,4 +1,4 @@
-package main
+package predict_test
 
 import (
 	"encoding/csv"
@@ -12,46 +12,32 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // untempered is a model of the classes cat and dog that has no temperature.
-const untempered = "testdata/notemperature.npz"
-
-// noisyParts cuts the digits in three, corrupts the labels of two of them, and returns the
-// folder's files: train.csv, held.csv, test.csv and C.csv.
-func noisyParts(t *testing.T) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	file := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "split", "--data", digits, "--fractions", "0.5,0.25,0.25", "--out", file("right.csv"),
-		"--out", file("righttoo.csv"), "--out", file("test.csv"))
-	succeed(t, "confusion", "inject", "--data", file("right.csv"), "--pairwise", "0.4", "--seed", "1",
-		"--out", file("train.csv"), "--write-confusion", file("C.csv"))
-	succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.4", "--seed",
-		"2", "--out", file("held.csv"))
-	return dir
-}
+const untempered = "../../testdata/notemperature.npz"
 
 // Three formats have the same numbers; the rows of probabilities sum to 1, and scores rank
 // the classes as probabilities do.
 func TestPredictTables(t *testing.T) {
 	dir := t.TempDir()
-	m, data := filepath.Join(dir, "m.npz"), synthetic(t, dir)
-	succeed(t, "train", "--data", data, "--model", m)
-	plain, _ := succeed(t, "predict", "--model", m, "--data", data)
+	m, data := filepath.Join(dir, "m.npz"), clitest.Synthetic(t, dir)
+	clitest.Succeed(t, "train", "--data", data, "--model", m)
+	plain, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data)
 	classes := strings.Fields(plain)
 	for _, what := range []string{"proba", "scores"} {
 		args := []string{"predict", "--model", m, "--data", data, "--" + what}
-		text, _ := succeed(t, args...)
+		text, _ := clitest.Succeed(t, args...)
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil || len(rows) != 301 || strings.Join(rows[0], ",") != "example,0,1,2" {
 			t.Fatalf("%s: %d rows, header %q, %v", what, len(rows), rows[0], err)
 		}
-		succeed(t, append(args, "--out", filepath.Join(dir, "p.npy"))...)
-		file := read(t, filepath.Join(dir, "p.npy"))
+		clitest.Succeed(t, append(args, "--out", filepath.Join(dir, "p.npy"))...)
+		file := clitest.Read(t, filepath.Join(dir, "p.npy"))
 		numbers := make([]float32, 900)
 		header := npyfile.Header("<f4", 300, 3)
 		if string(file[:len(header)]) != string(header) {
@@ -60,8 +46,8 @@ func TestPredictTables(t *testing.T) {
 		if err := npyfile.Read(strings.NewReader(string(file[len(header):])), numbers); err != nil {
 			t.Fatal(err)
 		}
-		succeed(t, append(args, "--out", filepath.Join(dir, "p.jsonl"))...)
-		lines := strings.Split(string(read(t, filepath.Join(dir, "p.jsonl"))), "\n")
+		clitest.Succeed(t, append(args, "--out", filepath.Join(dir, "p.jsonl"))...)
+		lines := strings.Split(string(clitest.Read(t, filepath.Join(dir, "p.jsonl"))), "\n")
 		for i, class := range classes {
 			p := numbers[3*i : 3*i+3]
 			if top := slices.Index(p, slices.Max(p)); strconv.Itoa(top) != class {
@@ -96,11 +82,12 @@ func TestPredictTables(t *testing.T) {
 			t.Errorf("%d lines", len(lines))
 		}
 	}
-	if again, _ := succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to",
+	if again, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to",
 		"npy"); again == "" {
 		t.Error("nothing on standard output")
 	}
-	text, _ := succeed(t, "predict", "--model", fourPoints(t, dir), "--data", write(t, dir, "one.csv",
+	text, _ := clitest.Succeed(t, "predict", "--model", fourPoints(t, dir), "--data", clitest.Write(t,
+		dir, "one.csv",
 		"1,0\n"), "--no-labels", "--proba", "--to", "jsonl")
 	if !strings.HasPrefix(text, `{"example":1,"class":"a","probabilities":{"a":0.`) {
 		t.Errorf("found %s", text)
@@ -110,15 +97,15 @@ func TestPredictTables(t *testing.T) {
 // A class may have any name.
 func TestPredictTablesQuoteNames(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "names.csv",
+	data := clitest.Write(t, dir, "names.csv",
 		"1,\"<=50K, \"\"net\"\"\"\n2,\"<=50K, \"\"net\"\"\"\n-1,é\n-2,é\n")
 	m := filepath.Join(dir, "m.npz")
-	succeed(t, "train", "--data", data, "--model", m)
-	text, _ := succeed(t, "predict", "--model", m, "--data", data, "--proba")
+	clitest.Succeed(t, "train", "--data", data, "--model", m)
+	text, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--proba")
 	if !strings.HasPrefix(text, "example,\"<=50K, \"\"net\"\"\",é\n1,") {
 		t.Errorf("found %s", text)
 	}
-	text, _ = succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to", "jsonl")
+	text, _ = clitest.Succeed(t, "predict", "--model", m, "--data", data, "--scores", "--to", "jsonl")
 	if !strings.HasPrefix(text, `{"example":1,"class":"<=50K, \"net\"","scores":{"<=50K, \"net\"":`) {
 		t.Errorf("found %s", text)
 	}
@@ -127,16 +114,18 @@ func TestPredictTablesQuoteNames(t *testing.T) {
 // calibrate finds a temperature on noisy labels by which the probabilities are right on
 // clean ones, where the one of the training examples promises too much.
 func TestCalibrate(t *testing.T) {
-	dir := noisyParts(t)
+	dir := clitest.NoisyParts(t)
 	file := func(name string) string { return filepath.Join(dir, name) }
 	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner",
 		"uma", "--step", "pair", "--weights", "best", "--max-steps", "300", "--model"}
-	succeed(t, append(train, file("m.npz"))...)
-	succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
-	stdout, stderr := succeed(t, "calibrate", "--model", file("m.npz"), "--data", file("held.csv"),
+	clitest.Succeed(t, append(train, file("m.npz"))...)
+	clitest.Succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
+	stdout, stderr := clitest.Succeed(t, "calibrate", "--model", file("m.npz"), "--data",
+		file("held.csv"),
 		"--confusion", file("C.csv"), "--out", file("held.npz"), "--json")
-	r := decode[calibrate.Report](t, stdout)
-	m, held, folds := load(t, file("m.npz")), load(t, file("held.npz")), load(t, file("folds.npz"))
+	r := clitest.Decode[calibrate.Report](t, stdout)
+	m, held, folds := clitest.Load(t, file("m.npz")), clitest.Load(t, file("held.npz")),
+		clitest.Load(t, file("folds.npz"))
 	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature ||
 		r.Model != file("held.npz") || r.Examples != 449 || strings.Contains(stderr, "identity") {
 		t.Errorf("found %+v\n%s", r, stderr)
@@ -145,8 +134,9 @@ func TestCalibrate(t *testing.T) {
 		t.Error("the weights are others, or the folds are lost")
 	}
 	evaluate := func(model string) eval.Report {
-		stdout, _ := succeed(t, "eval", "--model", file(model), "--data", file("test.csv"), "--json")
-		return decode[eval.Report](t, stdout)
+		stdout, _ := clitest.Succeed(t, "eval", "--model", file(model), "--data", file("test.csv"),
+			"--json")
+		return clitest.Decode[eval.Report](t, stdout)
 	}
 	own, other, cut := evaluate("m.npz"), evaluate("held.npz"), evaluate("folds.npz")
 	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities,
@@ -157,10 +147,11 @@ func TestCalibrate(t *testing.T) {
 			t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
 		}
 	}
-	stdout, _ = succeed(t, "calibrate", "--model", file("folds.npz"), "--data", file("test.csv"),
+	stdout, _ = clitest.Succeed(t, "calibrate", "--model", file("folds.npz"), "--data",
+		file("test.csv"),
 		"--out", file("right.npz"))
 	if !strings.Contains(stdout, "temperature  0.00") || !strings.Contains(stdout, "(before: 0.00") ||
-		load(t, file("right.npz")).Meta.TemperatureFolds != 0 {
+		clitest.Load(t, file("right.npz")).Meta.TemperatureFolds != 0 {
 		t.Errorf("found %s", stdout)
 	}
 }
@@ -169,33 +160,37 @@ func TestCalibrate(t *testing.T) {
 // one; all else it does as before.
 func TestNoTemperature(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "pets.csv", "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n")
-	noise := write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
+	data := clitest.Write(t, dir, "pets.csv",
+		"weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n")
+	noise := clitest.Write(t, dir, "C.csv", "0.8,0.1\n0.2,0.9\n")
 	const advice = "temperature calibrate"
-	fail(t, app.ExitFailure, untempered+": "+advice, "predict", "--model", untempered, "--data", data,
+	clitest.Fail(t, app.ExitFailure, untempered+": "+advice, "predict", "--model", untempered,
+		"--data", data,
 		"--proba")
-	stdout, stderr := succeed(t, "eval", "--model", untempered, "--data", data, "--confusion", noise)
+	stdout, stderr := clitest.Succeed(t, "eval", "--model", untempered, "--data", data, "--confusion",
+		noise)
 	if !strings.Contains(stdout, "corrected accuracy") || strings.Contains(stdout, "log-loss") ||
 		!facts.Told(stderr, advice) {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	stdout, stderr = succeed(t, "eval", "--model", untempered, "--data", data)
+	stdout, stderr = clitest.Succeed(t, "eval", "--model", untempered, "--data", data)
 	if strings.Contains(stdout, "log-loss") || !facts.Told(stderr, advice) {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	stdout, _ = succeed(t, "eval", "--model", untempered, "--data", data, "--json")
+	stdout, _ = clitest.Succeed(t, "eval", "--model", untempered, "--data", data, "--json")
 	if strings.Contains(stdout, "log_loss") {
 		t.Errorf("found\n%s", stdout)
 	}
-	succeed(t, "predict", "--model", untempered, "--data", data, "--scores")
+	clitest.Succeed(t, "predict", "--model", untempered, "--data", data, "--scores")
 	out := filepath.Join(dir, "m.npz")
-	stdout, stderr = succeed(t, "calibrate", "--model", untempered, "--data", data, "--out", out)
+	stdout, stderr = clitest.Succeed(t, "calibrate", "--model", untempered, "--data", data, "--out",
+		out)
 	if !strings.Contains(stdout, "(before: none)") || !facts.Told(stderr, "confusion matrix none") {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	succeed(t, "predict", "--model", out, "--data", data, "--proba")
-	same := write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
-	fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered,
+	clitest.Succeed(t, "predict", "--model", out, "--data", data, "--proba")
+	same := clitest.Write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
+	clitest.Fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered,
 		"--data", same, "--out", out)
 }
 
@@ -219,6 +214,6 @@ func TestProbabilityUsage(t *testing.T) {
 		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "0"},
 			"--temperature-folds 0 2 100"},
 	} {
-		fail(t, app.ExitUsage, c.fragment, c.args...)
+		clitest.Fail(t, app.ExitUsage, c.fragment, c.args...)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package estimate_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -20,7 +21,8 @@ import (
 // estimated runs confusion estimate --json.
 func estimated(t *testing.T, args ...string) (r estimate.Report, stderr string) {
 	t.Helper()
-	stdout, stderr := succeed(t, append([]string{"confusion", "estimate", "--json"}, args...)...)
+	stdout, stderr := clitest.Succeed(t, append([]string{"confusion", "estimate", "--json"},
+		args...)...)
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatalf("%v in %s", err, stdout)
 	}
@@ -33,7 +35,7 @@ func estimated(t *testing.T, args ...string) (r estimate.Report, stderr string) 
 // A table becomes a matrix that train takes, and what told its axes is said.
 func TestEstimateTable(t *testing.T) {
 	dir := t.TempDir()
-	table := write(t, dir, "crosstab.csv",
+	table := clitest.Write(t, dir, "crosstab.csv",
 		"true,cat,dog\ncat,900,100\ndog,300,1700\n")
 	out := filepath.Join(dir, "C.csv")
 	r, stderr := estimated(t, "--table", table, "--out", out)
@@ -53,19 +55,20 @@ func TestEstimateTable(t *testing.T) {
 	if e := r.Error[0][0]; !(e > 0.008 && e < 0.02) {
 		t.Errorf("standard error %v of a share of 1000 examples", e)
 	}
-	shares := write(t, dir, "shares.csv", "0.9,0.15\n0.1,0.85\n")
+	shares := clitest.Write(t, dir, "shares.csv", "0.9,0.15\n0.1,0.85\n")
 	if r, _ := estimated(t, "--table", shares); r.Error != nil || r.Confusion[0][1] != .15 {
 		t.Errorf("shares: %+v", r)
 	}
-	text, _ := succeed(t, "confusion", "estimate", "--table", table)
+	text, _ := clitest.Succeed(t, "confusion", "estimate", "--table", table)
 	for _, want := range []string{"P(noisy = row | true = column), ± standard error",
 		"assumes that the examples"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	bare := write(t, dir, "bare.csv", "9,1\n2,8\n")
-	fail(t, app.ExitFailure, "confusion-axes=true-rows", "confusion", "estimate", "--table", bare)
+	bare := clitest.Write(t, dir, "bare.csv", "9,1\n2,8\n")
+	clitest.Fail(t, app.ExitFailure, "confusion-axes=true-rows", "confusion", "estimate", "--table",
+		bare)
 	if r, _ := estimated(t, "--table", bare, "--confusion-axes", "true-rows"); r.Confusion[1][0] > .2 {
 		t.Errorf("%+v", r)
 	}
@@ -77,8 +80,9 @@ func TestEstimateData(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	few := path("few.csv")
-	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
-	succeed(t, "confusion", "inject", "--data", few, "--pairwise", "0.3", "--out", path("noisy.csv"),
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
+	clitest.Succeed(t, "confusion", "inject", "--data", few, "--pairwise", "0.3", "--out",
+		path("noisy.csv"),
 		"--write-confusion", path("truth.csv"))
 	d, err := file.Read(t.Context(), path("noisy.csv"), file.Options{})
 	if err != nil {
@@ -108,7 +112,7 @@ func TestEstimateData(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
 	}
-	checked := write(t, dir, "checked.csv", clean.String())
+	checked := clitest.Write(t, dir, "checked.csv", clean.String())
 	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out",
 		path("C.csv"))
 	if !(off(r) < 0.04) || len(r.Candidates) != 4 || !strings.Contains(r.Method,
@@ -118,7 +122,7 @@ func TestEstimateData(t *testing.T) {
 	if !facts.Told(stderr, "2 folds") {
 		t.Errorf("stderr %s", stderr)
 	}
-	succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model",
+	clitest.Succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model",
 		path("m.npz"),
 		"--max-steps", "5")
 
@@ -152,20 +156,20 @@ func TestEstimateData(t *testing.T) {
 
 func TestEstimateUsage(t *testing.T) {
 	dir := t.TempDir()
-	table := write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")
+	table := clitest.Write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")
 	for want, args := range map[string][]string{
 		"sources":                  {},
-		`"table" "data"`:           {"--table", table, "--data", digits},
+		`"table" "data"`:           {"--table", table, "--data", clitest.Digits},
 		`"annotators" "clean"`:     {"--annotators", table, "--clean", table},
 		`--method "em" --table`:    {"--table", table, "--method", "em"},
-		`--method "best" --data`:   {"--data", digits, "--method", "best"},
-		"--confusion-axes --table": {"--data", digits, "--confusion-axes", "true-rows"},
-		"--trust --annotators":     {"--data", digits, "--trust", "anna"},
-		"--prior --table --clean":  {"--data", digits, "--prior", table},
+		`--method "best" --data`:   {"--data", clitest.Digits, "--method", "best"},
+		"--confusion-axes --table": {"--data", clitest.Digits, "--confusion-axes", "true-rows"},
+		"--trust --annotators":     {"--data", clitest.Digits, "--trust", "anna"},
+		"--prior --table --clean":  {"--data", clitest.Digits, "--prior", table},
 		"--kernel --data":          {"--table", table, "--kernel", "rbf"},
-		"--folds 1 2 100":          {"--data", digits, "--folds", "1"},
-		"--method em":              {"--data", digits, "--learn-confusion"},
+		"--folds 1 2 100":          {"--data", clitest.Digits, "--folds", "1"},
+		"--method em":              {"--data", clitest.Digits, "--learn-confusion"},
 	} {
-		fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
+		clitest.Fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
 	}
 }

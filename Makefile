@@ -206,7 +206,7 @@ lint: ## gofmt, vet, staticcheck
 	go run $(STATICCHECK) ./...
 	cd bench && go vet ./... && go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
-	go vet -tags purego ./cpuref/simd ./internal/versionspace
+	go vet -tags purego ./cpuref/simd
 	go vet -tags 'beyond ptx' ./gpu
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
@@ -222,7 +222,6 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 	$(NO_CGO) go test -vet=off -short -run '$(WITHOUT_CGO)' ./cmd/...
 	$(NO_CGO) go test -vet=off -short -skip '$(FILES)' ./cpuref/... ./host/...
 	$(NO_CGO) go test -vet=off -tags purego ./cpuref/simd
-	$(NO_CGO) go test -vet=off -tags purego -run SameBits ./internal/versionspace
 	go build -tags noopencl ./...
 	@.ci/install-deps libopenblas-dev
 	CGO_LDFLAGS=-lopenblas go vet -tags openblas ./internal/openblas ./cmd/uma-gpu
@@ -235,7 +234,7 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... internal/means internal/featurespace internal/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... internal/means internal/featurespace host/active/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps ## the tests under the race detector
 	go test -vet=off -race -short ./internal/parallel ./internal/memory ./internal/atomicfile
 	go test -vet=off -race -short -run '$(RACES)' $(RACED)

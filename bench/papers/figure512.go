@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/uma-gpu/uma-gpu/internal/versionspace"
+	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
 )
 
 var figure512 = &experiment{
@@ -14,9 +14,8 @@ var figure512 = &experiment{
 	Paper: thesis + "Figure 5.12",
 	About: `The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives
 their centroid: the sum of the walls' normals, each as long as the angle of its wall. Rows are the
-angle between the centroid and an estimate: the mean of a billiard or of hit-and-run after each
-number of steps, the centre of the largest ball, the analytic centre, and expectation propagation.
-The thesis shows one billiard in a polygon, and no numbers.`,
+angle between the centroid and an estimate: the mean of a billiard after each number of steps, and
+the centre of the largest ball. The thesis shows one billiard in a polygon, and no numbers.`,
 	Axis: "steps", run: runFigure512,
 }
 
@@ -136,40 +135,16 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 	if err != nil {
 		return nil, err
 	}
-	analytic, err := space.AnalyticCentre()
-	if err != nil {
-		return nil, err
-	}
-	found = map[string][]vector{"largest ball": {vector(ball.Centre)},
-		"analytic centre": {vector(analytic)}}
+	found = map[string][]vector{"largest ball": {vector(ball.Centre)}}
 	for _, steps := range coneSteps {
-		// as if there were one
-		o := versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps, Angle: 1e-12}
-		for name, jumps := range map[string]bool{"billiard": false, "hit-and-run": true} {
-			o.HitAndRun = jumps
-			c, err := space.Centroid(o)
-			if err != nil {
-				return nil, err
-			}
-			found[name] = append(found[name], vector(c.Chains[0]))
-		}
-	}
-	const softness, near, most = 1e-4, 1e-3, 1000 // walls that are nearly hard
-	soft, err := versionspace.NewSoft(3, rows, softness)
-	if err != nil {
-		return nil, err
-	}
-	evidence := make([]versionspace.Evidence, len(walls))
-	for k := range evidence {
-		evidence[k].Above = 1
-	}
-	p := soft.Propagate()
-	for pass := 0; p.Moved() > near && pass < most; pass++ {
-		if err := p.Pass(evidence); err != nil {
+		// as if there were one chain
+		c, err := space.Centroid(versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps,
+			Angle: 1e-12})
+		if err != nil {
 			return nil, err
 		}
+		found["billiard"] = append(found["billiard"], vector(c.Chains[0]))
 	}
-	found["expectation propagation"] = []vector{vector(p.Centre())}
 	return found, nil
 }
 
@@ -181,8 +156,7 @@ func runFigure512(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		for _, way := range []string{"billiard", "hit-and-run", "largest ball", "analytic centre",
-			"expectation propagation"} {
+		for _, way := range []string{"billiard", "largest ball"} {
 			for level, steps := range coneSteps {
 				estimate := found[way][min(level, len(found[way])-1)]
 				r.add(Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees},

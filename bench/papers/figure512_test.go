@@ -49,16 +49,10 @@ func TestFigure512(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(coneSteps) - 1
-	for _, way := range []string{"billiard", "hit-and-run"} {
-		if f := found[way]; !(f[last] < 0.5 && f[0] > 2*f[last]) {
-			t.Errorf("%s is %v degrees off", way, f)
-		}
+	if f := found["billiard"]; !(f[last] < 0.5 && f[0] > 2*f[last]) {
+		t.Errorf("the billiard is %v degrees off", f)
 	}
-	if off := found["analytic centre"][0]; !(off > found["billiard"][last] && off < 4) {
-		t.Errorf("the analytic centre is %v degrees off", off)
-	}
-	if found["largest ball"][0] < 2*found["billiard"][last] ||
-		found["expectation propagation"][0] > 1 {
+	if found["largest ball"][0] < 2*found["billiard"][last] {
 		t.Errorf("found %v", found)
 	}
 }

@@ -260,12 +260,6 @@ func TestLongWorkTells(t *testing.T) {
 			[]string{"judging the settings, way", "learning without each fold, fold"}},
 		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "bpm"},
 			[]string{"version spaces, class", "centres of version spaces, class", "chains, step"}},
-		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy",
-			"maxmin"},
-			[]string{"halving version spaces, example"}},
-		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy",
-			"committee"},
-			[]string{"a committee, member"}},
 		{[]string{"synth", "--examples", "9", "--out", at("s.csv")}, []string{"synthetic data, example"}},
 	} {
 		var lock sync.Mutex

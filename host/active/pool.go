@@ -1,10 +1,9 @@
-// Package active chooses which examples of a pool to have labelled, so that few labels go far: a
-// Pool has examples with labels and without, Ask names examples to ask an expert about, and Fit
-// learns a model of what is known so far.
-// docs/active.md says what each strategy is, and when it loses.
+// Package active chooses the examples of a pool that an expert should label next (active learning).
+// A Pool has labelled and unlabelled examples, Ask chooses examples, and Fit trains a model on the
+// labels so far. docs/active.md describes each strategy, and when it loses.
 //
-// Promised: the same pool, labels, options and seed give the same questions on every engine and any
-// number of processors. Scores come from the engine; the host adds float64 in a fixed order.
+// The same pool, labels, options and seed give the same choice on every engine and for any number
+// of processors: scores come from the engine, and the host adds float64 in a fixed order.
 package active
 
 import (
@@ -24,28 +23,26 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// What Pool.Labels has where there is no label.
+// Values of Pool.Labels for examples without a label.
 const (
-	Unknown int32 = -1 // no expert was asked
-	Aside   int32 = -2 // the expert could not tell, so it is not asked again
+	Unknown int32 = -1 // not labelled yet
+	Aside   int32 = -2 // the expert could not tell; Ask does not choose it again
 )
 
 // Pool holds examples, some of them labelled.
 type Pool struct {
-	dataset.Examples          // prepared, as a learner sees them
-	Classes          []string // two at least
-	// of each example its class, Unknown or Aside; the caller changes it between questions
-	Labels []int32
+	dataset.Examples          // prepared and mapped, as a learner sees them
+	Classes          []string // at least two
+	Labels           []int32  // a class, Unknown or Aside; the caller changes it between calls of Ask
 
-	features    []string             // their names; nil for none
+	features    []string             // names of the raw features; nil for none
 	preparation *dataset.Preparation // of the raw examples
-	kernel      *pca.Map             // of the prepared ones; nil for none
+	kernel      *pca.Map             // of the prepared examples; nil for none
 }
 
-// NewPool makes a pool of data with no label known. It prepares the examples by o.Preparation and
-// maps them by o.Kernel, if not nil, on o.Engine: both are fitted to all of them. A γ that takes
-// labels to find is an error, and so are less than two classes; other errors are those of
-// host.Prepare and pca.FitMap.
+// NewPool returns a pool of data without labels. It prepares the examples by o.Preparation and maps
+// them by o.Kernel, if not nil, on o.Engine; both are fitted to all of them. Errors: fewer than two
+// classes, a search for γ, which needs labels, and those of host.Prepare and pca.FitMap.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
 		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least",
@@ -61,14 +58,14 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 		return p, nil
 	}
 	if o.Kernel.Search || o.Kernel.Mean {
-		return nil, errors.New("pool of examples: found a γ to search for, which takes more labels " +
-			"than there are: give γ as a number, or leave it to the median distance")
+		return nil, errors.New("pool of examples: a search for γ needs labels: give γ as a number, or " +
+			"leave it to the median distance")
 	}
 	found, note, err := o.Kernel.FindPCA(o.Engine, p.Examples, o.Seed)
 	if err != nil {
 		return nil, err
 	}
-	var steps dataset.Steps // none: a bias as long as a component is large leads version spaces astray
+	var steps dataset.Steps // none: a bias of length 1 misleads version spaces of small components
 	if o.Kernel.Steps != nil {
 		steps = *o.Kernel.Steps
 	}
@@ -86,8 +83,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	return p, nil
 }
 
-// Apply returns raw examples as those of the pool are. The errors are those of preparing and
-// mapping.
+// Apply prepares and maps raw examples as those of the pool.
 func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
 	x, err := features.Apply(p.preparation, raw)
@@ -99,39 +95,34 @@ func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
 }
 
 // labelled returns which examples have a label, in increasing order.
-func (p *Pool) labelled() []int { return p.are(func(y int32) bool { return y >= 0 }) }
+func (p *Pool) labelled() []int { return p.where(func(y int32) bool { return y >= 0 }) }
 
-// are returns the examples whose label is one that want holds of, in increasing order.
-func (p *Pool) are(want func(y int32) bool) []int {
+// where returns the examples whose label satisfies want, in increasing order.
+func (p *Pool) where(want func(y int32) bool) []int {
 	return lists.Where(len(p.Labels), func(i int) bool { return want(p.Labels[i]) })
 }
 
-// counts returns how many labels each class has, and how many classes have some.
-func (p *Pool) counts() (of []int, classes int) {
-	of = make([]int, len(p.Classes))
+// counts returns the number of labels of each class, and the number of classes with labels.
+func (p *Pool) counts() (counts []int, classes int) {
+	counts = make([]int, len(p.Classes))
 	for _, y := range p.Labels {
 		if y < 0 {
 			continue
 		}
-		if of[y] == 0 {
+		if counts[y] == 0 {
 			classes++
 		}
-		of[y]++
+		counts[y]++
 	}
-	return of, classes
+	return counts, classes
 }
 
-// Fit learns a model of the labels so far, which are wrong as noise says, nil if they are right.
-// The model has the pool's preparation and kernel, not those of o, and predicts from raw examples.
-// The errors are those of host.Train; a cancelled ctx is one, too.
+// Fit trains a model on the labels so far, with the given noise; nil if they are right. The model
+// has the pool's preparation and kernel, not those of o, and predicts from raw examples. Errors:
+// those of host.Train, and a cancelled ctx.
 func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
-	return p.fit(ctx, p.labelled(), noise, o)
-}
-
-// fit learns from the examples that which names; one may be named twice.
-func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
-	o host.Options) (*host.Trained, error) {
+	which := p.labelled()
 	d := &dataset.Dataset{Examples: p.Pick(which), Classes: p.Classes, Features: p.features,
 		Prepared: p.preparation, Y: lists.At(p.Labels, which)}
 	if p.kernel != nil {
@@ -140,7 +131,7 @@ func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
 	o.Preparation, o.Kernel = "", nil
 	t, err := host.Train(ctx, d, noise, o)
 	if err == nil {
-		err = ctx.Err() // an interrupted training has a model too, but another one
+		err = ctx.Err() // an interrupted training returns another model
 	}
 	if err != nil {
 		return nil, err
@@ -153,7 +144,7 @@ func (p *Pool) fit(ctx context.Context, which []int, noise *confusion.Matrix,
 	return t, nil
 }
 
-// scores returns the scores of the examples by m, which Fit made, N×Q row-major.
+// scores returns the scores of the examples by m, which Fit returned, N×Q row-major.
 func (p *Pool) scores(e engine.Engine, m *model.Model) ([]float32, error) {
 	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
@@ -196,7 +187,7 @@ func (p *Pool) addTo(sum []float64, a float64, i int) {
 	}
 }
 
-// length returns ‖x_i‖, or 1 of an example of zeros, which has no direction.
+// length returns ‖x_i‖, or 1 for an example of zeros.
 func (p *Pool) length(i int) float64 {
 	if l := math.Sqrt(p.inner(i, i)); l > 0 {
 		return l

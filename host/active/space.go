@@ -1,35 +1,29 @@
 package active
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
 
-// span are coordinates for what the labelled examples span. What is orthogonal to them changes no
-// classifier of the version space, and its centre has none of it.
+// span is a basis of the space that the labelled examples span. A component orthogonal to them
+// changes no prediction for them, and the centre of the version space has none.
 type span struct {
 	p     *Pool
-	known []int
-	// at has the coordinates of each known example, of up to dim numbers; those behind are 0: rows of
-	// Cholesky's factor of the inner products, without columns of examples that those before them
-	// span.
+	known []int // the labelled examples
+	// at has the coordinates of each known example, without trailing zeros: rows of the Cholesky
+	// factor of their inner products, without columns of examples in the span of those before.
 	at    [][]float64
-	bases []int // which of known span, dim of them, one a column
+	bases []int // the indices in known of the basis examples, one for each coordinate
 	slack float64
 }
 
-// newSpan returns the coordinates, with slack added to the squared length of each example, which
-// gives each a direction of its own.
+// newSpan returns the span. share is Options.Slack, which gives each example a direction of its
+// own.
 func newSpan(p *Pool, share float64) *span {
 	s := &span{p: p, known: p.labelled()}
 	for _, i := range s.known {
@@ -40,9 +34,9 @@ func newSpan(p *Pool, share float64) *span {
 		row, left := s.project(i)
 		left += s.slack
 		if p.inner(i, i)+s.slack == 0 {
-			row = nil // zeros, which every classifier scores alike
+			row = nil // zeros
 		}
-		// Less than that is what rounding leaves of an example that others span.
+		// Rounding leaves less of an example in the span of the others.
 		if left > 1e-10*float64(p.inner(i, i)+s.slack) {
 			row = append(row, math.Sqrt(left))
 			s.bases = append(s.bases, k)
@@ -52,8 +46,7 @@ func newSpan(p *Pool, share float64) *span {
 	return s
 }
 
-// project returns the coordinates of example i of the pool by the bases so far, and the square of
-// what they leave of it.
+// project returns the coordinates of example i of the pool, and the squared distance from the span.
 func (s *span) project(i int) (row []float64, left float64) {
 	row = make([]float64, len(s.bases), len(s.bases)+1)
 	left = s.p.inner(i, i)
@@ -69,17 +62,10 @@ func (s *span) project(i int) (row []float64, left float64) {
 	return row, max(left, 0)
 }
 
-// space returns the version space of class r against the rest, in dim dimensions at least as many
-// as the bases, with further constraints behind those of the known examples.
-func (s *span) space(r int32, dim int, more ...[]float64) (*versionspace.Space, error) {
-	rows := make([]float64, 0, (len(s.at)+len(more))*dim)
-	add := func(row []float64, sign float64) {
-		end := len(rows) + dim
-		for _, v := range row {
-			rows = append(rows, sign*v)
-		}
-		rows = rows[:end]
-	}
+// space returns the version space of class r against the rest.
+func (s *span) space(r int32) (*versionspace.Space, error) {
+	dim := len(s.bases)
+	rows := make([]float64, 0, len(s.at)*dim)
 	for k, row := range s.at {
 		if len(row) == 0 {
 			continue
@@ -88,17 +74,18 @@ func (s *span) space(r int32, dim int, more ...[]float64) (*versionspace.Space, 
 		if s.p.Labels[s.known[k]] == r {
 			sign = 1
 		}
-		add(row, sign)
-	}
-	for _, row := range more {
-		add(row, 1)
+		end := len(rows) + dim
+		for _, v := range row {
+			rows = append(rows, sign*v)
+		}
+		rows = rows[:end]
 	}
 	return versionspace.New(dim, rows)
 }
 
-// addWeights adds a·w to the weights of a class: w in coordinates is the combination of the bases'
-// examples whose coefficients solve an upper triangular system. What slack has added is left out,
-// since other examples have nothing of it.
+// addWeights adds w, given in coordinates, to weights: it is a combination of the basis examples,
+// whose coefficients solve an upper triangular system. The directions that slack added are left
+// out, since other examples have none of them.
 func (s *span) addWeights(to, w []float64) {
 	b := make([]float64, len(s.bases))
 	for c := len(b) - 1; c >= 0; c-- {
@@ -113,15 +100,14 @@ func (s *span) addWeights(to, w []float64) {
 	}
 }
 
-// Centre returns the classifiers that SVM, MaxMin and Ratio (centre of the largest ball), Analytic
-// (analytic centre) or BPM (centroid) ask by, of length 1 each: row r is class r against the rest,
-// and of two classes row 0 is the negative of row 1. slack is the share that it took. Two classes
-// at least have labels.
+// Centre returns the classifiers of strategy SVM (centre of the largest ball) or BPM (centroid),
+// each of length 1. Row r is class r against the rest; of two classes, row 0 is the negative of row
+// 1. slack is the Slack that it used. At least two classes must have labels.
 func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
 	return p.centre(context.Background(), o)
 }
 
-// centre is Centre until ctx ends, as far as centroids are sampled.
+// centre is Centre with a context, which ends the sampling of centroids.
 func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack float64, err error) {
 	o = o.filled()
 	s, spaces, slack, err := p.roomy(ctx, o)
@@ -155,9 +141,9 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 	return w, slack, nil
 }
 
-// roomy returns the coordinates in which the version space of each class has an inside, and these
-// spaces: by o.Slack, or by DefaultSlack where that is 0 and labels contradict each other. Of two
-// classes the first has none, nil, since it mirrors the other.
+// roomy returns the version space of each class, none of which is empty, and the span: with
+// o.Slack, or with DefaultSlack if that is 0 and labels contradict each other. The first of two
+// classes has none, since it mirrors the second.
 func (p *Pool) roomy(ctx context.Context, o Options) (
 	s *span, spaces []*versionspace.Space, slack float64, err error) {
 	slack = o.Slack
@@ -170,7 +156,7 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 		}
 		s = newSpan(p, slack)
 		if len(s.bases) == 0 {
-			return nil, nil, 0, fmt.Errorf("active: found zeros alone in the %d labelled examples, wanted "+
+			return nil, nil, 0, fmt.Errorf("active: found only zeros in the %d labelled examples, wanted "+
 				"one with a direction: label others, or prepare features with a bias", len(s.known))
 		}
 		spaces = make([]*versionspace.Space, len(p.Classes))
@@ -180,12 +166,12 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 			if len(spaces) == 2 && r == 0 {
 				continue
 			}
-			if spaces[r], err = s.space(int32(r), len(s.bases)); err != nil {
+			if spaces[r], err = s.space(int32(r)); err != nil {
 				return nil, nil, 0, err
 			}
 			if slack == 0 && !empty {
 				_, err := spaces[r].Ball()
-				empty = err != nil // or as thin as rounding
+				empty = err != nil // or too thin for float64
 			}
 		}
 		if !empty {
@@ -199,13 +185,7 @@ func (p *Pool) roomy(ctx context.Context, o Options) (
 func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 	o Options) ([]float64, error) {
 	var w []float64
-	switch o.Strategy {
-	case Analytic:
-		var err error
-		if w, err = space.AnalyticCentre(); err != nil {
-			return nil, err
-		}
-	case BPM:
+	if o.Strategy == BPM {
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
 		_, task := progress.Begin(ctx, progress.Work{
 			Name: "chains", Unit: "step"})
@@ -216,7 +196,7 @@ func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 			return nil, err
 		}
 		w = c.Centre
-	default:
+	} else {
 		ball, err := space.Ball()
 		if err != nil {
 			return nil, err
@@ -231,79 +211,4 @@ func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 		w[j] /= math.Sqrt(square)
 	}
 	return w, nil
-}
-
-// judgeByHalves fills w for MaxMin and Ratio: of the examples that SVM would ask first, by the
-// largest margins that either answer leaves. Of several classes it is the space of the predicted
-// one against the rest.
-func (p *Pool) judgeByHalves(ctx context.Context, o Options, w *worth) error {
-	weights, slack, err := p.centre(ctx, o)
-	if err != nil {
-		return err
-	}
-	if err := p.judgeByWeights(o, weights, w); err != nil {
-		return err
-	}
-	order := lists.UpTo[int](len(w.which))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.value[b], w.value[a]) })
-	order = order[:min(len(order), max(o.Tried, window*o.K))]
-	near := worth{tie: make([]float64, len(order)), value: make([]float64, len(order))}
-	for at, k := range order {
-		near.which, near.predicted = append(near.which, w.which[k]), append(near.predicted,
-			w.predicted[k])
-		near.tie[at] = w.value[k]
-	}
-	*w = near
-	s := newSpan(p, slack)
-	failed := make([]error, len(order))
-	_, task := progress.Begin(ctx, progress.Work{
-		Name: "halving version spaces", Unit: "example", Total: int64(len(order))})
-	defer task.End()
-	parallel.Tasks(len(order), func(at int) {
-		defer task.Add(1)
-		if failed[at] = ctx.Err(); failed[at] != nil {
-			return
-		}
-		var with, against float64
-		if with, against, failed[at] = s.halves(near.which[at], near.predicted[at]); failed[at] != nil {
-			return
-		}
-		near.value[at] = min(with, against)
-		if most := max(with, against); o.Strategy == Ratio && most > 0 {
-			near.value[at] /= most
-		}
-	})
-	return errors.Join(failed...)
-}
-
-// halves returns the largest margin that class r against the rest has, if example i is of class r
-// and if it is not. 0 says that no classifier is right about all.
-func (s *span) halves(i int, r int32) (with, against float64, err error) {
-	row, left := s.project(i)
-	if left += s.slack; left > 1e-10*float64(s.p.inner(i, i)+s.slack) {
-		row = append(row, math.Sqrt(left))
-	} else if len(row) == 0 {
-		return 0, 0, nil // zeros: no answer tells anything
-	}
-	turned := make([]float64, len(row))
-	for j, v := range row {
-		turned[j] = -v
-	}
-	if with, err = s.margin(r, row); err != nil {
-		return 0, 0, err
-	}
-	against, err = s.margin(r, turned)
-	return with, against, err
-}
-
-func (s *span) margin(r int32, row []float64) (float64, error) {
-	space, err := s.space(r, len(row), row)
-	if err != nil {
-		return 0, err
-	}
-	ball, err := space.Ball()
-	if errors.Is(err, versionspace.ErrEmpty) {
-		return 0, nil
-	}
-	return ball.Margin, err
 }

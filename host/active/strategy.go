@@ -9,72 +9,60 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 )
 
-// Strategy says which examples are worth a question.
+// Strategy is a rule that chooses examples to label.
 type Strategy string
 
-// The strategies. Examples where two classes contend are those with the least difference between
-// the two largest scores, which of two classes is the distance to the boundary.
+// The strategies. The margin of an example is the difference between its two largest scores, which
+// for two classes is its distance from the boundary.
 const (
-	Random    Strategy = "random"    // any
-	Margin    Strategy = "margin"    // two contend in the model (Scheffer, Decomain and Wrobel 2001)
-	Entropy   Strategy = "entropy"   // of the probabilities, the largest (Lewis and Gale 1994)
-	Change    Strategy = "change"    // expected length of the loss's gradient (Settles et al. 2008)
-	Committee Strategy = "committee" // models of resampled labels disagree (Abe and Mamitsuka 1998)
-	SVM       Strategy = "svm"       // two contend at largest margin (Tong and Koller 2001, SIMPLE)
-	MaxMin    Strategy = "maxmin"    // either label leaves a small version space (ibid.)
-	Ratio     Strategy = "ratio"     // either label leaves about as much of it (ibid.)
-	Analytic  Strategy = "analytic"  // two contend at the analytic centre (Trafalis, Malyscheff 2002)
-	BPM       Strategy = "bpm"       // two contend at the centroid (Louche, Algorithm 10)
+	Random  Strategy = "random"  // any example
+	Margin  Strategy = "margin"  // least margin in the model (Scheffer, Decomain and Wrobel 2001)
+	Entropy Strategy = "entropy" // largest entropy of the probabilities (Lewis and Gale 1994)
+	SVM     Strategy = "svm"     // least margin at the largest ball (Tong and Koller 2001, SIMPLE)
+	BPM     Strategy = "bpm"     // least margin at the centroid (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.
-var Strategies = []Strategy{Random, Margin, Entropy, Change, Committee, SVM, MaxMin, Ratio,
-	Analytic, BPM}
+var Strategies = []Strategy{Random, Margin, Entropy, SVM, BPM}
 
 // Options of Ask. Zero values mean the defaults.
 type Options struct {
-	Strategy Strategy // "" for Margin
-	K        int      // how many examples to ask about; 0 for 10
+	Strategy Strategy // default Margin
+	K        int      // number of examples to choose; default 10
 	Seed     uint64   // of all random choices
 
-	// Diversity, 0 to 1, is how much it counts against an example that it is like another one of the
-	// same batch (Brinker 2003): of the ones worth most it is the share of the largest cosine
-	// in what is compared, and the rank has the rest. It means nothing to Random.
+	// Diversity, 0 to 1, is the weight of an example's largest cosine with those already chosen for
+	// the batch (Brinker 2003); its rank by value has the rest of the weight. Random ignores it.
 	Diversity float64
-	// Balance, 0 or more, is how much it counts against an example that its predicted class has many
-	// labels.
+	// Balance, 0 or more, is the weight against examples whose predicted class has many labels.
 	Balance float64
-
-	Members int // of the Committee; 0 for 7
-	Tried   int // by MaxMin and Ratio: the examples that SVM would ask first; 0 for 100
-	// Slack, 0 or more, is what is added to the squared length of each labelled example, as a share
-	// of their mean, so that the version space also has classifiers that are wrong about some (Tong
-	// and Koller 2001, Section 3). At 0 labels are believed as long as some classifier is right about
-	// all of them, then DefaultSlack is taken.
+	// Slack, 0 or more, is added to the squared length of each labelled example, as a share of the
+	// mean squared length, so that the version space also has classifiers that are wrong about some
+	// (Tong and Koller 2001, Section 3). With 0, DefaultSlack is used if no classifier is right about
+	// all.
 	Slack float64
-	// Centroid is how BPM samples; its Seed does not count. Of the zero value Angle is 0.01, and
-	// MaxSteps 4096: of eight times as many the gain was within the error of six runs.
+	// Centroid configures the sampling of BPM; its Seed is ignored, Angle is 0.01 by default and
+	// MaxSteps 4096: eight times as many gained less than the spread of six runs.
 	Centroid versionspace.Options
 
-	// Weights is what Centre returned for these labels and options, of SVM, Analytic and BPM;
-	// empty to have Ask find them.
+	// Weights is the result of Centre for these labels and options; Ask computes it if it is empty.
 	Weights engine.Weights
 
-	Noise *confusion.Matrix // of the labels that the expert gives; nil if they are right
-	Train host.Options      // of the models; Engine is required, by all but Random
+	Noise *confusion.Matrix // of the expert's labels; nil if they are right
+	Train host.Options      // of the models; all strategies but Random need its Engine
 }
 
-// DefaultSlack is the Slack where labels contradict each other.
+// DefaultSlack is the Slack for labels that contradict each other.
 const DefaultSlack = 1. / 16
 
-// check says which option is out of its range, and what was wanted.
+// check returns an error about the first option out of its range.
 func (o Options) check() error {
 	if o.Strategy != "" && !slices.Contains(Strategies, o.Strategy) {
 		return fmt.Errorf("active: strategy: got %q, want one of %s", o.Strategy, Strategies)
@@ -87,8 +75,6 @@ func (o Options) check() error {
 		{"diversity", o.Diversity, 0, 1},
 		{"balance", o.Balance, 0, 1000},
 		{"slack", o.Slack, 0, 1000},
-		{"members of the committee", float64(cmp.Or(o.Members, 2)), 2, 100},
-		{"examples to try", float64(o.Tried), 0, 1e9},
 	} {
 		if !(c.value >= c.least && c.value <= c.most) {
 			return fmt.Errorf("active: %s: got %v, want %v to %v", c.name, c.value, c.least, c.most)
@@ -102,24 +88,22 @@ func (o Options) check() error {
 
 func (o Options) filled() Options {
 	o.Strategy = cmp.Or(o.Strategy, Margin)
-	o.K, o.Members, o.Tried = cmp.Or(o.K, 10), cmp.Or(o.Members, 7), cmp.Or(o.Tried, 100)
+	o.K = cmp.Or(o.K, 10)
 	o.Centroid.Angle = cmp.Or(o.Centroid.Angle, 0.01)
 	o.Centroid.MaxSteps = cmp.Or(o.Centroid.MaxSteps, 4096)
 	return o
 }
 
-// Ask returns which examples to ask about, the one that is worth most first: K of those whose
-// label is Unknown, or all of them if they are fewer. As long as fewer than two classes have
-// labels, it draws them at random. m is a model that Fit made of these labels, for strategies
-// that look at one; others may be given nil, and then Balance goes by what they themselves
-// predict. Errors: an option out of its range; those of host.Train and of the engine; a cancelled
-// ctx.
+// Ask chooses K examples whose label is Unknown, or all of them if there are fewer, the most
+// valuable first. It draws them at random until two classes have labels. Margin and Entropy need a
+// model m that Fit returned for these labels. Errors: an option out of its range, those of
+// host.Train and of the engine, a cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	o = o.filled()
-	w := worth{which: p.are(func(y int32) bool { return y == Unknown })}
+	w := worth{which: p.where(func(y int32) bool { return y == Unknown })}
 	o.K = min(o.K, len(w.which))
 	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
 		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.labelled())))), w.which
@@ -135,18 +119,14 @@ func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error
 	return p.batch(o, w), nil
 }
 
-// judge fills w by the strategy.
+// judge fills w according to the strategy.
 func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, w *worth) (err error) {
 	switch o.Strategy {
-	case Margin, Entropy, Change:
+	case Margin, Entropy:
 		if m == nil {
 			return fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
 		}
 		return p.judgeByModel(o, m, w)
-	case Committee:
-		return p.judgeByCommittee(ctx, o, w)
-	case MaxMin, Ratio:
-		return p.judgeByHalves(ctx, o, w)
 	}
 	if o.Weights.W == nil {
 		if o.Weights, _, err = p.centre(ctx, o); err != nil {
@@ -156,20 +136,20 @@ func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, w *worth) (
 	return p.judgeByWeights(o, o.Weights, w)
 }
 
-// worth is what questions are worth.
+// worth is the value of labels of some examples.
 type worth struct {
-	which     []int     // the examples; the others have one entry for each
-	value     []float64 // the larger the better
-	tie       []float64 // decides between equal values
+	which     []int     // the examples; the other slices have an entry for each
+	value     []float64 // the larger, the better
+	tie       []float64 // breaks ties of value
 	predicted []int32
 }
 
-// window is how many times as many examples as are asked about may be part of a batch.
+// window·K examples are candidates for a batch of K.
 const window = 10
 
-// batch returns the K examples to ask about: the first is worth most, and each other one costs
-// least of the best 10·K, by its rank among these, by the largest cosine with those chosen before,
-// and by how many labels its predicted class has or would have by then.
+// batch returns K examples. The next one always has the least cost among the candidates: a weighted
+// sum of its rank by value, its largest cosine with those chosen before, and the number of labels
+// that its predicted class has or would have by then.
 func (p *Pool) batch(o Options, w worth) []int {
 	order := lists.UpTo[int](len(w.which))
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -181,7 +161,7 @@ func (p *Pool) batch(o Options, w worth) []int {
 	}
 	chosen := make([]int, 0, o.K)
 	counts, _ := p.counts()
-	alike := make([]float64, len(order)) // the largest cosine with a chosen one
+	cosines := make([]float64, len(order)) // the largest with a chosen example
 	lengths := make([]float64, len(order))
 	for at, k := range order {
 		lengths[at] = p.length(w.which[k])
@@ -194,7 +174,7 @@ func (p *Pool) batch(o Options, w worth) []int {
 				continue
 			}
 			cost := float64((1 - o.Diversity) * float64(at) / float64(len(order)))
-			cost += float64(o.Diversity * alike[at])
+			cost += float64(o.Diversity * cosines[at])
 			cost += float64(o.Balance * float64(counts[w.predicted[k]]) / most)
 			if best < 0 || cost < least {
 				best, least = at, cost
@@ -209,7 +189,7 @@ func (p *Pool) batch(o Options, w worth) []int {
 		}
 		for at, k := range order {
 			if !done[at] {
-				alike[at] = max(alike[at], p.inner(w.which[k], i)/float64(lengths[at]*lengths[best]))
+				cosines[at] = max(cosines[at], p.inner(w.which[k], i)/float64(lengths[at]*lengths[best]))
 			}
 		}
 	}

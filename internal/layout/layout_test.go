@@ -51,7 +51,7 @@ var rules = []struct {
 		"a leaf: which examples to learn from, and which to judge by"},
 	{"host/progress", nil,
 		"a leaf: counts of work that is done, whatever it is, without clock and terminal"},
-	{"internal/versionspace", []string{"host/numerics"},
+	{"host/active/versionspace", []string{"host/numerics", "internal/"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
 		"host/numerics", "host/judge/sets", "internal/"},
@@ -92,7 +92,7 @@ var rules = []struct {
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics",
 		"internal/enginecheck"}, "an engine knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
-		"internal/means", "host/kernel", "host/numerics", "internal/versionspace",
+		"internal/means", "host/kernel", "host/numerics",
 		"internal/store"},
 		"a learner runs on any engine and must not name one"},
 	{"host/neighbours", []string{"host/dataset", "host/engine", "host/kernel", "host/numerics",
@@ -100,7 +100,7 @@ var rules = []struct {
 		"asks an engine for inner products, and chooses among them"},
 	{"host/clean", []string{"host", "learners"},
 		"has several learners say what labels are wrong, through the loop"},
-	{"host/active", []string{"host", "internal/versionspace"},
+	{"host/active", []string{"host"},
 		"asks through the loop, of any learner on any engine"},
 	{"host/report", []string{"host/judge", "host/judge/metric", "host/model", "learners"},
 		"shows what others found, and computes nothing but pictures of it"},
@@ -122,7 +122,7 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
-	"golang.org/x/sys": {"cpuref/simd", "internal/versionspace", "internal/atomicfile",
+	"golang.org/x/sys": {"cpuref/simd", "internal/atomicfile",
 		"learners/internal/lanes"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.

@@ -1,19 +1,19 @@
 // Package bpm is the Bayes point machine. Its weights are the centre of the version space, the set
-// of all weights that are right about the examples. The centre predicts about as the majority of
-// these weights. Each class has its own centre, against the rest.
+// of all weights that classify the examples correctly. The centre predicts about as the majority of
+// these weights. There is one centre for each class, against the rest.
 //
-// Walls are soft (versionspace.Soft), by the softness λ for examples that no weights are right
-// about, and by C for labels that are wrong: that example i has label y is evidence
+// The version space is soft: the softness λ allows for examples that no weights classify correctly,
+// and C for wrong labels. Label y of example i has the likelihood
 //
-//	of class r           C[y][r]
-//	of the rest          Σ_{t≠r} C[y][t]·π_t / Σ_{t≠r} π_t
+//	C[y][r]                                     if the true class is r
+//	Σ_{t≠r} C[y][t]·π_t / Σ_{t≠r} π_t           if it is another one
 //
-// where π_t is the probability of class t as the other examples have it, by the pass before.
-// Expectation propagation finds the centres, W_r being that of class r in units of its mean doubt,
-// so that scores of classes compare as the shares of weights do that vote for them.
+// where π_t is the probability of class t given the other examples, from the previous pass.
+// Expectation propagation finds the centres. W_r is the centre of class r in units of its mean
+// doubt, so scores of classes compare as the shares of weights that vote for them.
 //
-// Passes are the host's; the engine counts predictions. All is float64, in a fixed order, each
-// product rounded before it is added, until W is rounded to float32.
+// Passes run on the host; the engine counts predictions. All arithmetic is float64 in a fixed
+// order, each product rounded before it is added, until W is rounded to float32.
 package bpm
 
 import (
@@ -26,7 +26,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
-	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
@@ -34,7 +33,7 @@ import (
 // Params are the parameters of the learner. Defaults returns those to start from.
 type Params struct {
 	Softness  float64 // λ, in units of ‖x‖²; 1e-12 to 1e12
-	Tolerance float64 // how far predictions may be off, in units of their doubt; > 0
+	Tolerance float64 // largest error of a prediction, in units of its doubt; > 0
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
@@ -43,8 +42,8 @@ func Defaults() *Params { return &Params{Softness: 0.03, Tolerance: 0.01} }
 func (p *Params) Definition() *learners.Definition {
 	return &learners.Definition{
 		Name: "bpm",
-		Summary: "Bayes point machine: the centre of all weights that are right about the examples, as " +
-			"far as labels are",
+		Summary: "Bayes point machine: the centre of all weights that classify the examples correctly, " +
+			"as far as labels are right",
 		Paper: "Herbrich, Graepel & Campbell, Bayes point machines, Journal of Machine Learning " +
 			"Research 1, 2001; the centre: Minka, A family of algorithms for approximate Bayesian " +
 			"inference (thesis), 2001, chapter 4; " +
@@ -59,10 +58,10 @@ func (p *Params) Definition() *learners.Definition {
 
 		Parameters: []learners.Parameter{
 			learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},
-				"λ, which is added to the kernel function of an example and itself: the more, the easier an "+
-					"example may lie on the wrong side"),
+				"λ, added to κ(x,x) of each example: the greater, the easier an example may lie on the wrong "+
+					"side"),
 			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
-				"how far predictions of the examples may be from where they belong, in units of their doubt"),
+				"largest error of a prediction, in units of its doubt"),
 		},
 		Start: base.StartScored("bpm", func(s *base.Scored) (learners.Learner, error) {
 			l := &learner{Params: *p, Scored: s, noise: noise(s.Problem)}
@@ -74,7 +73,7 @@ func (p *Params) Definition() *learners.Definition {
 type learner struct {
 	Params
 	*base.Scored
-	columns  []int     // of X, in which there is anything: in the others the centre is 0
+	columns  []int     // of X that are not all 0; the centre is 0 in the others
 	noise    []float64 // C, Q×Q; nil if all labels are right
 	machines []*machine
 }
@@ -82,11 +81,11 @@ type learner struct {
 // machine finds the centre of one class against the rest.
 type machine struct {
 	class    int
-	centre   *versionspace.Propagation
-	evidence []versionspace.Evidence
+	centre   *propagation
+	evidence []evidence
 }
 
-// begin makes the machines: of two classes that of the second, which the first mirrors.
+// begin creates the machines; of two classes only the second has one, and the first mirrors it.
 func (l *learner) begin() error {
 	x, q := l.Problem.X, l.Problem.Q
 	classes := learners.AllClasses(q)
@@ -101,19 +100,19 @@ func (l *learner) begin() error {
 		"point machine (too many features? fewer kernel components take less)"); err != nil {
 		return err
 	}
-	space, err := versionspace.NewSoft(d, rows(x, l.columns), l.Softness)
+	prior, err := newPropagation(d, rows(x, l.columns), l.Softness)
 	if err != nil {
 		return fmt.Errorf("bpm: %w", err)
 	}
 	for _, r := range classes {
-		l.machines = append(l.machines, &machine{
-			class: r, centre: space.Propagate(), evidence: make([]versionspace.Evidence, x.N),
-		})
+		l.machines = append(l.machines, &machine{class: r, centre: prior.clone(),
+			evidence: make([]evidence, x.N)})
 	}
 	return nil
 }
 
-// used returns the columns in which an example is not 0, in increasing order; one if there is none.
+// used returns the columns that are not 0 in all examples, in increasing order; column 0 if there
+// is none.
 func used(x dataset.Examples) (columns []int) {
 	is, row := make([]bool, x.D), make([]float32, x.D)
 	for i := range x.N {
@@ -144,15 +143,15 @@ func rows(x dataset.Examples, columns []int) []float64 {
 	return all
 }
 
-// Step implements learners.Learner: a pass of each machine that still moves; of all if what one
-// finds is evidence for the others.
+// Step implements learners.Learner: a pass of each machine that still moves, or of all machines if
+// the evidence of one depends on the others.
 func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
 	if err := l.Ready(ctx); err != nil {
 		return s, err
 	}
 	var left []*machine
 	for _, m := range l.machines {
-		if m.centre.Moved() > l.Tolerance {
+		if m.centre.moved > l.Tolerance {
 			left = append(left, m)
 		}
 	}
@@ -162,16 +161,16 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 	if l.noise != nil && l.Problem.Q > 2 {
 		left = l.machines
 	}
-	l.witness(left)
+	l.setEvidence(left)
 	failed := make([]error, len(left))
-	parallel.Tasks(len(left), func(k int) { failed[k] = left[k].centre.Pass(left[k].evidence) })
+	parallel.Tasks(len(left), func(k int) { failed[k] = left[k].centre.pass(left[k].evidence) })
 	if err := errors.Join(failed...); err != nil {
 		return s, fmt.Errorf("bpm: %w", err)
 	}
 	most, unfinished := 0.0, 0
 	for _, m := range left {
-		most = max(most, m.centre.Moved())
-		if m.centre.Moved() > l.Tolerance {
+		most = max(most, m.centre.moved)
+		if m.centre.moved > l.Tolerance {
 			unfinished++
 		}
 		s.Changed = append(s.Changed, l.write(m, w)...)
@@ -190,10 +189,10 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 
 // write writes the weights of a machine to rows of w, and returns which.
 func (l *learner) write(m *machine, w engine.Weights) (classes []int) {
-	by := 1 / (math.Sqrt(l.Softness) * m.centre.Doubt())
+	by := 1 / (math.Sqrt(l.Softness) * m.centre.doubt())
 	row := w.Row(m.class)
 	clear(row)
-	centre := m.centre.Centre()
+	centre := m.centre.mean
 	for k, j := range l.columns {
 		row[j] = float32(centre[k] * by)
 	}
@@ -209,17 +208,17 @@ func (l *learner) write(m *machine, w engine.Weights) (classes []int) {
 func (l *learner) Save() ([]byte, error) {
 	var all []any
 	for _, m := range l.machines {
-		all = append(all, m.centre.Places()...)
+		all = append(all, m.centre.state()...)
 	}
 	return base.Pack(all...)
 }
 
-// Restore implements learners.Learner. After an error the run is of no more use.
+// Restore implements learners.Learner. After an error the learner must not be used.
 func (l *learner) Restore(saved []byte) error {
 	s := base.Unpack(saved)
 	for _, m := range l.machines {
-		if s.Read(m.centre.Places()...) {
-			s.Refuse(m.centre.Resume())
+		if s.Read(m.centre.state()...) {
+			s.Refuse(m.centre.resume())
 		}
 	}
 	return s.End("bpm")
@@ -238,19 +237,19 @@ func noise(p *learners.Problem) []float64 {
 	return nil
 }
 
-// least is the probability that a class keeps, however far an example is from it.
-const least = 1e-6
+// leastProbability of a class, however far an example is from it.
+const leastProbability = 1e-6
 
-// witness writes what labels say to the evidence of machines.
-func (l *learner) witness(machines []*machine) {
+// setEvidence sets the evidence of machines from the labels.
+func (l *learner) setEvidence(machines []*machine) {
 	q, y := l.Problem.Q, l.Problem.Y
 	c := l.noise
 	if c == nil {
 		for _, m := range machines {
 			for i, k := range y {
-				m.evidence[i] = versionspace.Evidence{Below: 1}
+				m.evidence[i] = evidence{below: 1}
 				if int(k) == m.class {
-					m.evidence[i] = versionspace.Evidence{Above: 1}
+					m.evidence[i] = evidence{above: 1}
 				}
 			}
 		}
@@ -258,7 +257,7 @@ func (l *learner) witness(machines []*machine) {
 	}
 	if q == 2 {
 		for i, k := range y {
-			machines[0].evidence[i] = versionspace.Evidence{Above: c[k*2+1], Below: c[k*2]}
+			machines[0].evidence[i] = evidence{above: c[k*2+1], below: c[k*2]}
 		}
 		return
 	}
@@ -266,18 +265,18 @@ func (l *learner) witness(machines []*machine) {
 		likely := make([]float64, q)
 		for i := from; i < to; i++ {
 			for _, m := range l.machines {
-				likely[m.class] = max(versionspace.Share(m.centre.Without()[i]), least)
+				likely[m.class] = max(share(m.centre.cavity[i]), leastProbability)
 			}
 			label := c[int(y[i])*q : (int(y[i])+1)*q]
 			for _, m := range machines {
-				said, all := 0.0, 0.0
+				sum, total := 0.0, 0.0
 				for t, p := range likely {
 					if t != m.class {
-						said += float64(label[t] * p)
-						all += p
+						sum += float64(label[t] * p)
+						total += p
 					}
 				}
-				m.evidence[i] = versionspace.Evidence{Above: label[m.class], Below: said / all}
+				m.evidence[i] = evidence{above: label[m.class], below: sum / total}
 			}
 		}
 	})

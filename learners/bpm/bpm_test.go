@@ -1,4 +1,4 @@
-package bpm_test
+package bpm
 
 import (
 	"context"
@@ -9,14 +9,11 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/versionspace"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/bpm"
 )
 
 // clouds returns examples of length 1 around a direction for each class, with their right labels.
@@ -40,13 +37,24 @@ func clouds(n, d, q int, seed uint64) (p *learners.Problem) {
 	return p
 }
 
-func train(t *testing.T, p *learners.Problem, params *bpm.Params) host.Result {
+func train(t *testing.T, p *learners.Problem, params *Params) engine.Weights {
 	t.Helper()
-	r, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: 200})
-	if err != nil || r.Stop != host.Converged {
-		t.Fatalf("found %v after %d steps, %v, wanted the centre", r.Stop, r.Steps, err)
+	l, err := learners.Start(t.Context(), params, p)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return r
+	defer l.Close()
+	w, steps := engine.NewWeights(p.Q, p.X.D), 0
+	_, err = l.Fit(t.Context(), w, func(learners.Step) error {
+		if steps++; steps == 200 {
+			return errors.New("found no centre after 200 steps")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // mistakes returns how many of right labels w does not predict.
@@ -64,34 +72,30 @@ func mistakes(t *testing.T, w engine.Weights, x dataset.Examples, right []int32)
 	return count
 }
 
-// The weights of two classes are the centre that package versionspace finds, in units of its
+// The weights of two classes are the centre of expectation propagation, in units of its
 // doubt, and its opposite. A column of zeros changes nothing.
 func TestTwoClasses(t *testing.T) {
 	p := clouds(60, 3, 2, 1)
-	params := &bpm.Params{Softness: 0.05, Tolerance: 1e-6}
-	r := train(t, p, params)
-	rows, evidence := make([]float64, len(p.X.X)), make([]versionspace.Evidence, p.X.N)
+	params := &Params{Softness: 0.05, Tolerance: 1e-6}
+	w := train(t, p, params)
+	rows, of := make([]float64, len(p.X.X)), make([]evidence, p.X.N)
 	for k, v := range p.X.X {
 		rows[k] = float64(v)
 	}
 	for i, y := range p.Y {
-		evidence[i] = versionspace.Evidence{Above: float64(y), Below: float64(1 - y)}
+		of[i] = evidence{above: float64(y), below: float64(1 - y)}
 	}
-	space, err := versionspace.NewSoft(3, rows, params.Softness)
-	if err != nil {
-		t.Fatal(err)
-	}
-	centre := space.Propagate()
-	for centre.Moved() > params.Tolerance {
-		if err := centre.Pass(evidence); err != nil {
+	centre := prior(t, 3, rows, params.Softness)
+	for centre.moved > params.Tolerance {
+		if err := centre.pass(of); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for j, v := range centre.Centre() {
-		want := v / math.Sqrt(params.Softness) / centre.Doubt()
-		if got := float64(r.W.Row(1)[j]); math.Abs(got-want) > 1e-5*math.Abs(want) ||
-			r.W.Row(0)[j] != -r.W.Row(1)[j] {
-			t.Errorf("feature %d: found %g and %g, wanted %g and its opposite", j, got, r.W.Row(0)[j], want)
+	for j, v := range centre.mean {
+		want := v / math.Sqrt(params.Softness) / centre.doubt()
+		if got := float64(w.Row(1)[j]); math.Abs(got-want) > 1e-5*math.Abs(want) ||
+			w.Row(0)[j] != -w.Row(1)[j] {
+			t.Errorf("feature %d: found %g and %g, wanted %g and its opposite", j, got, w.Row(0)[j], want)
 		}
 	}
 	wide := clouds(60, 3, 2, 1)
@@ -99,8 +103,8 @@ func TestTwoClasses(t *testing.T) {
 	for i := range 60 {
 		wide.X.X = append(append(wide.X.X, 0), p.X.Row(i)...)
 	}
-	for j, v := range train(t, wide, params).W.Row(1) {
-		if want := append([]float32{0}, r.W.Row(1)...)[j]; v != want {
+	for j, v := range train(t, wide, params).Row(1) {
+		if want := append([]float32{0}, w.Row(1)...)[j]; v != want {
 			t.Errorf("with a column of zeros, feature %d: found %g, wanted %g", j, v, want)
 		}
 	}
@@ -120,11 +124,11 @@ func TestWrongLabels(t *testing.T) {
 		if noisy.Y, err = c.Inject(right.Y, 4); err != nil {
 			t.Fatal(err)
 		}
-		params := bpm.Defaults()
-		clean := mistakes(t, train(t, right, params).W, test.X, test.Y)
-		without := mistakes(t, train(t, noisy, params).W, test.X, test.Y)
+		params := Defaults()
+		clean := mistakes(t, train(t, right, params), test.X, test.Y)
+		without := mistakes(t, train(t, noisy, params), test.X, test.Y)
 		noisy.Noise = c
-		with := mistakes(t, train(t, noisy, params).W, test.X, test.Y)
+		with := mistakes(t, train(t, noisy, params), test.X, test.Y)
 		t.Logf("%d classes: %d mistakes of 400 with right labels, %d with C, %d without", q, clean, with,
 			without)
 		if with > clean+20 || q > 2 && without < 100 {
@@ -135,7 +139,7 @@ func TestWrongLabels(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	for want, p := range map[string]*bpm.Params{
+	for want, p := range map[string]*Params{
 		"softness 0":    {Softness: 0, Tolerance: 1},
 		"softness NaN":  {Softness: math.NaN(), Tolerance: 1},
 		"tolerance 0":   {Softness: 1},
@@ -148,7 +152,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	p := clouds(9, 3, 3, 1)
-	l, err := learners.Start(context.Background(), bpm.Defaults(), p)
+	l, err := learners.Start(context.Background(), Defaults(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ var FlagGroups = []Group{
 	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},
-	{"Questions", "answers ask k strategy committee diversity balance slack sampler session"},
+	{"Questions", "answers ask k strategy diversity balance slack"},
 	{"Device", "device shares max-alloc memory-limit audit allow-nonconforming"},
 	{"Server", "listen max-rows max-body concurrency drain time-limit"},
 	{"Output", `out to proba scores sets set-score by-class checkpoint every history report profile picture dir clean-by survey write-clean

@@ -13,15 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// samplers are the ways to a centroid.
-var samplers = []struct {
-	name string
-	run  func(*Space, Options) (Centroid, error)
-}{{"billiard", (*Space).Centroid}, {"hit-and-run", func(s *Space, o Options) (Centroid, error) {
-	o.HitAndRun = true
-	return s.Centroid(o)
-}}}
-
 // rejected returns the centroid of s by throwing n points into the ball and keeping those in s,
 // and those.
 func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
@@ -53,19 +44,16 @@ func TestCentroidsOfRandomPolytopes(t *testing.T) {
 			if len(in) < 15000 {
 				t.Fatalf("%d constraints in %d dimensions: only %d points are in", m, d, len(in))
 			}
-			for _, sampler := range samplers {
-				got, err := sampler.run(s, Options{Seed: uint64(m), Angle: 0.01, MaxSteps: 24000})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if far := apart(got.Centre, want); far > math.Pi/180 {
-					t.Errorf("%s: %d constraints in %d dimensions: %.2f degrees from the centroid, wanted at "+
-						"most 1", sampler.name, m, d, far*180/math.Pi)
-				}
-				if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
-					t.Errorf("%s: %d constraints in %d dimensions: %.3f of the centroid's length", sampler.name, m,
-						d, r)
-				}
+			got, err := s.Centroid(Options{Seed: uint64(m), Angle: 0.01, MaxSteps: 24000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if far := apart(got.Centre, want); far > math.Pi/180 {
+				t.Errorf("%d constraints in %d dimensions: %.2f degrees from the centroid, wanted at most 1",
+					m, d, far*180/math.Pi)
+			}
+			if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
+				t.Errorf("%d constraints in %d dimensions: %.3f of the centroid's length", m, d, r)
 			}
 		}
 	}
@@ -86,17 +74,14 @@ func TestKnownCentroids(t *testing.T) {
 		{"octant", 3, axes(3), []float64{3. / 8, 3. / 8, 3. / 8}},
 		{"ball", 3, nil, []float64{0, 0, 0}},
 	} {
-		for _, sampler := range samplers {
-			got, err := sampler.run(space(t, c.d, c.rows...), Options{Seed: 3, Angle: 0.005,
-				MaxSteps: 50000})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for j, w := range c.want {
-				if math.Abs(got.Centre[j]-w) > 0.006 {
-					t.Errorf("%s: %s: found %.4f, wanted %.4f", sampler.name, c.name, got.Centre, c.want)
-					break
-				}
+		got, err := space(t, c.d, c.rows...).Centroid(Options{Seed: 3, Angle: 0.005, MaxSteps: 50000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, w := range c.want {
+			if math.Abs(got.Centre[j]-w) > 0.006 {
+				t.Errorf("%s: found %.4f, wanted %.4f", c.name, got.Centre, c.want)
+				break
 			}
 		}
 	}
@@ -239,11 +224,9 @@ func TestChainsStayInside(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := newBilliard(s, ball.Centre, rand.New(rand.NewPCG(2, 2)))
-		h := newHitAndRun(s, ball.Centre, rand.New(rand.NewPCG(2, 3)))
 		for range 200 {
 			b.walk(31, make([]float64, s.d))
-			h.walk(7, make([]float64, s.d))
-			if !s.contains(b.w, 1e-12) || !s.contains(h.w, 1e-12) {
+			if !s.contains(b.w, 1e-12) {
 				t.Fatalf("%d × %d: a chain left the space", c[0], c[1])
 			}
 		}
@@ -263,7 +246,7 @@ func bits(c Centroid) string {
 // The bits are those written here, on every machine, for each number of processors, and whether
 // inner products of constraints are kept or not.
 func TestSameBits(t *testing.T) {
-	want := map[string]string{"billiard": "ffe4d930a079be23", "hit-and-run": "cb979c1e0c995f86"}
+	const want = "ffe4d930a079be23"
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	rows, random := make([]float64, 30*7), rand.New(rand.NewPCG(9, 9))
@@ -273,22 +256,19 @@ func TestSameBits(t *testing.T) {
 			rows[i] += 0.6
 		}
 	}
-	for _, sampler := range samplers {
-		for _, processors := range []int{1, 4} {
-			for _, keep := range []bool{true, false} {
-				runtime.GOMAXPROCS(processors)
-				s := space(t, 7, rows...)
-				if !keep {
-					s.gram = func() []float64 { return nil }
-				}
-				c, err := sampler.run(s, Options{Seed: 1, Chains: 5, MaxSteps: 3000, Angle: 1e-9})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := bits(c); got != want[sampler.name] {
-					t.Errorf("%s, %d processors, kept %v: found the bits %s, wanted %s", sampler.name, processors,
-						keep, got, want[sampler.name])
-				}
+	for _, processors := range []int{1, 4} {
+		for _, keep := range []bool{true, false} {
+			runtime.GOMAXPROCS(processors)
+			s := space(t, 7, rows...)
+			if !keep {
+				s.gram = func() []float64 { return nil }
+			}
+			c, err := s.Centroid(Options{Seed: 1, Chains: 5, MaxSteps: 3000, Angle: 1e-9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := bits(c); got != want {
+				t.Errorf("%d processors, kept %v: found the bits %s, wanted %s", processors, keep, got, want)
 			}
 		}
 	}
@@ -296,24 +276,19 @@ func TestSameBits(t *testing.T) {
 
 func TestStopping(t *testing.T) {
 	s := polytope(t, 20, 10, 3)
-	for _, sampler := range samplers {
-		for _, most := range []int{1, 1023, 2000, 5000} {
-			c, err := sampler.run(s, Options{MaxSteps: most, Angle: 1e-9})
-			if err != nil || c.Agreed || c.Steps != most {
-				t.Errorf("%s: at most %d steps: found %d, agreed %v, %v", sampler.name, most, c.Steps, c.Agreed,
-					err)
-			}
+	for _, most := range []int{1, 1023, 2000, 5000} {
+		c, err := s.Centroid(Options{MaxSteps: most, Angle: 1e-9})
+		if err != nil || c.Agreed || c.Steps != most {
+			t.Errorf("at most %d steps: found %d, agreed %v, %v", most, c.Steps, c.Agreed, err)
 		}
-		c, err := sampler.run(s, Options{Angle: 0.1, Chains: 3})
-		if err != nil || !c.Agreed || c.Spread > 0.1 || c.Steps < firstRound {
-			t.Fatalf("%s: found %d steps, spread %g, agreed %v, %v", sampler.name, c.Steps, c.Spread,
-				c.Agreed, err)
-		}
-		for k, centre := range c.Chains {
-			if apart(centre, c.Centre) > c.Spread {
-				t.Errorf("%s: chain %d is %g away, above the spread of %g", sampler.name, k, apart(centre,
-					c.Centre), c.Spread)
-			}
+	}
+	c, err := s.Centroid(Options{Angle: 0.1, Chains: 3})
+	if err != nil || !c.Agreed || c.Spread > 0.1 || c.Steps < firstRound {
+		t.Fatalf("found %d steps, spread %g, agreed %v, %v", c.Steps, c.Spread, c.Agreed, err)
+	}
+	for k, centre := range c.Chains {
+		if apart(centre, c.Centre) > c.Spread {
+			t.Errorf("chain %d is %g away, above the spread of %g", k, apart(centre, c.Centre), c.Spread)
 		}
 	}
 	for _, o := range []Options{{Chains: 1}, {Chains: -1}, {Angle: -1}, {Angle: math.NaN()},
@@ -339,27 +314,25 @@ func BenchmarkBounces(b *testing.B) {
 	b.ReportMetric(1000*float64(b.N)/b.Elapsed().Seconds(), "bounces/s")
 }
 
-// Round hears of the steps, which its error ends; it changes no bit.
+// Round is called with the steps so far, and its error ends the sampling; it changes no bit.
 func TestCentroidRounds(t *testing.T) {
 	s := polytope(t, 6, 4, 9)
-	for _, sampler := range samplers {
-		want, err := sampler.run(s, Options{Angle: 1e-9, MaxSteps: 10000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var heard []int
-		got, err := sampler.run(s, Options{Angle: 1e-9, MaxSteps: 10000, Round: func(steps int) error {
-			heard = append(heard, steps)
-			return nil
-		}})
-		if err != nil || !slices.Equal(got.Centre, want.Centre) || !slices.IsSorted(heard) ||
-			heard[len(heard)-1] != got.Steps || len(heard) < 2 {
-			t.Errorf("%s: heard of %v, made %d steps: %v", sampler.name, heard, got.Steps, err)
-		}
-		enough := errors.New("enough")
-		if _, err := sampler.run(s, Options{Round: func(int) error { return enough }}); !errors.Is(err,
-			enough) {
-			t.Errorf("%s: %v", sampler.name, err)
-		}
+	want, err := s.Centroid(Options{Angle: 1e-9, MaxSteps: 10000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []int
+	got, err := s.Centroid(Options{Angle: 1e-9, MaxSteps: 10000, Round: func(steps int) error {
+		heard = append(heard, steps)
+		return nil
+	}})
+	if err != nil || !slices.Equal(got.Centre, want.Centre) || !slices.IsSorted(heard) ||
+		heard[len(heard)-1] != got.Steps || len(heard) < 2 {
+		t.Errorf("heard of %v, made %d steps: %v", heard, got.Steps, err)
+	}
+	enough := errors.New("enough")
+	_, err = s.Centroid(Options{Round: func(int) error { return enough }})
+	if !errors.Is(err, enough) {
+		t.Error(err)
 	}
 }

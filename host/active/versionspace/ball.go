@@ -7,30 +7,29 @@ import (
 )
 
 const (
-	emptyBelow = 1e-10 // margins that rounding could have made of nothing
-	gapBelow   = 1e-9  // between the margin that was reached and a bound on all margins
+	emptyBelow = 1e-10 // margins that may be rounding
+	gapBelow   = 1e-9  // largest difference between the margin found and the upper bound
 )
 
 // Ball is the largest ball inside a version space.
 type Ball struct {
-	Centre []float64 // of d numbers, the caller's; on the axis of the largest margin
+	Centre []float64 // the caller may change it
 	Radius float64   // above 0, up to 1
 
-	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ that a w of length 1 has, and Centre/‖Centre‖ is
-	// that w, the one of the hard-margin support vector machine. +Inf without constraints.
+	// Margin is the largest min_k ⟨w, c_k⟩/‖c_k‖ over all w of length 1; Centre/‖Centre‖ attains it,
+	// as the hard-margin support vector machine does. It is +Inf without constraints.
 	Margin float64
 }
 
-// Ball returns the largest ball inside, exact to 1e-9.
+// Ball returns the largest ball inside the space, exact to 1e-9.
 //
 // The largest margin is the distance from the origin to the convex hull of the c_k, and w points to
-// the nearest point of the hull, which Wolfe's algorithm finds (Finding the nearest point in a
-// polytope, Mathematical Programming 11, 1976). A margin γ makes a ball of radius γ/(1+γ), which
+// the nearest point of the hull. Wolfe's algorithm finds it (Finding the nearest point in a
+// polytope, Mathematical Programming 11, 1976). A margin γ gives a ball of radius γ/(1+γ), which
 // touches the sphere.
 //
-// The error wraps ErrEmpty if no w has ⟨w, c_k⟩ > 0 for all k, or none that rounding leaves
-// (margins below 1e-10), and names constraints that contradict each other. Another says that
-// rounding kept the algorithm from 1e-9.
+// The error wraps ErrEmpty if no w has a margin above 1e-10, and names constraints that contradict
+// each other. Another error says that rounding kept the algorithm from an accuracy of 1e-9.
 func (s *Space) Ball() (Ball, error) {
 	b, err := s.ball()
 	b.Centre = slices.Clone(b.Centre)
@@ -59,21 +58,21 @@ func (s *Space) largest() (Ball, error) {
 	return Ball{Centre: h.x, Radius: margin / (1 + margin), Margin: margin}, nil
 }
 
-// hull is what Wolfe's algorithm knows: the nearest point x so far, a combination of members.
+// hull is the state of Wolfe's algorithm: the nearest point x so far, a combination of members.
 type hull struct {
 	s       *Space
-	members []int     // constraints, in the order in which they came
-	shares  []float64 // of members in x, ≥ 0 and of sum 1
+	members []int     // constraints, in the order of their arrival
+	shares  []float64 // coefficients of members in x, ≥ 0 and of sum 1
 	x       []float64
 
-	// Cholesky's factor of what affine solves for the first members, a row for each, and what it makes
-	// of the ones on the right side.
+	// The Cholesky factor of the matrix of affine for the first members, a row for each, and the
+	// forward-solved right side.
 	factor [][]float64
 	ones   []float64
 }
 
-// nearest moves x to the nearest point. It returns the margin of x's direction and ‖x‖, which
-// bounds all margins.
+// nearest moves x to the nearest point. It returns the margin of x and ‖x‖, which bounds all
+// margins.
 func (h *hull) nearest() (margin, bound float64) {
 	products := make([]float64, h.s.m)
 	before := math.Inf(1)
@@ -100,17 +99,17 @@ func (h *hull) nearest() (margin, bound float64) {
 	}
 }
 
-// descend moves x to the nearest combination of members, leaving out any that it would have a
-// negative share of. It reports false, and leaves x, if rounding makes members look dependent.
+// descend moves x to the nearest convex combination of members and drops members with share 0. It
+// reports false, and leaves x, if rounding makes members look dependent.
 func (h *hull) descend() bool {
 	for {
-		wanted := h.affine()
-		if wanted == nil {
+		target := h.affine()
+		if target == nil {
 			return false
 		}
-		// How far from the shares towards the wanted ones all stay positive, and whose is 0 first.
+		// The largest step towards target that keeps all shares ≥ 0, and the first share to reach 0.
 		step, first := 1.0, -1
-		for i, v := range wanted {
+		for i, v := range target {
 			if v > 0 {
 				continue
 			}
@@ -119,14 +118,14 @@ func (h *hull) descend() bool {
 			}
 		}
 		if first < 0 {
-			h.shares = wanted
+			h.shares = target
 			clear(h.x)
 			for i, k := range h.members {
 				addScaled(h.x, h.shares[i], h.s.row(k))
 			}
 			return true
 		}
-		for i, v := range wanted {
+		for i, v := range target {
 			h.shares[i] += float64(step * (v - h.shares[i]))
 		}
 		h.members, h.shares = slices.Delete(h.members, first, first+1), slices.Delete(h.shares, first,
@@ -136,9 +135,9 @@ func (h *hull) descend() bool {
 	}
 }
 
-// affine returns the shares, of sum 1 and of any sign, of the combination of members nearest to the
-// origin: those proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1. nil if rounding leaves
-// the matrix no Cholesky factor.
+// affine returns the coefficients, of sum 1, of the affine combination of members nearest to the
+// origin: they are proportional to the solution of (1 + ⟨c_i, c_j⟩)·share = 1. It returns nil if
+// rounding leaves the matrix without a Cholesky factor.
 func (h *hull) affine() []float64 {
 	n := len(h.members)
 	for i := len(h.factor); i < n; i++ {

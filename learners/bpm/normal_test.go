@@ -1,4 +1,4 @@
-package versionspace
+package bpm
 
 import (
 	"math"
@@ -16,7 +16,7 @@ func TestNormal(t *testing.T) {
 	for z := -37.0; z <= 37; z += 1.0 / 64 {
 		near("exp", z, exp(-math.Abs(z)), math.Exp(-math.Abs(z)))
 		near("density", z, density(z), math.Exp(-z*z/2)/math.Sqrt(2*math.Pi))
-		near("share", z, Share(z), math.Erfc(-z/math.Sqrt2)/2)
+		near("share", z, share(z), math.Erfc(-z/math.Sqrt2)/2)
 		if z >= 0 {
 			near("mills", z, mills(z), math.Erfc(z/math.Sqrt2)/2*math.Sqrt(2*math.Pi)*math.Exp(z*z/2))
 		}

@@ -175,9 +175,6 @@ func TestEmpty(t *testing.T) {
 		if _, err := s.Centroid(Options{}); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: the billiard's error is %v, wanted ErrEmpty", c.name, err)
 		}
-		if _, err := s.Centroid(Options{HitAndRun: true}); !errors.Is(err, ErrEmpty) {
-			t.Errorf("%s: hit-and-run's error is %v, wanted ErrEmpty", c.name, err)
-		}
 	}
 	// Random labels of more examples than twice the dimensions are hardly ever separable (Cover
 	// 1965).

@@ -8,19 +8,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// settled is how many bounces pass before products are computed from w and v again, not from those
-// of the bounce before: what rounding did to them is gone then.
-const settled = 128
+const (
+	// settleAfter is the number of bounces after which all products are computed afresh from w and v,
+	// which removes the accumulated rounding.
+	settleAfter = 128
+	// straight is about the number of bounces between random directions: enough for the ball to forget
+	// where it was, few enough for many directions in the shortest round.
+	straight = 32
+	sphere   = -1 // the wall that is no constraint
+)
 
-// straight is about how many bounces pass from one random direction to the next: enough that the
-// ball forgets where it was, few enough that the shortest round has many directions.
-const straight = 32
-
-// sphere is the wall that is no constraint.
-const sphere = -1
-
-// billiard is a ball at w that flies in direction v, of length 1. It keeps its products with all
-// constraints up to date by the inner products of constraints: m + d operations a bounce, not m·d.
+// billiard is a ball at w that flies in direction v, of length 1. It updates its products with the
+// constraints by the inner products of constraints: m + d operations a bounce instead of m·d.
 type billiard struct {
 	s        *Space
 	random   *rand.Rand
@@ -28,14 +27,14 @@ type billiard struct {
 	distance []float64 // ⟨w, c_k⟩ (5.4)
 	speed    []float64 // ⟨v, c_k⟩ (5.5)
 	ww, wv   float64   // ⟨w, w⟩ and ⟨w, v⟩
-	gram     []float64 // Space.gram, or nil and
-	buffer   []float64 // a row of it
+	gram     []float64 // Space.gram; nil if it is not kept
+	buffer   []float64 // a row of it, if it is not kept
 
-	stretch float64 // length of the path from one random direction to the next; 0: not known yet
-	flown   float64 // of the present stretch
+	stretch float64 // length of the path between random directions; 0 before the first walk
+	flown   float64 // of the current stretch
 	radii   float64 // ∫‖w‖ over the path
-	since   float64 // ⟨w, v⟩ where the part of the path begins that is not in radii
-	age     int     // bounces since products were computed from w and v
+	since   float64 // ⟨w, v⟩ at the start of the part of the path that is not in radii
+	age     int     // bounces since the products were computed afresh
 }
 
 func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
@@ -47,12 +46,12 @@ func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 	return b
 }
 
-// walk makes steps bounces. Before the first ones it flies straight bounces that count for nothing
-// but the stretch, which has their length and does not change any more: a stretch that depends on
-// where the ball is would favour some places.
+// walk makes steps bounces and adds the weighted mid-points of the flights to sum. The first walk
+// begins with straight bounces that only determine the stretch: one that depended on the place of
+// the ball would favour some places.
 //
-// The weight is ∫‖w‖ of the path over the mean of ‖w‖ in the space, d/(d+1): the centre's length
-// then does not wait for the path to have been at all distances from the origin.
+// The weight is ∫‖w‖ over the path, divided by the mean of ‖w‖ in the space, d/(d+1). So the length
+// of the estimate is right before the path has reached all distances from the origin.
 func (b *billiard) walk(steps int, sum []float64) (weight float64) {
 	if b.stretch == 0 {
 		b.stretch = math.Inf(1)
@@ -68,7 +67,7 @@ func (b *billiard) walk(steps int, sum []float64) (weight float64) {
 func (b *billiard) fly(steps int, sum []float64) (length float64) {
 	time, wall := b.next()
 	for steps > 0 {
-		if b.age >= settled {
+		if b.age >= settleAfter {
 			b.settle()
 			time, wall = b.next()
 		}
@@ -90,7 +89,7 @@ func (b *billiard) fly(steps int, sum []float64) (length float64) {
 	return length
 }
 
-// turn takes a random direction and begins a stretch.
+// turn takes a random direction and starts a stretch.
 func (b *billiard) turn() {
 	b.sumRadii()
 	direct(b.v, b.random)
@@ -98,7 +97,7 @@ func (b *billiard) turn() {
 	b.settle()
 }
 
-// settle computes the products from w and v.
+// settle computes the products afresh from w and v.
 func (b *billiard) settle() {
 	b.sumRadii()
 	scale(b.v, 1/math.Sqrt(dot(b.v, b.v)))
@@ -108,8 +107,7 @@ func (b *billiard) settle() {
 	b.since, b.age = b.wv, 0
 }
 
-// next returns when the ball hits a wall, and which: that of the least time, the first of those
-// with the same.
+// next returns when the ball hits a wall, and the first wall that it hits then.
 func (b *billiard) next() (time float64, wall int) {
 	time, wall = b.untilSphere(), sphere
 	for k, speed := range b.speed {
@@ -117,7 +115,7 @@ func (b *billiard) next() (time float64, wall int) {
 			time, wall = d/-speed, k
 		}
 	}
-	return max(time, 0), wall // below 0 where rounding put the ball behind a wall
+	return max(time, 0), wall // rounding may put the ball behind a wall
 }
 
 // untilSphere returns the larger root of ‖w + t·v‖² = 1.
@@ -130,7 +128,7 @@ func (b *billiard) untilSphere() float64 {
 	return max(inside, 0) / (root + b.wv)
 }
 
-// move flies for a time, and adds the mid-point of the flight, times its length, to sum.
+// move flies for a time and adds the mid-point of the flight, times its length, to sum.
 func (b *billiard) move(time float64, sum []float64) {
 	half := time / 2
 	v, sum := b.v[:len(b.w)], sum[:len(b.w)]
@@ -144,8 +142,8 @@ func (b *billiard) move(time float64, sum []float64) {
 	b.wv += time
 }
 
-// sumRadii adds the part of the path to radii that is not yet in it. With s for ⟨w, v⟩, ‖w‖² is s²
-// and what bounces off constraints do not change: the integral is ½(s‖w‖ + ρ²·log(s + ‖w‖)).
+// sumRadii adds the rest of the path to radii. With s = ⟨w, v⟩, ‖w‖² is s² + ρ², and bounces off
+// constraints keep ρ: the integral is ½(s‖w‖ + ρ²·log(s + ‖w‖)).
 func (b *billiard) sumRadii() {
 	from, to := b.since, b.wv
 	if b.since = b.wv; !(to > from) {
@@ -155,9 +153,9 @@ func (b *billiard) sumRadii() {
 	before, after := math.Sqrt(square+float64(from*from)), math.Sqrt(square+float64(to*to))
 	b.radii += (float64(to*after) - float64(from*before)) / 2
 	if square < 1e-20 {
-		return // times a logarithm below 50
+		return // the logarithm is below 50
 	}
-	// (to + after)/(from + before), of sums in which no digits cancel.
+	// (to + after)/(from + before), by sums without cancellation.
 	above, below := math.Abs(to)+after, math.Abs(from)+before
 	switch {
 	case to < 0:
@@ -168,15 +166,15 @@ func (b *billiard) sumRadii() {
 	b.radii += float64(square*float64(numerics.Log(float32(above/below)))) / 2
 }
 
-// bounce turns the ball round, v' = v − 2⟨v, c⟩c, after it flew for a time to a wall, and returns
-// where it goes then, as next does. The products move in the same reading. The rarer condition
-// comes first: processors foresee it, and the sign of a speed they do not (twice the rate).
+// bounce reflects the ball, v' = v − 2⟨v, c⟩c, after a flight to a wall, updates the products, and
+// returns the next hit, as next does, in one pass. The rarer condition comes first: processors
+// predict it, but not the sign of a speed (twice the rate).
 func (b *billiard) bounce(time float64, wall int) (float64, int) {
-	// What each speed loses is twice·other[k]: other are the products with the normal of the wall.
+	// Speed k falls by twice·other[k], where other has the products with the wall's normal.
 	var twice float64
 	distance, speed := b.distance, b.speed[:len(b.distance)]
 	if wall == sphere {
-		// The normal is w, of length 1 but for rounding.
+		// The normal is w, of length 1 up to rounding.
 		twice = float64(2*b.wv) / b.ww
 		addScaled(b.v, -twice, b.w)
 		b.sumRadii()
@@ -208,7 +206,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	return max(best, 0), first
 }
 
-// products returns the inner products of constraint k with all, made anew where they are not kept.
+// products returns the inner products of constraint k with all constraints.
 func (b *billiard) products(k int) []float64 {
 	if b.gram != nil {
 		return b.gram[k*b.s.m : (k+1)*b.s.m]

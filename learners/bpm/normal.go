@@ -1,16 +1,16 @@
-package versionspace
+package bpm
 
 import "math"
 
-// What is needed of the normal distribution, to a few units of the last place that the larger of
-// what is subtracted has, by additions, multiplications and divisions alone: so it is the same on
-// every machine.
+// The functions of the normal distribution use additions, multiplications and divisions only, so
+// they have the same bits on every machine. They are accurate to a few units of the last place of
+// the larger operand of a subtraction.
 
-// exp returns e^x for x ≤ 0; 0 below -700. x = k·ln 2 + r with k the nearest integer; e^r is a
-// Taylor series for |r| ≤ ½·ln 2, added from its least term.
+// exp returns e^x for x ≤ 0, and 0 below -700. With x = k·ln 2 + r for the nearest integer k, e^r
+// is a Taylor series for |r| ≤ ½·ln 2, added from its least term.
 func exp(x float64) float64 {
 	const (
-		upper = 0x1.62e42fee00000p-1 // of ln 2, with so few digits that its product with k is exact
+		upper = 0x1.62e42fee00000p-1 // of ln 2, short enough for an exact product with k
 		lower = 0x1.a39ef35793c76p-33
 	)
 	if x < -700 {
@@ -31,7 +31,7 @@ const bell = 0x1.40d931ff62706p1
 // density returns φ(z) of the standard normal distribution.
 func density(z float64) float64 { return exp(-float64(z*z)/2) / bell }
 
-// steep is where mills goes over from a series to a continued fraction.
+// steep is where mills changes from a series to a continued fraction.
 const steep = 3
 
 // mills returns Mills' ratio (1 - Φ(z))/φ(z) for z ≥ 0: up to steep 1/(2φ(z)) less the series z +
@@ -53,9 +53,8 @@ func mills(z float64) float64 {
 	return 1 / rest
 }
 
-// Share returns Φ(z): the share of a normal distribution that is above 0, if its mean is z times
-// its width.
-func Share(z float64) float64 {
+// share returns Φ(z).
+func share(z float64) float64 {
 	if z < 0 {
 		return float64(density(z) * mills(-z))
 	}

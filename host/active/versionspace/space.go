@@ -1,19 +1,15 @@
 // Package versionspace finds centres of a version space, {w : ‖w‖ ≤ 1, ⟨w, c_k⟩ ≥ 0 for all k}: the
-// linear classifiers through the origin that are right about each example, c_k being example k
+// linear classifiers through the origin that classify each example correctly, c_k being example k
 // times its label ±1 (Louche, From confusion noise to active learning, chapter 5).
 //
-// Ball finds the largest ball inside, whose centre points where the hard-margin support vector
-// machine does. AnalyticCentre finds the point whose distances from all walls have the largest
-// product. Centroid estimates the mean of all those classifiers, which a Bayes point machine
-// predicts with: a cut through it takes 1/e of the volume away at least (Grünbaum 1960). Soft has
-// walls that w may be on the wrong side of, for examples that no w is right about and labels that
-// may be wrong; Propagation finds its centre without a chain.
+// Ball finds the largest ball inside (Chebyshev's centre), which points where the hard-margin
+// support vector machine does. Centroid estimates the centre of gravity by a billiard; a Bayes
+// point machine predicts with it, and a cut through it removes at least 1/e of the volume
+// (Grünbaum 1960).
 //
-// Promised: a centre has the same bits on every machine and for any number of processors. All is
-// float64 in a fixed order, products are rounded before they are added, and of package math only
-// the square root decides anything. A ball is exact to 1e-9, or there is an error, and an analytic
-// centre to rounding; a Centroid says how far its chains disagree, and a Propagation was a degree
-// off at most, but where a third of the labels is wrong.
+// A centre has the same bits on every machine and for any number of processors: all arithmetic is
+// float64 in a fixed order, products are rounded before they are added, and package math
+// contributes square roots only.
 package versionspace
 
 import (
@@ -23,23 +19,23 @@ import (
 	"sync"
 )
 
-// ErrEmpty is wrapped by the errors that say that a version space has no inside.
+// ErrEmpty is wrapped by errors about a version space without interior.
 var ErrEmpty = errors.New("the version space is empty")
 
-// kept is the most constraints whose inner products are kept: 32 MiB of them.
-const kept = 2048
+// maxGramRows is the most constraints whose inner products are kept, in 32 MiB.
+const maxGramRows = 2048
 
-// Space is a version space. It is not changed after New, so any number may use it at a time.
+// Space is a version space. It does not change after New, so goroutines may share it.
 type Space struct {
 	m, d int
 	rows []float64        // m×d, each of length 1
-	gram func() []float64 // m×m inner products of the rows, or nil if there are too many
+	gram func() []float64 // m×m inner products of the rows, or nil above maxGramRows
 	ball func() (Ball, error)
 }
 
-// New returns the version space of constraints ⟨w, c_k⟩ ≥ 0 on w of d numbers: the rows of
-// constraints, of any length but 0, which are copied. Without any the space is the ball of radius
-// 1. Whether it has an inside is for Ball to say.
+// New returns the version space in d dimensions whose constraints are ⟨w, c_k⟩ ≥ 0 for the rows c_k
+// of constraints, which may have any length but 0. It copies them. Without constraints the space is
+// the unit ball. Ball and Centroid report an empty space.
 func New(d int, constraints []float64) (*Space, error) {
 	if d < 1 || len(constraints)%d != 0 {
 		return nil, fmt.Errorf("version space: found %d numbers for constraints in %d dimensions, "+
@@ -52,7 +48,7 @@ func New(d int, constraints []float64) (*Space, error) {
 		}
 	}
 	s.gram = sync.OnceValue(s.inners)
-	s.ball = sync.OnceValues(s.largest) // centroids begin there, and tell an empty space by it
+	s.ball = sync.OnceValues(s.largest) // where billiards start
 	return s, nil
 }
 
@@ -66,8 +62,8 @@ func unit(to, x []float64) error {
 		most = max(most, math.Abs(v))
 	}
 	if most == 0 {
-		return errors.New("found zeros alone, wanted a direction: leave the constraint out, each w " +
-			"satisfies it")
+		return errors.New("found only zeros, wanted a direction: leave the constraint out, since every " +
+			"w satisfies it")
 	}
 	for j, v := range x {
 		to[j] = v / most // so that no square overflows, and not all vanish
@@ -85,9 +81,9 @@ func (s *Space) products(to, x []float64) {
 	}
 }
 
-// inners returns ⟨c_i, c_j⟩, or nil above kept.
+// inners returns ⟨c_i, c_j⟩, or nil above maxGramRows.
 func (s *Space) inners() []float64 {
-	if s.m > kept {
+	if s.m > maxGramRows {
 		return nil
 	}
 	gram := make([]float64, s.m*s.m)

@@ -1,6 +1,0 @@
-//go:build !amd64 || purego
-
-package versionspace
-
-// assembly: there is none.
-func assembly() []*kernels { return nil }

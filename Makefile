@@ -358,7 +358,7 @@ reproduce-quick: papers ## the toy experiments of the papers and, with DATA, its
 	@[ -z "$(DATA)" ] || build/papers table1 -data-dir "$(DATA)" -sets digits,reuters -runs 3 \
 		-quiet -out build/table1.jsonl
 
-weights: build data ## the variants of UMA beside each other: docs/weights-table.md
+weights: build data ## the variants of UMA beside each other: the table of docs/weights.md
 	/usr/bin/python3 bench/learners.py build/uma-gpu "$(DATA)" build/weights.jsonl weights
 
 clean: ## removes build/

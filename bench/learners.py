@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Ways to train beside each other, by their test error: the tables of docs/learners.md or docs/weights-table.md.
+"""Ways to train beside each other, by their test error: the tables of docs/learners.md or docs/weights.md.
 
 usage: learners.py UMA_GPU DATA RESULTS learners|weights [SET...]
 

@@ -57,7 +57,7 @@ func hostileWorld(t *testing.T, dir string) {
 		"noisy\\true,ash,elm,oak\nash,0.8,0.1,0.1\nelm,0.1,0.8,0.1\noak,0.1,0.1,0.8\n")
 	lines := strings.SplitAfter(string(read(t, "d.csv")), "\n")
 	write(t, dir, "few.csv", strings.Join(lines[:13], ""))
-	table := "item,worker,label\n"
+	table := "index,worker,label\n"
 	for i := range 60 {
 		for w := range 3 {
 			table += strings.Join([]string{itoa(i), "w" + itoa(w), []string{"ash", "oak", "elm"}[i%3]},

@@ -209,7 +209,7 @@ func TestLongWorkTells(t *testing.T) {
 	few := write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
 	matrix := write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
 	votes := write(t, dir, "votes.csv",
-		"item,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
+		"index,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
 	pairs := write(t, dir, "pairs.csv", "noisy,true\nx,x\nx,y\ny,y\ny,x\n")
 	texts := write(t, dir, "texts.csv", "note,label\n"+strings.Repeat("some words,x\nother words,y\n",
 		9))

@@ -145,7 +145,7 @@ func parseCSV(path string, data []byte) (*grid, error) {
 	g := &grid{}
 	rows := &g.rows
 	for first := true; ; first = false {
-		fields, line, err := labelfile.Record(path, r)
+		fields, line, err := labelfile.Record(path, "the table", r)
 		switch {
 		case err == io.EOF && len(g.rows) > 0:
 			return g, nil

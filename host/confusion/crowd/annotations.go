@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -202,11 +203,12 @@ func (a *Annotations) Hash() string {
 
 // AnnotationOptions say what a table of annotations is to be read for.
 type AnnotationOptions struct {
-	// Items are the examples that the data have, N; 0 without data. IDs are theirs, from the column
-	// IDColumn; nil for none.
+	// Items is how many examples the data have; 0 without data. IDs are theirs, from the column
+	// IDColumn, and Source their rows; see dataset.Dataset. Either may be nil.
 	Items    int
 	IDs      []string
 	IDColumn string
+	Source   []int
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
@@ -224,20 +226,22 @@ type AnnotationOptions struct {
 // (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
 // its progress through ctx, and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
-	return newTable(path, o).readCSV(ctx)
+	text, done, err := labelfile.Open(ctx, path, "the annotations")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return newTable(path, o).readCSV(text)
 }
 
 func newTable(path string, o AnnotationOptions) *annotationTable {
-	t := &annotationTable{path: path, o: o, data: labelfile.Data{N: -1}, worker: -1, label: -1,
-		annotators: labelfile.NewNames(nil), classes: labelfile.NewNames(o.Classes)}
-	if o.Items > 0 {
-		t.data = labelfile.Data{N: o.Items, IDs: o.IDs, IDColumn: o.IDColumn}
-	}
-	return t
+	return &annotationTable{path: path, o: o, worker: -1, label: -1, data: labelfile.Data{N: o.Items,
+		IDs: o.IDs, IDColumn: o.IDColumn, Source: o.Source}, annotators: labelfile.NewNames(nil),
+		classes: labelfile.NewNames(o.Classes)}
 }
 
-func (t *annotationTable) readCSV(ctx context.Context) (*Annotations, error) {
-	err := labelfile.Each(ctx, t.path, "the annotations", "row,worker,label", t.place, t.add)
+func (t *annotationTable) readCSV(text io.Reader) (*Annotations, error) {
+	err := labelfile.Each(t.path, "the annotations", "row,worker,label", text, t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
@@ -310,10 +314,10 @@ func (t *annotationTable) place(header []string) (err error) {
 func (t *annotationTable) add(row []string, line int) (err error) {
 	item := t.rows
 	if t.rows++; t.keys != nil {
-		if item, err = t.keys.Add(row[t.keys.Column], line); err != nil {
+		if item, err = t.keys.Find(row[t.keys.Column]); err != nil {
 			return err
 		}
-	} else if t.data.N >= 0 && t.rows > t.data.N {
+	} else if t.data.N > 0 && t.rows > t.data.N {
 		return fmt.Errorf("found more than %d lines, wanted one for each example of the data, or a "+
 			"column that names the example (row, index, id)", t.data.N)
 	}
@@ -353,30 +357,21 @@ func (t *annotationTable) put(item int, by int32, label string, line int) error 
 	return nil
 }
 
-// number gives each label the index of its example, and returns how many examples there are.
-func (t *annotationTable) number(a *Annotations) (int, error) {
+// count returns how many examples there are. Without data it gives them their places.
+func (t *annotationTable) count(a *Annotations) (int, error) {
 	switch {
-	case t.keys == nil && t.data.N < 0:
+	case t.data.N == 0 && t.keys == nil:
 		return t.rows, nil
-	case t.keys == nil && t.rows < t.data.N:
-		return 0, fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, "+
-			"or a column that names the example (row, index, id)", t.path, t.rows, t.data.N)
-	case t.keys == nil:
-		return t.data.N, nil
-	case t.data.N < 0:
+	case t.data.N == 0:
 		names, place := t.keys.Names()
 		for k := range t.lines {
 			t.lines[k].item = place[t.lines[k].item]
 		}
 		a.Items = names
 		return len(names), nil
-	}
-	first, err := t.keys.First()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", t.path, err)
-	}
-	for k := range t.lines {
-		t.lines[k].item -= first
+	case t.keys == nil && t.rows < t.data.N:
+		return 0, fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, "+
+			"or a column that names the example (row, index, id)", t.path, t.rows, t.data.N)
 	}
 	return t.data.N, nil
 }
@@ -391,7 +386,7 @@ func (t *annotationTable) finish() (*Annotations, error) {
 	if err := labelfile.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", t.path, err)
 	}
-	n, err := t.number(a)
+	n, err := t.count(a)
 	if err != nil {
 		return nil, err
 	}

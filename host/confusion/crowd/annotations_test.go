@@ -14,9 +14,9 @@ func TestReadAnnotations(t *testing.T) {
 		Start: []int{0, 2, 3, 5}, By: []int32{0, 1, 1, 0, 2}, Label: []int32{2, 0, 1, 0, 0},
 	}
 	for name, text := range map[string]string{
-		"plain":     "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
-		"any order": "label,item,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
-		"other words, more": "\ufefftask,when,annotator,label\r\n2,-,eve,x\r\n" +
+		"plain":     "index,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n",
+		"any order": "label,index,worker\nx,2,eve\ny,1,bob\nz,0,ann\nx,0,bob\nx,2,ann\n",
+		"other words, more": "\ufeffindex,when,annotator,label\r\n2,-,eve,x\r\n" +
 			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
@@ -35,7 +35,7 @@ func TestReadAnnotations(t *testing.T) {
 		}
 	}
 	// Classes by the table, then in another order.
-	text := "item,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
+	text := "index,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
 	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
 		AnnotationOptions{Items: 3})
 	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
@@ -52,23 +52,22 @@ func TestReadAnnotations(t *testing.T) {
 func TestReadAnnotationsRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "a.csv:1 text"},
-		{"item,worker\n", `a.csv:1 "item,worker"`},
+		{"index,worker\n", `a.csv:1 "index,worker"`},
 		{"row,worker,label,annotator\n", `a.csv:1 two columns "worker"`},
 		{"row,worker,label\n", "a.csv header no label"},
 		{"row,bo,bo\n1,x,y\n", `a.csv:1 "bo" twice`},
 		{"row,bo,\n1,x,y\n", "a.csv:1 without a name"},
 		{"al,bo\nx,y\n", "a.csv 1 lines 3 examples"},
 		{"al,bo\nx,y\nx,y\nx,y\nx,y\n", "a.csv:5 more than 3 lines"},
-		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv neither 0 nor 3 item row index"},
-		{"item,worker,label\n0,a\n", "a.csv:2 2 fields 3"},
-		{"index,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" example 0 2`},
+		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv:2 column item ids row index"},
+		{"index,worker,label\n0,a\n", "a.csv:2 2 fields 3"},
+		{"index,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" row 0 2`},
 		{"row,worker,label\n0,a,x\n", `a.csv:2 row "0" 1 3`},
-		{"item,worker,label\n0,a,x\n3,a,x\n", "a.csv item 0 line 2 3 line 3"},
-		{"item,worker,label\nq,a,x\n", `a.csv:2 "q"`},
-		{"item,worker,label\n-1,a,x\n", `a.csv:2 "-1"`},
-		{"item,worker,label\n0,,x\n", "a.csv:2 name"},
-		{"item,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
-		{"item,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
+		{"index,worker,label\nq,a,x\n", `a.csv:2 "q"`},
+		{"index,worker,label\n-1,a,x\n", `a.csv:2 "-1"`},
+		{"index,worker,label\n0,,x\n", "a.csv:2 name"},
+		{"index,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
+		{"index,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
 	} {
 		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
 			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
@@ -79,7 +78,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	if _, err := ReadAnnotations(t.Context(), "nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
-	one := save(t, "a.csv", []byte("item,worker,label\n0,a,x\n"))
+	one := save(t, "a.csv", []byte("index,worker,label\n0,a,x\n"))
 	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); !facts.Told(err,
 		"2") {
 		t.Errorf("a table of one class: %v", err)
@@ -104,8 +103,6 @@ func TestAnnotationForms(t *testing.T) {
 		"example":         {long("Example", "1", "1", "3"), true},
 		"index":           {long("index", "0", "0", "2"), true},
 		"index of pandas": {long("", "0", "0", "2.0"), false},
-		"item from 0":     {long("item", "0", "0", "2"), false},
-		"task from 1":     {long("task", "1", "1", "3"), false},
 		"ids":             {long("id", "p", "p", "r"), true},
 		"item ids":        {long("item", "p", "p", "r"), true},
 		"own ids":         {long("customer", "p", "p", "r"), true},
@@ -159,7 +156,7 @@ func TestRepeatedAnnotations(t *testing.T) {
 // Somebody whose labels are right: read, hashed, picked, and the only one who counts where there
 // is a label.
 func TestRightAnnotators(t *testing.T) {
-	text := "item,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
+	text := "index,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
 	read := func(right ...string) *Annotations {
 		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",

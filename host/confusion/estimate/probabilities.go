@@ -1,19 +1,15 @@
 package estimate
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
@@ -35,22 +31,24 @@ func ReadProbabilities(ctx context.Context, path string, o CleanOptions) ([]floa
 	if err := memory.Check(memory.Product(n, q, 4), "probabilities"); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the probabilities: %w", path, fileerr.Cause(err))
-	}
-	defer f.Close() // nothing to lose: it was only read
-	r := bufio.NewReaderSize(f, 1<<20)
-	t := &probabilityTable{o: o, q: q, p: make([]float32, n*q), lines: make([]int, n)}
-	if magic, _ := r.Peek(6); string(magic) == "\x93NUMPY" {
-		return t.p, t.readArray(path, r)
-	}
-	err = labelfile.Each(ctx, path, "the probabilities", strings.Join(o.Classes, ","), t.place,
-		t.add)
+	text, done, err := labelfile.Open(ctx, path, "the probabilities")
 	if err != nil {
 		return nil, err
 	}
-	return t.finish(path)
+	defer done()
+	t := &probabilityTable{o: o, q: q, p: make([]float32, n*q), lines: make([]int, n)}
+	if magic, _ := text.Peek(len(npyfile.Magic)); string(magic) == npyfile.Magic {
+		return t.p, t.readArray(path, text)
+	}
+	err = labelfile.Each(path, "the probabilities", strings.Join(o.Classes, ","), text, t.place, t.add)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.count < n:
+		return nil, fmt.Errorf("%s: probabilities: got %d lines, want one for each of the %d examples of"+
+			" the data", path, t.count, n)
+	}
+	return t.p, nil
 }
 
 // probabilityTable are probabilities that are being read.
@@ -60,8 +58,8 @@ type probabilityTable struct {
 	keys    *labelfile.Keys // nil if lines are examples in order
 	columns []int           // of each class
 	p       []float32
+	count   int   // of lines
 	lines   []int // of each example; 0 as long as it has none
-	items   []int // the example of each line, before First is subtracted
 	buffer  []float64
 }
 
@@ -106,8 +104,7 @@ func (t *probabilityTable) place(header []string) error {
 	for at, field := range header {
 		words[at] = strings.TrimSpace(strings.TrimPrefix(field, "\ufeff"))
 	}
-	t.keys = labelfile.FindKeys(header, labelfile.Data{N: len(t.o.Y), IDs: t.o.IDs,
-		IDColumn: t.o.IDColumn})
+	t.keys = t.o.keys(header)
 	var missing []string
 	for _, class := range t.o.Classes {
 		at := slices.Index(words, class)
@@ -144,12 +141,21 @@ func (t *probabilityTable) numbers(header []string) bool {
 }
 
 func (t *probabilityTable) add(row []string, line int) (err error) {
-	i := len(t.items)
+	if t.count == len(t.lines) {
+		return fmt.Errorf("probabilities: got more than %d lines, want one for each example of the data",
+			len(t.lines))
+	}
+	i := t.count
 	if t.keys != nil {
-		if i, err = t.keys.Add(row[t.keys.Column], line); err != nil {
+		if i, err = t.keys.Find(row[t.keys.Column]); err != nil {
 			return err
 		}
+		if t.lines[i] > 0 {
+			return fmt.Errorf("probabilities: got an example twice, also in line %d, want each once",
+				t.lines[i])
+		}
 	}
+	t.count, t.lines[i] = t.count+1, line
 	for k, at := range t.columns {
 		text := strings.TrimSpace(row[at])
 		if t.buffer[k], err = strconv.ParseFloat(text, 64); err != nil {
@@ -157,13 +163,7 @@ func (t *probabilityTable) add(row []string, line int) (err error) {
 				t.o.Classes[k], text)
 		}
 	}
-	if len(t.items) >= len(t.lines) {
-		return fmt.Errorf("probabilities: got more than %d lines, want one for each example of the data",
-			len(t.lines))
-	}
-	at := len(t.items)
-	t.items, t.lines[at] = append(t.items, i), line
-	return t.put(at)
+	return t.put(i)
 }
 
 // put takes the probabilities of an example.
@@ -184,31 +184,3 @@ func (t *probabilityTable) put(i int) error {
 	}
 	return nil
 }
-
-// finish brings the lines of a table into the order of the data.
-func (t *probabilityTable) finish(path string) ([]float32, error) {
-	if len(t.items) < len(t.lines) {
-		return nil, fmt.Errorf("%s: probabilities: got %d lines, want one for each of the %d examples of"+
-			" the data", path, len(t.items), len(t.lines))
-	}
-	if t.keys == nil {
-		return t.p, nil
-	}
-	first, err := t.keys.First()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	p, at := make([]float32, len(t.p)), make([]int, len(t.lines))
-	for k, i := range t.items {
-		i -= first
-		if at[i] > 0 {
-			return nil, fmt.Errorf("%s:%d: %w, as in line %d", path, t.lines[k], errTwice, at[i])
-		}
-		at[i] = t.lines[k]
-		copy(p[i*t.q:(i+1)*t.q], t.p[k*t.q:(k+1)*t.q])
-	}
-	return p, nil
-}
-
-// errTwice marks an example with two lines.
-var errTwice = errors.New("probabilities: got those of an example twice, want each once")

@@ -15,7 +15,7 @@ type Clean struct {
 	Classes []string
 	Noisy   []int32
 	Right   []int32
-	Item    []int // the number of each example in the data, from 0; nil of a table of pairs
+	Item    []int // the index of each example in the data; nil of a table of pairs
 }
 
 // CleanOptions say what a table of true classes is to be read for.
@@ -24,9 +24,16 @@ type CleanOptions struct {
 	// are the names of the table, in the order in which they come.
 	Classes []string
 	Y       []int32 // the noisy labels of the data; nil without data
-	// IDs are those of the data's examples, from the column IDColumn; nil for none.
+	// IDs are the data's, from the column IDColumn, and Source the rows of their examples; see
+	// dataset.Dataset. Either may be nil.
 	IDs      []string
 	IDColumn string
+	Source   []int
+}
+
+func (o *CleanOptions) keys(header []string) *labelfile.Keys {
+	return labelfile.FindKeys(header, labelfile.Data{N: len(o.Y), IDs: o.IDs, IDColumn: o.IDColumn,
+		Source: o.Source})
 }
 
 // ReadClean reads a CSV with an example to each line, plain or compressed by gzip. Of examples of
@@ -39,18 +46,18 @@ type CleanOptions struct {
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
 // progress through ctx, and ends with it.
 func ReadClean(ctx context.Context, path string, o CleanOptions) (*Clean, error) {
+	text, done, err := labelfile.Open(ctx, path, "the true classes")
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	t := cleanTable{o: o, names: labelfile.NewNames(o.Classes), seen: map[int]int{}}
-	err := labelfile.Each(ctx, path, "the true classes", "row,label or noisy,true", t.place, t.add)
+	err = labelfile.Each(path, "the true classes", "row,label or noisy,true", text, t.place, t.add)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Right) == 0 {
 		return nil, fmt.Errorf("%s: found a header and no line, wanted a true class in each", path)
-	}
-	if t.keys != nil {
-		if err := t.number(path); err != nil {
-			return nil, err
-		}
 	}
 	t.Classes = t.names.List
 	if err := labelfile.CheckClasses(t.Classes); err != nil {
@@ -66,7 +73,6 @@ type cleanTable struct {
 	names *labelfile.Names
 	keys  *labelfile.Keys // nil for pairs
 	seen  map[int]int     // the line of each example
-	lines []int           // of the true classes
 	noisy int             // the column of noisy labels; -1 for none
 	right int             // that of true classes
 }
@@ -74,8 +80,7 @@ type cleanTable struct {
 // place finds the columns by the header.
 func (t *cleanTable) place(header []string) error {
 	if t.o.Y != nil {
-		t.keys = labelfile.FindKeys(header, labelfile.Data{N: len(t.o.Y), IDs: t.o.IDs,
-			IDColumn: t.o.IDColumn})
+		t.keys = t.o.keys(header)
 	}
 	t.noisy, t.right = -1, -1
 	label := -1
@@ -123,48 +128,41 @@ func (t *cleanTable) add(row []string, line int) error {
 	if t.keys != nil && strings.TrimSpace(row[t.right]) == "" {
 		return nil // not checked
 	}
-	noisy := int32(-1)
-	if t.noisy >= 0 && (t.keys == nil || strings.TrimSpace(row[t.noisy]) != "") {
-		var err error
+	hasNoisy := t.noisy >= 0 && (t.keys == nil || strings.TrimSpace(row[t.noisy]) != "")
+	noisy := int32(0)
+	var err error
+	if hasNoisy {
 		if noisy, err = t.names.Index(row[t.noisy]); err != nil {
 			return err
 		}
 	}
 	if t.keys != nil {
 		name := row[t.keys.Column]
-		i, err := t.keys.Add(name, line)
+		i, err := t.keys.Find(name)
 		if err != nil {
 			return err
 		}
 		if before, ok := t.seen[i]; ok {
 			return fmt.Errorf("%s %.40q is here and in line %d, wanted once", t.keys.Name, name, before)
 		}
-		t.seen[i] = line
-		t.Item, t.lines = append(t.Item, i), append(t.lines, line)
+		given := t.o.Y[i]
+		if hasNoisy && noisy != given {
+			return fmt.Errorf("found the noisy label %.60q of an example that has %.60q in the data, "+
+				"wanted the same: is this the table of these data?", t.o.Classes[noisy], t.label(given))
+		}
+		t.seen[i], t.Item, noisy = line, append(t.Item, i), given
 	}
 	k, err := t.names.Index(row[t.right])
 	t.Noisy, t.Right = append(t.Noisy, noisy), append(t.Right, k)
 	return err
 }
 
-// number gives each line the index of its example and the noisy label of that, with which the
-// table's must agree.
-func (t *cleanTable) number(path string) error {
-	first, err := t.keys.First()
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+// label returns the name of a label of the data, "" of an unlabelled example.
+func (t *cleanTable) label(y int32) string {
+	if y < 0 {
+		return ""
 	}
-	for k := range t.Item {
-		t.Item[k] -= first
-		given := t.o.Y[t.Item[k]]
-		if t.Noisy[k] >= 0 && t.Noisy[k] != given {
-			return fmt.Errorf("%s:%d: found the noisy label %.60q of an example that has %.60q in the "+
-				"data, wanted the same: is this the table of these data, in this order?", path, t.lines[k],
-				t.o.Classes[t.Noisy[k]], t.o.Classes[given])
-		}
-		t.Noisy[k] = given
-	}
-	return nil
+	return t.o.Classes[y]
 }
 
 // Arrange brings the classes into another order, of the same names.

@@ -11,7 +11,7 @@ import (
 func TestReadClean(t *testing.T) {
 	y := []int32{2, 1, 0, 0}
 	for text, want := range map[string]Clean{
-		"item,label\n3,b\n0,c\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
+		"index,label\n3,b\n0,c\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
 			Item: []int{3, 0}},
 		"\ufefftrue,note,index\nb,x,3\nc,,0\n": {Noisy: []int32{0, 2}, Right: []int32{1, 2},
 			Item: []int{3, 0}},
@@ -51,12 +51,12 @@ func TestReadCleanErrors(t *testing.T) {
 		"true,gold\na,b\n":               `c.csv:1 "true" "gold"`,
 		"item,label\n":                   "header true class",
 		"item,label\n0\n":                "c.csv:2 1 fields 2",
-		"item,label\nx,a\n":              `c.csv:2 "x" example 0 2`,
-		"index,label\n2,a\n":             `c.csv:2 "2" example 0 1`,
-		"item,label\n1,a\n":              "neither 0 nor 2 item row index",
-		"item,label\n1,a\n0,b\n1,a\n":    `c.csv:4 item "1" line 2`,
+		"index,label\nx,a\n":             `c.csv:2 "x" row 0 1`,
+		"index,label\n2,a\n":             `c.csv:2 "2" row 0 1`,
+		"item,label\n1,a\n":              "c.csv:2 column item ids row index",
+		"index,label\n1,a\n0,b\n1,a\n":   `c.csv:4 index "1" line 2`,
 		"row,noisy,true\n1,a,b\n2,a,b\n": `c.csv:3 "a" "b"`,
-		"item,label\n1,d\n":              `c.csv:2 "d" "a" "b" "c"`,
+		"index,label\n1,d\n":             `c.csv:2 "d" "a" "b" "c"`,
 		"noisy,true\na,\n":               `c.csv:2 ""`,
 		"noisy,true\n\"a,b\n":            "CSV",
 		"\x1f\x8b\x08":                   "unpack",
@@ -73,5 +73,27 @@ func TestReadCleanErrors(t *testing.T) {
 	if _, err := ReadClean(t.Context(), save(t, "c", []byte("noisy,true\na,a\n")),
 		CleanOptions{}); err == nil {
 		t.Error("one class: wanted an error")
+	}
+}
+
+// Numbers are those of rows of the input: skipped rows are counted, and cannot be named.
+func TestReadCleanOfSkippedRows(t *testing.T) {
+	o := CleanOptions{Classes: abc, Y: []int32{2, 1, 0}, Source: []int{1, 2, 5}}
+	for text, want := range map[string]string{
+		"row,label\n2,a\n6,b\n":   "",
+		"index,label\n1,a\n5,b\n": "",
+		"row,label\n1,a\n":        `c.csv:2 row "1" skipped`,
+		"row,label\n4,a\n":        `c.csv:2 row "4" skipped`,
+		"row,label\n7,a\n":        `c.csv:2 row "7" 1 6`,
+	} {
+		c, err := ReadClean(t.Context(), save(t, "c.csv", []byte(text)), o)
+		if want != "" {
+			if !facts.Told(err, want) {
+				t.Errorf("%q: %v, wanted %q", text, err, want)
+			}
+		} else if err != nil || !slices.Equal(c.Item, []int{0, 2}) ||
+			!slices.Equal(c.Noisy, []int32{2, 0}) {
+			t.Errorf("%q: got %+v, %v", text, c, err)
+		}
 	}
 }

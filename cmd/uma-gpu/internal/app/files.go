@@ -242,7 +242,7 @@ func ReadRight(ctx context.Context, path string, d *dataset.Dataset, wanted stri
 		return nil, nil
 	}
 	c, err := ReadClean(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y, IDs: d.IDs,
-		IDColumn: d.ID})
+		IDColumn: d.ID, Source: d.Source})
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func ReadRight(ctx context.Context, path string, d *dataset.Dataset, wanted stri
 func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	return Awaited(ctx, path, func(path string) ([]float32, error) {
 		return estimate.ReadProbabilities(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-			IDs: d.IDs, IDColumn: d.ID})
+			IDs: d.IDs, IDColumn: d.ID, Source: d.Source})
 	})
 }
 

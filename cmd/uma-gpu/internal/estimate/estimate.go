@@ -79,7 +79,7 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			app.Input(&o.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"), o.TrustFlag(),
 			app.Input(&o.Functions, "functions", "votes of labelling functions: `FILE`, a column for each "+
-				"in a CSV (empty or -1: no vote), an .npy or .npz, or WRENCH's JSON"),
+				"in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Probabilities, "probabilities",
 				"of labels of --data, from models that have not seen the example: `FILE`, .npy or CSV"),
 			app.Input(&o.Prior, "prior",

@@ -62,7 +62,7 @@ func TestIssuesFedBack(t *testing.T) {
 			if k > 0 && right != "" {
 				i, _ := strconv.Atoi(row[0])
 				column := slices.Index(issues[0], "given_label")
-				if i == 1 || first == 0 && noisy[i-2] != row[column] {
+				if first == 0 && (i == 1 || noisy[i-2] != row[column]) {
 					first = k + 1
 				}
 				row[0] = strconv.Itoa(i - 1)

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -23,8 +24,6 @@ import (
 // writer returns what writes ranked rows to the file of the options; nil for none.
 func (o *Options) writer() (func(io.Writer, []training.IssueRow) error, error) {
 	switch {
-	case o.Ask == 0 && o.Shown != "":
-		return nil, app.Usage("--show is given without --ask")
 	case o.Ask > 0 && o.Out == "":
 		return nil, app.Missing("out")
 	case o.Ask > 0:
@@ -104,74 +103,32 @@ func writeJSON(out io.Writer, rows []training.IssueRow) error {
 	return w.Flush()
 }
 
-// questions returns the rows whose further label tells most, one of equal ones.
-func (o *Options) questions(ctx context.Context, f *training.OutOfFold, found []estimate.Issue,
-) (asked []question, err error) {
-	d := f.Dataset
-	var rows []int
+// writeQuestions writes the rows of which a further label tells most, one of equal ones, with an
+// empty column label.
+func (o *Options) writeQuestions(out io.Writer, d *dataset.Dataset, found []estimate.Issue) error {
+	var asked []int
 	for i, first := range d.Firsts() {
 		if int(first) == i {
-			rows = append(rows, i)
+			asked = append(asked, i)
 		}
 	}
-	var texts []string
-	if o.Shown != "" {
-		if texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown, d.N, o.Read); err != nil {
-			return nil, err
-		}
-	}
-	estimate.LeastSure(rows, found)
-	for _, i := range rows[:min(o.Ask, len(rows))] {
-		t := question{row: i + 1, given: d.Classes[d.Y[i]], suggested: d.Classes[found[i].Likely],
-			probability: found[i].Sure}
-		if d.IDs != nil {
-			t.id = d.IDs[i]
-		}
-		if texts != nil {
-			t.shown = texts[i]
-		}
-		asked = append(asked, t)
-	}
-	return asked, nil
-}
-
-// question is a row to have labelled.
-type question struct {
-	id          string // "" for none
-	row         int    // counted from 1
-	shown       string // text for the expert; "" for none
-	given       string // the label in the data
-	suggested   string // the likeliest label
-	probability float64
-}
-
-// writeQuestions writes questions as a CSV with an empty column label. The column of what is shown
-// is named shown, "" for none.
-func writeQuestions(out io.Writer, shown string, questions []question) error {
-	named := len(questions) > 0 && questions[0].id != ""
+	estimate.LeastSure(asked, found)
+	w := csv.NewWriter(out) // which keeps its first error
 	header := []string{"row", "given_label", "suggested_label", "suggested_probability", "label"}
-	if shown != "" {
-		if slices.Contains(append(header, "id"), shown) {
-			shown += "_shown"
-		}
-		header = slices.Insert(header, 1, shown)
+	if d.IDs != nil {
+		header = append([]string{"id"}, header...)
 	}
-	if named {
-		header = slices.Insert(header, 0, "id")
-	}
-	lines := [][]string{header}
-	for _, q := range questions {
-		line := []string{strconv.Itoa(q.row), q.given, q.suggested,
-			strconv.FormatFloat(q.probability, 'g', 4, 64), ""}
-		if shown != "" {
-			line = slices.Insert(line, 1, q.shown)
+	w.Write(header)
+	for _, i := range asked[:min(o.Ask, len(asked))] {
+		fields := []string{strconv.Itoa(d.SourceRow(i) + 1), d.Classes[d.Y[i]],
+			d.Classes[found[i].Likely], strconv.FormatFloat(found[i].Sure, 'g', 4, 64), ""}
+		if d.IDs != nil {
+			fields = append([]string{d.IDs[i]}, fields...)
 		}
-		if named {
-			line = slices.Insert(line, 0, q.id)
-		}
-		lines = append(lines, line)
+		w.Write(fields)
 	}
-	return csv.NewWriter(out).WriteAll(lines)
+	w.Flush()
+	return w.Error()
 }
 
 // clean writes the data without the rows whose labels are likely wrong, or with their most likely

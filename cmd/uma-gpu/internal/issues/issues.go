@@ -66,16 +66,16 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
 label is the consensus of the model and of all annotators, each believed by a matrix that was
 learned without the row. --clean-by relabel writes that consensus.
 
---ask 50 has --out be questions instead: the 50 rows whose class is the least sure: there a further
-label tells most. The CSV has an empty column label; filled in, clean --checked reads it. Such
-rows are wrong more often than others, so they do not tell C: for that check rows drawn at random.
+With --ask 50, --out lists the 50 most uncertain rows, a CSV with an empty column label; clean
+--checked reads it once labels are filled in. Such rows are wrong more often than others, so they do
+not tell C: for that, check rows drawn at random.
 
 --survey compares each row with its 10 nearest neighbours. It lists near duplicates, and outliers.
 It says whether the order of the rows is random, in which regions and classes wrong labels are more
 frequent, which classes have less than a tenth of an equal share, and where values are missing.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
-Example: uma-gpu issues --data noisy.csv --ask 50 --show text --out ask.csv
+Example: uma-gpu issues --data noisy.csv --ask 50 --out check.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
@@ -85,9 +85,7 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
-			app.Count(&o.Ask, "ask", 0, 1, math.MaxInt, "have --out ask for the labels of `K` rows"),
-			app.Text(&o.Shown, "show", "",
-				"`COLUMN` of the data to show with --ask: a text, or a picture's path"),
+			app.Count(&o.Ask, "ask", 0, 1, math.MaxInt, "list the `K` most uncertain rows in --out"),
 			app.Switch(&o.Survey, "survey",
 				"also look for near duplicates, outliers, order, and groups that do badly"),
 			o.JSONFlag(), o.QuietFlag()),
@@ -175,12 +173,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Ask > 0 {
-		asked, err := o.questions(ctx, f, found)
-		if err != nil {
-			return err
-		}
 		write = func(w io.Writer, _ []training.IssueRow) error {
-			return writeQuestions(w, o.Shown, asked)
+			return o.writeQuestions(w, f.Dataset, found)
 		}
 	}
 	var files atomicfile.Group

@@ -24,6 +24,7 @@ import (
 // Options have the pool as Data.
 type Options struct {
 	training.Options
+	Shown         string // column for people to see; "" for none
 	Labelled      string
 	Classes       string          // comma list
 	Answers       cli.StringSlice // files

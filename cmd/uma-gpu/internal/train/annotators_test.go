@@ -17,7 +17,7 @@ func annotated(t *testing.T, dir string, n int) (data, table string) {
 	data = filepath.Join(dir, "few.csv")
 	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", fmt.Sprint(n), "--out", data)
 	var text strings.Builder
-	text.WriteString("worker,item,label\n")
+	text.WriteString("worker,index,label\n")
 	for i, line := range strings.Fields(string(clitest.Read(t, data))) {
 		label := int(line[len(line)-1] - '0')
 		for k, name := range []string{"ann", "bob"} {
@@ -125,15 +125,15 @@ func TestAnnotatorsRefuses(t *testing.T) {
 	beyond := clitest.Write(t, dir, "beyond.csv", "index,worker,label\n0,a,1\n60,a,2\n")
 	short := clitest.Write(t, dir, "short.csv", "item,worker,label\n1,a,1\n1,b,2\n")
 	for want, flags := range map[string][]string{
-		"--no-labels --annotators": {"--no-labels"},
-		"exclude each other":       {"--annotators", table, "--confusion", table},
-		"uma labels --annotators":  {"--annotators", table, "--learner", "uma"},
-		"correction none":          {"--annotators", table, "--correction", "none"},
-		"beyond.csv:3 index":       {"--annotators", beyond},
-		"neither 0 nor 60 row":     {"--annotators", short},
-		"--trust --annotators":     {"--trust", "ann"},
-		`"zoe"`:                    {"--annotators", table, "--trust", "ann,zoe"},
-		"labels both right":        {"--annotators", table, "--trust", "ann,eve"},
+		"--no-labels --annotators":        {"--no-labels"},
+		"exclude each other":              {"--annotators", table, "--confusion", table},
+		"uma labels --annotators":         {"--annotators", table, "--learner", "uma"},
+		"correction none":                 {"--annotators", table, "--correction", "none"},
+		"beyond.csv:3 index":              {"--annotators", beyond},
+		"short.csv:2 column item ids row": {"--annotators", short},
+		"--trust --annotators":            {"--trust", "ann"},
+		`"zoe"`:                           {"--annotators", table, "--trust", "ann,zoe"},
+		"labels both right":               {"--annotators", table, "--trust", "ann,eve"},
 	} {
 		code := 1
 		if strings.Contains(want, "--") || strings.Contains(want, "exclude") {

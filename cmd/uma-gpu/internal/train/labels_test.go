@@ -175,8 +175,6 @@ func TestBadLabels(t *testing.T) {
 			[]string{"--functions", "second"}},
 		{"a function votes twice", good, "row,worker,label\n1,f,a\n1,f,b\n", `second:3 "f" twice line 2`,
 			[]string{"--functions", "second"}},
-		{"truncated JSON of votes", good, "{\"0\": {\"weak_labels\": [0, 1]},\n\"1\": {\"weak",
-			"second:2 JSON", []string{"--functions", "second"}},
 		{"votes, learner", good, "f,g\na,b\n,b\na,\nb,b\n", "learner softmax",
 			[]string{"--learner", "uma", "--functions", "second"}},
 		{"learner", "1,2,a|b\n3,4,b\n5,6,c\n", "", "d.csv",

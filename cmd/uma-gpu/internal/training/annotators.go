@@ -55,7 +55,8 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	if err != nil {
 		return err
 	}
-	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID, Right: right}
+	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID, Source: d.Source,
+		Right: right}
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}
@@ -69,6 +70,11 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 			return fmt.Errorf("%s: found no label", o.Annotators)
 		}
 		d.Examples = d.Pick(which)
+		source := make([]int, len(which))
+		for k, i := range which {
+			source[k] = d.SourceRow(i)
+		}
+		d.Source = source
 		if ids := d.IDs; ids != nil {
 			d.IDs = nil
 			for _, i := range which {

@@ -44,7 +44,7 @@ func (o *Options) EvidenceFlags() []cli.Flag {
 		app.Input(&e.Probabilities, "label-probabilities",
 			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
 		app.Input(&e.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
-			"column for each in a CSV (empty or -1: no vote), an .npy or .npz, or WRENCH's JSON"),
+			"column for each in a CSV (empty or -1: no vote), or an .npy"),
 		app.Text(&o.Data.Between, "candidates", "",
 			"labels may have several candidate classes, with this `MARK` between, such as |"),
 		app.Text(&o.Data.UnknownLabel, "unknown-label", "",
@@ -151,7 +151,8 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 // voted reads the votes of functions, which give d its classes.
 func (o *Options) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
 	path := o.Evidence.Functions
-	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID}
+	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID,
+		Source: d.Source}
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}

@@ -35,7 +35,6 @@ type Options struct {
 	Kernel     app.Kernel
 	Device     device.Device
 	Folds      int
-	Shown      string // column for people to see, no feature unless it is a text; "" for none
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -57,10 +56,6 @@ func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 func (o *Options) ReadFolded(ctx context.Context) (*OutOfFold, error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
-	}
-	if o.Shown != "" && (o.Read.Encode == nil ||
-		!slices.Contains(o.Read.Encode.Text.Columns, o.Shown)) {
-		o.Read.Ignore = append(slices.Clone(o.Read.Ignore), o.Shown)
 	}
 	d, err := o.ReadExamples(ctx, nil)
 	if err != nil {

@@ -8,67 +8,68 @@ import (
 	"strings"
 )
 
-// Keys finds the examples that the lines of a table are about, by a column whose header says how
-// they are named:
+// Data are the examples that a table is about.
+type Data struct {
+	N        int      // 0 without data
+	IDs      []string // of each example; nil for none
+	IDColumn string   // the column of the data with the IDs
+	// Source[i] is the row of the input, counted from 0, that holds example i; nil if it is row i.
+	Source []int
+}
+
+// Keys finds the examples that the lines of a table are about, by one of its columns:
 //
-//	row, example      numbers from 1, as lists of label issues and tables of predictions have them
-//	index, no header  numbers from 0, as pandas writes them
-//	id, item, task    ids of the data; in data without ids, numbers from 0 or from 1, which the
-//	                  table must tell by having the first or the last
+//	row, example      numbers of rows of the input, from 1
+//	index, no header  numbers of rows of the input, from 0, as pandas writes them
+//	id, item, task    ids of the data; also a column with the name of the data's column of ids
 //
-// A column with the name of the data's column of ids comes before these. Without data, every column
-// has names of examples.
+// Without data every such column has names of examples.
 type Keys struct {
 	Column int    // in the header
 	Name   string // of the column
 
-	n       int            // examples; -1 without data
-	from    int            // of numbers; -1 if the table is to tell
+	first   int            // the number of the first row; -1 for names
+	n       int            // examples; 0 without data
 	index   map[string]int // of ids, or of names without data
+	rows    map[int]int    // the example of each row of the input; nil if example i is row i
 	names   []string       // without data, in the order in which they come
-	lines   [2]int         // with the first and the last number, if the table is to tell
-	byNames bool
+	noIDs   bool           // the column names examples, and the data have no ids
+	lastRow int            // of the input that holds an example
 }
-
-// Data are the examples that a table is about: N of them, with ids if IDs are not nil, from the
-// column IDColumn. N is -1 without data.
-type Data struct {
-	N        int
-	IDs      []string
-	IDColumn string
-}
-
-// named and numbered are the columns that may name examples, the first choice first, and where the
-// numbers of the latter begin.
-var (
-	named    = []string{"id", "item", "task"}
-	numbered = []string{"row", "example", "index", ""}
-	from     = map[string]int{"row": 1, "example": 1, "index": 0, "": 0}
-)
 
 // FindKeys returns the keys of a table, nil if no column of the header names examples.
 func FindKeys(header []string, data Data) *Keys {
-	k := &Keys{n: data.N, from: -1, byNames: data.N < 0 || data.IDs != nil, index: map[string]int{}}
-	for i, id := range data.IDs {
-		k.index[id] = i
-	}
 	words := make([]string, len(header))
 	for at, field := range header {
-		if words[at] = Word(field); data.IDs != nil && strings.TrimSpace(field) == data.IDColumn {
+		if words[at] = Word(field); data.IDs != nil && trim(field) == data.IDColumn {
 			words[at] = "id"
 		}
 	}
-	choice := slices.Concat(named, numbered)
-	if !k.byNames {
-		choice = slices.Concat(numbered, named)
+	first := map[string]int{"id": -1, "item": -1, "task": -1, "row": 1, "example": 1}
+	choice := []string{"row", "example", "index", "", "id", "item", "task"}
+	if data.N == 0 || data.IDs != nil {
+		choice = []string{"id", "item", "task", "row", "example", "index", ""}
 	}
 	for _, word := range choice {
-		if k.Column = slices.Index(words, word); k.Column < 0 {
+		column := slices.Index(words, word)
+		if column < 0 {
 			continue
 		}
-		k.Name = strings.TrimSpace(header[k.Column])
-		if first, ok := from[word]; ok {
-			k.from, k.byNames = first, data.N < 0
+		k := &Keys{Column: column, Name: cmp.Or(trim(header[column]), "index"), n: data.N,
+			first: first[word], index: map[string]int{}, lastRow: data.N - 1}
+		if data.N == 0 {
+			k.first = -1
+		}
+		k.noIDs = k.first < 0 && data.N > 0 && data.IDs == nil
+		for i, id := range data.IDs {
+			k.index[id] = i
+		}
+		if data.Source != nil {
+			k.rows = make(map[int]int, data.N)
+			for i, row := range data.Source {
+				k.rows[row] = i
+				k.lastRow = max(k.lastRow, row)
+			}
 		}
 		return k
 	}
@@ -76,68 +77,47 @@ func FindKeys(header []string, data Data) *Keys {
 }
 
 // Word returns the field of a header as it is compared: without white space, in lower case.
-func Word(field string) string {
-	return strings.ToLower(strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")))
-}
+func Word(field string) string { return strings.ToLower(trim(field)) }
 
-// Add returns the index of the example that a line names. If the table is to tell where numbers
-// begin it is that number; First is to be subtracted from it in the end.
-func (k *Keys) Add(text string, line int) (int, error) {
+func trim(field string) string { return strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")) }
+
+// Find returns the index of the example that a line names.
+func (k *Keys) Find(text string) (int, error) {
 	text = strings.TrimSpace(text)
-	if k.byNames {
+	if k.noIDs {
+		return 0, fmt.Errorf("found column %s and data without ids: call it row if it has row numbers "+
+			"from 1, index if from 0, or name the data's column of ids", k.Name)
+	}
+	if k.first < 0 {
 		i, ok := k.index[text]
 		switch {
 		case ok:
 			return i, nil
-		case k.n >= 0 || text == "":
+		case k.n > 0 || text == "":
 			return 0, fmt.Errorf("found %s %.40q, wanted the id of an example of the data", k.Name, text)
 		}
-		k.index[strings.Clone(text)], k.names = len(k.names), append(k.names, strings.Clone(text))
+		name := strings.Clone(text)
+		k.index[name], k.names = len(k.names), append(k.names, name)
 		return len(k.names) - 1, nil
 	}
-	i, err := strconv.Atoi(Whole(text))
-	least, most := max(k.from, 0), k.n-1+max(k.from, 0)
-	if k.from < 0 {
-		most = k.n
+	row, err := strconv.Atoi(Whole(text))
+	if row -= k.first; err != nil || row < 0 || row > k.lastRow {
+		return 0, fmt.Errorf("found %s %.40q, wanted the number of a row of the data, %d to %d", k.Name,
+			text, k.first, k.lastRow+k.first)
 	}
-	if err != nil || i < least || i > most {
-		return 0, fmt.Errorf("found %s %.40q, wanted the number of an example, %d to %d", k.named(), text,
-			least, most)
+	if k.rows == nil {
+		return row, nil
 	}
-	if k.from >= 0 {
-		return i - k.from, nil
-	}
-	if i == 0 && k.lines[0] == 0 {
-		k.lines[0] = line
-	}
-	if i == k.n && k.lines[1] == 0 {
-		k.lines[1] = line
+	i, ok := k.rows[row]
+	if !ok {
+		return 0, fmt.Errorf("found %s %.40q, which was skipped when the data were read, wanted a row "+
+			"that was read", k.Name, text)
 	}
 	return i, nil
 }
 
-func (k *Keys) named() string { return cmp.Or(k.Name, "index") }
-
-// First returns the number of the first example, 0 or 1, which is to be subtracted from each number
-// that Add returned. The error says that the table does not tell it.
-func (k *Keys) First() (int, error) {
-	switch {
-	case k.byNames || k.from >= 0:
-		return 0, nil
-	case k.lines[0] > 0 && k.lines[1] > 0:
-		return 0, fmt.Errorf("found %s 0 in line %d and %d in line %d, wanted numbers of %d examples, "+
-			"from 0 or from 1", k.Name, k.lines[0], k.n, k.lines[1], k.n)
-	case k.lines[0] > 0:
-		return 0, nil
-	case k.lines[1] > 0:
-		return 1, nil
-	}
-	return 0, fmt.Errorf("found neither 0 nor %d in column %s, so that it does not tell whether "+
-		"numbers begin at 0 or at 1: name the column row if at 1, index if at 0", k.n, k.Name)
-}
-
 // Names returns the names of examples without data, sorted: by number if all are numbers, else
-// bytewise; and the place of each in that order by the index that Add returned.
+// bytewise; and the place of each in that order by the index that Find returned.
 func (k *Keys) Names() (names []string, place []int) {
 	numbers := make(map[string]int, len(k.names))
 	for _, name := range k.names {
@@ -159,7 +139,7 @@ func (k *Keys) Names() (names []string, place []int) {
 	return names, place
 }
 
-// Whole returns a whole number as pandas writes it beside missing ones, 3.0, without the .0.
+// Whole returns an integer as pandas writes it beside missing ones, 3.0, without the .0.
 func Whole(text string) string {
 	if whole, ok := strings.CutSuffix(text, ".0"); ok {
 		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {

@@ -1,5 +1,4 @@
-// Package labelfile reads what text files about labels have in common: records, and names of
-// classes.
+// Package labelfile reads CSV tables about labels: records, names of classes, and keys of examples.
 package labelfile
 
 import (
@@ -17,18 +16,17 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/fileerr"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/smallfile"
 )
 
-// told is a file whose bytes are told as they are read, until ctx is cancelled.
-type told struct {
+// counted is a file that reports how many bytes were read, until ctx is cancelled.
+type counted struct {
 	ctx  context.Context
 	file *os.File
 	task *progress.Task
 }
 
-func (c told) Read(p []byte) (int, error) {
+func (c counted) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -37,8 +35,9 @@ func (c told) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Open returns the unpacked text of a file, and done to close it. what names the text in errors,
-// such as "the annotations". Reading tells its progress through ctx, and ends with it.
+// Open returns the text of a file, which may be compressed by gzip, and done to close it. what
+// names the text in errors, such as "the annotations". Reading reports its progress through ctx,
+// and ends with it.
 func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 		f.Close() // nothing to lose: it was only read
 		task.End()
 	}
-	r := bufio.NewReaderSize(told{ctx, f, task}, 1<<18)
+	r := bufio.NewReaderSize(counted{ctx, f, task}, 1<<18)
 	if magic, _ := r.Peek(2); !bytes.Equal(magic, []byte("\x1f\x8b")) {
 		return r, done, nil
 	}
@@ -65,31 +64,24 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 	return bufio.NewReader(unpacked), done, nil
 }
 
-// Each calls place with the header of a CSV table, plain or compressed by gzip, and add with each
+// Each calls place with the header of a CSV table, the text of the file at path, and add with each
 // other line, which has as many fields; neither may keep them. what names the table in errors, such
-// as "the annotations", and columns the header that it should have. Errors begin with
-// the path, and where a line is wrong with its number.
-func Each(ctx context.Context, path, what, columns string, place func(header []string) error,
+// as "the annotations", and columns the header that it should have. Errors begin with the path, and
+// where a line is wrong with its number.
+func Each(path, what, columns string, text io.Reader, place func(header []string) error,
 	add func(row []string, line int) error) error {
-	plain, done, err := Open(ctx, path, what)
-	if err != nil {
-		return err
-	}
-	defer done()
-	r := csv.NewReader(smallfile.Lines(plain))
+	r := csv.NewReader(smallfile.Lines(text))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
 	fields := -1
 	for {
-		row, line, err := Record(path, r)
+		row, line, err := Record(path, what, r)
 		switch {
 		case err == io.EOF && fields < 0:
 			return fmt.Errorf("%s:1: found no text, wanted a table with the header %s", path, columns)
 		case err == io.EOF:
 			return nil
-		case err != nil && strings.HasPrefix(err.Error(), path+":"):
-			return err
 		case err != nil:
-			return fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+			return err
 		case fields < 0:
 			fields = len(row)
 			err = place(row)
@@ -104,31 +96,33 @@ func Each(ctx context.Context, path, what, columns string, place func(header []s
 	}
 }
 
-// Record returns the next record and its line, io.EOF bare at the end, and any
-// other error complete with its place.
-func Record(path string, r *csv.Reader) ([]string, int, error) {
+// Record returns the next record of the table that what names, and its line. The error is io.EOF at
+// the end; others begin with the path.
+func Record(path, what string, r *csv.Reader) ([]string, int, error) {
 	fields, err := r.Read()
-	var pe *csv.ParseError
-	if errors.As(err, &pe) {
-		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, pe.Line, pe.Column,
-			pe.Err)
-	}
-	if err != nil {
+	var broken *csv.ParseError
+	switch {
+	case err == io.EOF:
 		return nil, 0, err
+	case errors.As(err, &broken):
+		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, broken.Line,
+			broken.Column, broken.Err)
+	case err != nil:
+		return nil, 0, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
 	}
 	line, _ := r.FieldPos(0)
 	return fields, line, nil
 }
 
-// Indices returns the index in classes of each name. The error, which goes on from "the header" or
-// "the row", lists the names that are not there, or one that comes twice.
+// Indices returns the index in classes of each name. The error, which continues "the header" or
+// "the row", lists unknown names, or a repeated one.
 func Indices(names, classes []string) ([]int, error) {
 	index := make(map[string]int, len(classes))
 	for i, c := range classes {
 		index[c] = i
 	}
 	seen := make(map[string]bool, len(names))
-	of := make([]int, len(names))
+	indices := make([]int, len(names))
 	var extra []string
 	for i, n := range names {
 		c, ok := index[n]
@@ -138,18 +132,13 @@ func Indices(names, classes []string) ([]int, error) {
 			return nil, fmt.Errorf("lists class %.60q twice, wanted once", n)
 		}
 		seen[n] = true
-		of[i] = c
+		indices[i] = c
 	}
 	if extra == nil {
-		return of, nil
+		return indices, nil
 	}
-	err := fmt.Errorf("has names that are no class of the data: %s", Quoted(extra))
-	missing := lists.Keep(classes, func(c string) bool { return !seen[c] })
-	if len(names) > 1 && missing != nil {
-		return nil, fmt.Errorf("%w; and lacks classes of the data: %s", err, Quoted(missing))
-	}
-	return nil, fmt.Errorf("%w; the data have %s: leave the others out of it, or give data that have "+
-		"them", err, Quoted(classes))
+	return nil, fmt.Errorf("has names that are no class of the data: %s; the data have %s: leave the "+
+		"others out, or give data that have them", Quoted(extra), Quoted(classes))
 }
 
 // CheckClasses returns an error unless there are two or more distinct names.
@@ -168,17 +157,16 @@ func CheckClasses(classes []string) error {
 	return nil
 }
 
-// Axis reports whether an axis or a column of this name has the true classes, or the noisy ones;
-// neither if the name does not tell.
+// Axis reports whether a name says that an axis or a column has true classes, or noisy ones.
 func Axis(name string) (isTrue, isNoisy bool) {
 	words := strings.FieldsFunc(strings.ToLower(name),
 		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
-	of := func(list ...string) bool {
+	has := func(list ...string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
 	}
-	isTrue = of("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
+	isTrue = has("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
 		"correct")
-	isNoisy = of("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
+	isNoisy = has("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
 		"annotated", "annotation", "annotator", "worker", "wrong")
 	return isTrue && !isNoisy, isNoisy && !isTrue
 }

@@ -250,7 +250,7 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 		{"predict", "--data", data, "--model", m, "--proba", "--out", other},
 		{"calibrate", "--data", data, "--model", m, "--out", other},
 		{"cv", "--data", data},
-		{"compare", "--data", data},
+		{"cv", "--data", data, "--try", "--max-steps=2"},
 		{"issues", "--data", data, "--out", other + ".csv"},
 		{"confusion", "inject", "--data", data, "--pairwise", "0.2", "--out", other},
 		{"info", "--data", data},

@@ -24,7 +24,7 @@ var whole = []string{
 	"predict --model m.npz --data d.csv --out OUT.txt",
 	"eval --model m.npz --data d.csv --confusion C.csv",
 	"cv --data d.csv --confusion C.csv --folds 2 --max-steps 2",
-	"compare --data d.csv --confusion C.csv --folds 2 --try --max-steps=2 --try --max-steps=3",
+	"cv --data d.csv --confusion C.csv --folds 2 --try --max-steps=2 --try --max-steps=3",
 	"issues --data d.csv --confusion C.csv --folds 2 --max-steps 2 --out OUT.csv",
 	"calibrate --model m.npz --data d.csv --confusion C.csv --out OUT.npz",
 	"report --model m.npz --data d.csv --history h.csv",

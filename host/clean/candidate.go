@@ -150,13 +150,5 @@ func surprise(p float64) float64 {
 
 // ahead returns by how much b is less than a on average, and the standard error of that.
 func ahead(a, b []float64) (better, deviation float64) {
-	squares := 0.0
-	for k := range a {
-		d := a[k] - b[k]
-		better += d
-		squares += float64(d * d)
-	}
-	n := float64(max(1, len(a)))
-	better /= n
-	return better, math.Sqrt(max(0, squares/n-float64(better*better)) / n)
+	return lists.MeanError(len(a), func(k int) float64 { return a[k] - b[k] })
 }

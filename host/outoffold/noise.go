@@ -314,7 +314,7 @@ func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 				base = losses
 			}
 			c.Loss = lists.Mean(losses)
-			c.Ahead, c.Error = ahead(base, losses)
+			c.Ahead, c.Error = lists.MeanError(len(base), func(i int) float64 { return base[i] - losses[i] })
 			better = method == NoNoise || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
 			if better {
 				most = c.Ahead
@@ -359,27 +359,22 @@ func (e *noiseEstimator) losses(
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	q := held.Q
-	losses := make([]float64, e.data.N)
-	for i, k := range e.data.Y {
-		v := 0.0
-		for t, f := range p[i*q : (i+1)*q] {
-			v += float64(noise.P[int(k)*q+t] * float64(f))
+	return Losses(e.data.Y, p, noise, held.Q), nil
+}
+
+// Losses returns -log P(noisy label) of each example, where its classes have the probabilities p,
+// n×Q, and noise is the confusion matrix; nil if labels are right.
+func Losses(y []int32, p []float32, noise *confusion.Matrix, q int) []float64 {
+	losses := make([]float64, len(y))
+	for i, k := range y {
+		v := float64(p[i*q+int(k)])
+		if noise != nil {
+			v = 0
+			for t, f := range p[i*q : (i+1)*q] {
+				v += float64(noise.P[int(k)*q+t] * float64(f))
+			}
 		}
 		losses[i] = -float64(numerics.Log(float32(max(v, 0x1p-60))))
 	}
-	return losses, nil
-}
-
-// ahead returns the mean of a - b and its standard error.
-func ahead(a, b []float64) (m, err float64) {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	m = lists.Mean(d)
-	for i, v := range d {
-		d[i] = float64((v - m) * (v - m))
-	}
-	return m, math.Sqrt(lists.Mean(d) / float64(max(1, len(d)-1)))
+	return losses
 }

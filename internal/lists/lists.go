@@ -2,6 +2,8 @@
 // with a property, numbers of another type, sums, and the place of the largest.
 package lists
 
+import "math"
+
 // number is a type of numbers.
 type number interface {
 	~int | ~int32 | ~int64 | ~float32 | ~float64
@@ -90,4 +92,17 @@ func Largest[T number](list []T) (most int) {
 		}
 	}
 	return most
+}
+
+// MeanError returns the mean of n independent numbers, and its standard error.
+func MeanError(n int, number func(i int) float64) (mean, deviation float64) {
+	squares := 0.0
+	for i := range n {
+		v := number(i)
+		mean += v
+		squares += float64(v * v)
+	}
+	count := float64(max(1, n))
+	mean /= count
+	return mean, math.Sqrt(max(0, squares/count-float64(mean*mean)) / count)
 }

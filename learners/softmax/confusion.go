@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -165,7 +166,7 @@ func (n *labelNoise) expect(t, p []float32, a []float64) {
 // loss returns the mean of -log P(label), and its standard error, where there is one matrix a and
 // the true classes have the probabilities p, n×Q.
 func (n *labelNoise) loss(p []float32, a []float64) (mean, deviation float64) {
-	return ahead(len(n.y), func(i int) float64 {
+	return lists.MeanError(len(n.y), func(i int) float64 {
 		likely := 0.0
 		for c, v := range p[i*n.q : (i+1)*n.q] {
 			likely += float64(float64(v) * a[int(n.y[i])*n.q+c])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -189,7 +190,7 @@ func (r *run) larger(ctx context.Context, g goal, all [][]float32, scores []floa
 					return true
 				}
 				judged := which(g.held, func(f uint8) bool { return int(f) < folds })
-				better, deviation := ahead(len(judged), func(k int) float64 {
+				better, deviation := lists.MeanError(len(judged), func(k int) float64 {
 					return right(now, judged[k]) - right(scores, judged[k])
 				})
 				return better > wanted*deviation

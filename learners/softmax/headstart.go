@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -128,16 +127,4 @@ func which(folds []uint8, want func(uint8) bool) (some []int) {
 		}
 	}
 	return some
-}
-
-// ahead returns the mean of n differences, and its standard error.
-func ahead(n int, difference func(i int) float64) (mean, deviation float64) {
-	var squares float64
-	for i := range n {
-		d := difference(i)
-		mean += d
-		squares += float64(d * d)
-	}
-	mean /= float64(n)
-	return mean, math.Sqrt(max(0, squares/float64(n)-float64(mean*mean)) / float64(n))
 }

@@ -13,6 +13,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -60,13 +61,50 @@ func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
 	o.words, _ = c.App.Metadata["args"].([]string)
 	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
-	given := c.LocalFlagNames() // once: IsSet asks all flags for their names
+	o.given = given(c)
+}
+
+// given returns all names of the flags that a command line has.
+func given(c *cli.Context) (all []string) {
+	set := c.LocalFlagNames() // once: IsSet asks all flags for their names
 	for _, f := range c.Command.Flags {
 		names := f.Names()
-		if slices.ContainsFunc(names, func(n string) bool { return slices.Contains(given, n) }) {
-			o.given = append(o.given, names...)
+		if slices.ContainsFunc(names, func(n string) bool { return slices.Contains(set, n) }) {
+			all = append(all, names...)
 		}
 	}
+	return all
+}
+
+// Parse reads words as a command line of these flags and nothing else.
+func (o *Common) Parse(flags []cli.Flag, words []string) error {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, f := range flags {
+		if err := f.Apply(set); err != nil {
+			return err
+		}
+	}
+	if err := set.Parse(words); err != nil {
+		return Usage("%v", err)
+	}
+	if set.NArg() > 0 {
+		return Usage("unexpected argument %q, wanted flags", set.Arg(0))
+	}
+	c := cli.NewContext(nil, set, nil)
+	c.Command = &cli.Command{Flags: flags}
+	o.given, o.line = given(c), c
+	return checkFlags(c, nil)
+}
+
+// Words returns those of these flags that were given, as words that Parse reads.
+func (o *Common) Words(names ...string) (words []string) {
+	for _, name := range names {
+		if o.line.IsSet(name) {
+			words = append(words, "--"+name+"="+o.Text(name))
+		}
+	}
+	return words
 }
 
 // Action returns the action of a command: it fills in the Common of its options, runs the command,

@@ -25,7 +25,7 @@ type Group struct {
 // CommandGroups are the commands by the task of the user.
 var CommandGroups = []Group{
 	{"Learn", "train query calibrate"},
-	{"Judge and choose", "eval cv compare report inspect"},
+	{"Judge and choose", "eval cv report inspect"},
 	{"Doubt labels", "clean issues confusion"},
 	{"Predict", "predict export import"},
 	{"Data", "info split convert synth"},

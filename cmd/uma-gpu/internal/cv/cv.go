@@ -19,13 +19,14 @@ import (
 type Options struct {
 	training.Options
 	Tables judgement.Tables
+	Try    cli.StringSlice
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "cv",
-		Usage: "judge a learner by examples held out in turn, without a right label",
+		Usage: "judge learners by examples held out in turn, without a right label",
 		Description: `Cuts the examples in --folds parts. Each part is judged by a training on all others, which fits
 preparation and kernel anew. Prints the mean over the parts of each measure and its standard error.
 --tables adds what eval --tables prints, of all examples. With --confusion, by which the labels are noisy, the
@@ -34,11 +35,22 @@ measures are corrected: they are those of right labels.
 --annotators takes labels of several people. The trainings learn from all of them. They are judged by
 the consensus that confusion estimate --annotators finds, and by its matrix.
 
+--try "FLAGS", given several times, compares configurations on the same parts: FLAGS are those of
+train for the learner, the kernel and the preparation, and are added to those of cv. They are ranked
+by the mean log-loss of the examples held out, corrected if there is a C. The column behind is the
+distance from the best, ± twice its standard error, example by example. A * marks configurations
+that these labels do not tell from the best. With --confusion none in FLAGS a training takes the
+labels to be right, and with a file it learns with another C than the one that judges.
+
 The same data, flags and seed give the same numbers on every device. Copies of an example may fall in
 several parts; then all measures are better here than on new examples.
 
-Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10`,
-		Flags: app.Flags(o.OutOfFoldFlags(), o.Tables.Flags(), o.JSONFlag(),
+Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10
+Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax" \
+           --try "--kernel rbf" --try "--learner uma --normalize l2"`,
+		Flags: app.Flags(o.OutOfFoldFlags(), &cli.StringSliceFlag{Name: "try", Destination: &o.Try,
+			Usage: "compare trainings by these `FLAGS` with others; may be given again"},
+			o.Tables.Flags(), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -66,6 +78,14 @@ type averaged struct {
 
 // Run makes the trainings and judges them.
 func Run(ctx context.Context, o *Options) error {
+	switch {
+	case len(o.Try.Value()) == 0:
+	case o.Tables.Wanted(&o.Common):
+		return app.Usage("--try cannot be combined with --tables or --axes: it prints a row for each " +
+			"configuration")
+	default:
+		return compare(ctx, o)
+	}
 	f, err := o.OutOfFold(ctx)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,4 +137,41 @@ func TestTrainValidates(t *testing.T) {
 	clitest.Fail(t, app.ExitUsage, "--validate --annotators exclude",
 		append(train, "0.5", "--annotators", "a.csv")...)
 	clitest.Fail(t, app.ExitFailure, "noisy.csv train 2 2 0", append(train, "0.0001")...)
+}
+
+// cv --try ranks configurations by their loss on the same parts: a training that knows the noise is
+// ahead of one that takes labels to be right, one whose flags are wrong is told before data are
+// read, and one that fails is listed.
+func TestTry(t *testing.T) {
+	dir := t.TempDir()
+	noisy, matrix := clitest.SmallNoisy(t, dir)
+	args := []string{"cv", "--data", noisy, "--confusion", matrix, "--folds", "3", "--max-steps", "40",
+		"--try", "--confusion none", "--try", "--l2 0.01", "--try", "--l2=0.01 --max-steps 30"}
+	stdout, _ := clitest.Succeed(t, append(args, "--json", "--try", "--confusion missing.csv")...)
+	r := clitest.Decode[cv.Comparison](t, stdout)
+	if len(r.Tried) != 3 || len(r.Failed) != 1 || !r.Corrected || r.Folds != 3 || r.Examples != 500 {
+		t.Fatalf("found %+v", r)
+	}
+	if last := r.Tried[2]; last.Flags != "--confusion none" || !(last.Behind > 2*last.BehindError) ||
+		last.LogLoss == nil || math.Abs(*last.LogLoss-*r.Tried[0].LogLoss-last.Behind) > 1e-9 {
+		t.Errorf("the training without the noise: %+v, wanted the last", last)
+	}
+	text, _ := clitest.Succeed(t, args...)
+	for _, want := range []string{"corrected log-loss  behind", "--confusion none", "  -  "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	alone, _ := clitest.Succeed(t, "cv", "--data", noisy, "--confusion", matrix, "--folds", "3",
+		"--max-steps", "40", "--l2", "0.01", "--json")
+	whole := clitest.Decode[cv.Report](t, alone)
+	at := slices.IndexFunc(r.Tried, func(t cv.Tried) bool { return t.Flags == "--l2 0.01" })
+	if a := r.Tried[at].Accuracy; *a != whole.Corrected.Accuracy {
+		t.Errorf("accuracy %v, and %v of cv without --try", *a, whole.Corrected.Accuracy)
+	}
+	for _, flags := range []string{"--learner nobody", "--l2 x", "--cost 3", "--seed 3", "rbf",
+		"--folds 3"} {
+		clitest.Fail(t, app.ExitUsage, "--try", "cv", "--data", "d.csv", "--try", flags)
+	}
+	clitest.Fail(t, app.ExitUsage, "--tables", "cv", "--data", noisy, "--try", "--l2 1", "--tables")
 }

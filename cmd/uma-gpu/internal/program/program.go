@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/compare"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
@@ -136,7 +135,7 @@ func New(stdout, stderr io.Writer) *cli.App {
 		Action:         app.NeedCommand,
 		Commands: []*cli.Command{
 			train.New(train.Run), predict.New(predict.Run),
-			eval.New(eval.Run), cv.New(cv.Run), compare.New(compare.Run), clean.New(clean.Run),
+			eval.New(eval.Run), cv.New(cv.Run), clean.New(clean.Run),
 			issues.New(issues.Run),
 			report.New(report.Run), query.New(query.Run),
 			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),

@@ -96,13 +96,6 @@ func names(flags ...string) (all []string) {
 	return all
 }
 
-// With returns the names of the learners that have all these flags, as far as they are of learners.
-func (l *Learner) With(flags []string) []string {
-	return names(slices.DeleteFunc(slices.Clone(flags), func(flag string) bool {
-		return !slices.Contains(l.names, flag)
-	})...)
-}
-
 // Choose returns the parameters that the flags ask for. Where no flag is given they are base's, of
 // a training to go on with, which flags must not change; defaults if base is nil.
 func (l *Learner) Choose(base learners.Params) (learners.Params, error) {

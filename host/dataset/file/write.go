@@ -25,7 +25,7 @@ type WriteOptions struct {
 	// LabelColumn is where a CSV gets the label: "last" (same as ""), "first" or a position.
 	LabelColumn string
 	// Rows, if not nil, fills dst with rows from example first on, of dense d that has its shape
-	// alone; a binary file asks for all rows twice.
+	// alone, to write an .npz.
 	Rows func(dst []float32, first int) error
 	// Put puts what write writes at path; nil means package atomicfile, whole or not at all.
 	Put func(path string, write func(io.Writer) error) error
@@ -34,7 +34,7 @@ type WriteOptions struct {
 // Write writes d to a file, packed if path ends in .gz or .zst: whole or not at all, the same bytes
 // for the same d. Numbers in text have the fewest digits that read back alike. LIBSVM marks an
 // unused last column by D:0 and gives 0 as the label of none; an .npy has no labels; a sparse .npz
-// is SciPy's CSR, with integers or texts as y; a binary file alone keeps prepared examples. Read
+// is SciPy's CSR, with integers or texts as y; it alone keeps prepared examples. Read
 // gives an equal Hash if the classes are in its order and each has an example.
 func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions) error {
 	name := o.Format
@@ -46,16 +46,16 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 		return err
 	}
 	if o.Rows != nil {
-		err = checkShape(d, path, f)
+		err = checkMade(d, path, f)
 	} else {
 		err = d.CheckAll(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if d.Prepared != nil && f.name != "binary" {
+	if d.Prepared != nil && f.name != "npz" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
-			"they are; write the original data, or a binary file (.umab)", path, d.Prepared.Steps, f.name)
+			"they are; write the original data, or an .npz", path, d.Prepared.Steps, f.name)
 	}
 	return o.put(ctx, path, f, d)
 }
@@ -328,12 +328,11 @@ func lastColumnUsed(e dataset.Examples) bool {
 	return false
 }
 
-// checkShape refuses to write made rows of d at path.
-func checkShape(d *dataset.Dataset, path string, f format) error {
-	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "binary" {
+// checkMade refuses to write made rows of d at path.
+func checkMade(d *dataset.Dataset, path string, f format) error {
+	if d.X != nil || d.Sparse() || d.N < 1 || d.D < 1 || f.name != "npz" {
 		return fmt.Errorf("%s: asked to write made rows of %d×%d examples with %d values in memory as "+
-			"%s, wanted a "+
-			"binary file (.umab) of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
+			"%s, wanted an .npz of dense examples that are made alone", path, d.N, d.D, d.Size(), f.name)
 	}
 	if memory.Product(d.N, d.D, 4) > math.MaxInt64/2 {
 		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)

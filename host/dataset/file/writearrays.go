@@ -2,11 +2,14 @@ package file
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -53,33 +56,125 @@ func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	return matrixArray(d.Examples).write(w.w)
 }
 
-// writeNPZ writes stored members of zip's oldest date: the same data, the same bytes.
-func writeNPZ(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
-	var arrays []array
-	if d.Sparse() {
-		arrays = sparseArrays(d.Examples)
-	} else {
-		arrays = []array{matrixArray(d.Examples)}
+// writeNPZ writes stored members of zip's oldest date: the same data, the same bytes. Prepared
+// examples have a Description.
+func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
+	a := newArchive(w.w)
+	if err := a.matrix(w.ctx, d, o.Rows); err != nil {
+		return err
 	}
-	if d.Y != nil {
+	switch {
+	case d.Prepared != nil:
+		if err := a.described(d); err != nil {
+			return err
+		}
+	case d.Y != nil:
 		y, err := labelArray(d)
+		if err == nil {
+			err = a.array(y)
+		}
 		if err != nil {
 			return err
 		}
-		arrays = append(arrays, y)
 	}
-	z := zip.NewWriter(w.w)
-	for _, a := range arrays {
-		part, err := z.CreateHeader(&zip.FileHeader{Name: a.name + ".npy", Method: zip.Store,
-			Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+	return a.zip.Close()
+}
+
+// archive writes an .npz whose arrays begin at multiples of 64 bytes, to be mapped.
+type archive struct {
+	zip *zip.Writer
+	to  *counted
+}
+
+// counted counts the bytes that it writes.
+type counted struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+func newArchive(w io.Writer) *archive {
+	to := &counted{w: w}
+	return &archive{zip.NewWriter(to), to}
+}
+
+// member begins a member, behind padding.
+func (a *archive) member(name string) (io.Writer, error) {
+	if err := a.zip.Flush(); err != nil {
+		return nil, err
+	}
+	const (
+		head, date = 30, 9 // bytes of a local header, and of the date that the library adds to it
+		align      = 64
+	)
+	padding := []byte{0x35, 0xd9, 0, 0} // the kind of field that zipalign takes
+	before := a.to.n + int64(head+len(name)+len(padding)+date)
+	padding[2] = byte(-before & (align - 1))
+	padding = append(padding, make([]byte, padding[2])...)
+	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Extra: padding,
+		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+}
+
+func (a *archive) array(x array) error {
+	w, err := a.member(x.name + ".npy")
+	if err != nil {
+		return err
+	}
+	return x.write(w)
+}
+
+// matrix writes the features, which rows makes unless it is nil.
+func (a *archive) matrix(ctx context.Context, d *dataset.Dataset, rows func(dst []float32,
+	first int) error) error {
+	switch {
+	case rows != nil:
+		w, err := a.member("X.npy")
+		if err == nil {
+			_, err = w.Write(npyfile.Header("<f4", d.N, d.D))
+		}
 		if err != nil {
 			return err
 		}
-		if err := a.write(part); err != nil {
+		return d.Content().EachBlock(ctx, rows, func(_ int, block []float32) error {
+			return npyfile.Write(w, block)
+		})
+	case !d.Sparse():
+		return a.array(matrixArray(d.Examples))
+	}
+	for _, x := range sparseArrays(d.Examples) {
+		if err := a.array(x); err != nil {
 			return err
 		}
 	}
-	return z.Close()
+	return nil
+}
+
+// described writes the classes of the examples, and what arrays cannot say.
+func (a *archive) described(d *dataset.Dataset) error {
+	if d.Y != nil {
+		y := array{"y", "<i4", []int{d.N}, d.N, func(b []byte, i int) []byte {
+			return binary.LittleEndian.AppendUint32(b, uint32(d.Y[i]))
+		}}
+		if err := a.array(y); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(Description{Classes: d.Classes, Features: d.Features, Label: d.Label,
+		LabelColumn: d.LabelColumn, Encoding: d.Encoding, Preparation: d.Prepared, SHA256: d.SHA256,
+		Subnormals: d.Subnormals, Notes: slices.Concat(d.Notes, d.Warnings)})
+	if err != nil {
+		return fmt.Errorf("dataset: %s: %w", DescriptionName, err)
+	}
+	w, err := a.member(DescriptionName)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // matrixArray is the dense matrix of the features. It holds a whole row.

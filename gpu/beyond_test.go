@@ -18,13 +18,12 @@ import (
 
 // beyond is given by bench/beyond.sh, which runs TestBeyond with less memory than the file is
 // long.
-var beyond = flag.String("beyond", "", "prepared binary `FILE` to stream in TestBeyond")
+var beyond = flag.String("beyond", "", "prepared `FILE`.npz to stream in TestBeyond")
 
 // TestBeyond streams a mapped file through a device that does not use host memory in place, in
 // tiles of 16 MiB, and says how fast it reads: the scores are those of the file used in place.
 func TestBeyond(t *testing.T) {
-	d, err := file.Read(t.Context(), *beyond, file.Options{
-		Placement: file.Placement{Trust: true}})
+	d, err := file.Read(t.Context(), *beyond, file.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

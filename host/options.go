@@ -181,7 +181,7 @@ func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memor
 	return features.Prepare(d, s, how...)
 }
 
-// PrepareRows is Prepare of data that are to be written to a binary file, with linear learners in
+// PrepareRows is Prepare of data that are to be written to an .npz, with linear learners in
 // mind, and need not fit in memory once more: if what it returns is not nil, it is for
 // file.WriteOptions.Rows, and d has been left with the shape of the examples alone. See
 // dataset.Dataset.PrepareRows.

@@ -18,7 +18,7 @@ import (
 func TestFileCutShortWhileUsed(t *testing.T) {
 	for _, device := range []string{"cpu"} {
 		dir := t.TempDir()
-		data := filepath.Join(dir, "d.umab")
+		data := filepath.Join(dir, "d.npz")
 		succeed(t, "convert", "--data", digits, "--normalize", "auto", "--out", data)
 		c := processOf(t, "", "train", "--learner", "uma", "--data", data, "--model", filepath.Join(dir,
 			"m.npz"),
@@ -42,7 +42,7 @@ func TestFileCutShortWhileUsed(t *testing.T) {
 			!strings.HasPrefix(last, "uma-gpu: "+data+": the file cannot be read any more") {
 			t.Errorf("%s: exit code %d, last line %q", device, code, last)
 		}
-		if left := names(t, dir); !slices.Equal(left, []string{"d.umab"}) {
+		if left := names(t, dir); !slices.Equal(left, []string{"d.npz"}) {
 			t.Errorf("%s: found %q", device, left)
 		}
 	}

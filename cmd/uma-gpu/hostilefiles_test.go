@@ -34,7 +34,7 @@ var whole = []string{
 	"query --pool d.csv --labelled few.csv --out OUT.csv",
 	"info --data d.csv",
 	"split --data d.csv --fractions 0.5 --out OUT.csv",
-	"convert --data d.csv --out OUT.umab",
+	"convert --data d.csv --out OUT.npz",
 	"confusion inject --data d.csv --confusion C.csv --out OUT.csv",
 	"confusion show C.csv",
 	"confusion show m.npz",

@@ -19,7 +19,7 @@ import (
 // --dry-run has said so.
 func TestTrainMemory(t *testing.T) {
 	dir := t.TempDir()
-	raw, prepared := filepath.Join(dir, "raw.umab"), filepath.Join(dir, "prepared.umab")
+	raw, prepared := filepath.Join(dir, "raw.npz"), filepath.Join(dir, "prepared.npz")
 	succeed(t, "synth", "--examples", "60000", "--features", "200", "--out", raw)
 	succeed(t, "convert", "--data", raw, "--normalize", "auto", "--out", prepared)
 	// What the program has besides, and a MiB or more for each processor.

@@ -40,9 +40,9 @@ func TestRanksTrain(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")
 	succeed(t, "synth", "--examples", "4500", "--features", "6", "--classes", "3", "--out", data)
-	mapped := filepath.Join(dir, "d.umab")
+	mapped := filepath.Join(dir, "d.npz")
 	succeed(t, "convert", "--data", data, "--normalize", "auto", "--out", mapped)
-	raw := filepath.Join(dir, "raw.umab")
+	raw := filepath.Join(dir, "raw.npz")
 	succeed(t, "convert", "--data", data, "--storage", "sparse", "--out", raw)
 	people := filepath.Join(dir, "people.csv")
 	if err := os.WriteFile(people, []byte(peopleTable(6000)), 0o600); err != nil {

@@ -82,7 +82,7 @@ func TestRanksResume(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")
 	succeed(t, "synth", "--examples", "2500", "--features", "12", "--classes", "4", "--out", data)
-	mapped := filepath.Join(dir, "d.umab")
+	mapped := filepath.Join(dir, "d.npz")
 	succeed(t, "convert", "--data", data, "--storage", "sparse", "--out", mapped)
 	want, got, checkpoint := filepath.Join(dir, "want.npz"), filepath.Join(dir, "got.npz"),
 		filepath.Join(dir, "c.npz")

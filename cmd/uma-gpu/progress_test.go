@@ -244,11 +244,10 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"calibrate", "--data", small, "--model", at("m.npz"), "--out", at("c.npz")},
 			[]string{"fitting the temperature, reading"}},
 		{[]string{"info", "--data", texts, "--text", "note"}, []string{"making features, example"}},
-		{[]string{"convert", "--data", small, "--out", at("a.umab")}, []string{"writing " + at("a.umab") +
+		{[]string{"convert", "--data", small, "--out", at("a.npz")}, []string{"writing " + at("a.npz") +
 			", byte"}},
 		{[]string{"convert", "--data", small, "--out", at("a.svm")}, []string{"writing " + at("a.svm") +
 			", example"}},
-		{[]string{"info", "--data", at("a.umab")}, []string{"checking the data, byte"}},
 		{[]string{"predict", "--data", small, "--model", at("m.npz"), "--out", at("p.txt")},
 			[]string{"predicting, example"}},
 		{[]string{"predict", "--data", small, "--model", at("k.npz"), "--out", at("p.txt")},

@@ -87,14 +87,12 @@ func corpora(t *testing.T, dir string) (all []corpus) {
 			"--out", data, "--write-confusion", s.confusion)
 		if from[1] == "first" { // to its usual place
 			succeed(t, "convert", "--data", data, "--label-column", "first", "--out", data+".npz")
-			succeed(t, "convert", "--data", data+".npz", "--out", data+".umab")
 			if err := os.Remove(data); err != nil {
 				t.Fatal(err)
 			}
-			succeed(t, "convert", "--data", data+".umab", "--out", data)
+			succeed(t, "convert", "--data", data+".npz", "--out", data)
 		}
-		for _, format := range []string{".tsv", ".csv.gz", ".csv.zst", ".npz", ".svm", ".svm.gz",
-			".umab"} {
+		for _, format := range []string{".tsv", ".csv.gz", ".csv.zst", ".npz", ".svm", ".svm.gz"} {
 			copied := filepath.Join(dir, name+"-copy"+format)
 			succeed(t, "convert", "--data", data, "--out", copied)
 			s.files = append(s.files, copied)

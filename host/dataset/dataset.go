@@ -108,8 +108,6 @@ type Found struct {
 	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
 	Notes, Warnings []string
-	// Unchecked says that the file is a binary one of version 1, without checksums.
-	Unchecked bool
 	// Subnormals counts the numbers that were subnormal in float32 and became +0 (clause 2).
 	Subnormals int
 }

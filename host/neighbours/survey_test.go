@@ -190,7 +190,7 @@ func TestOneGraph(t *testing.T) {
 	for i := range all {
 		all[i] = i
 	}
-	path := filepath.Join(t.TempDir(), "x.umab")
+	path := filepath.Join(t.TempDir(), "x.npz")
 	plain := &dataset.Dataset{Examples: x}
 	if err := file.Write(ctx, path, plain, file.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,6 @@ type labelling struct {
 type counters struct {
 	n          int   // accepted examples
 	seen       int   // accepted and rejected ones
-	promised   int   // rows that the file is certain to have, 0 if that is not known
 	before     int   // examples of the parts before this one, accepted and rejected ones
 	passed     int64 // bytes of these parts
 	settled    bool  // a block was given away: the next ones have its width, storage and classes
@@ -142,7 +141,7 @@ func (b *builder) accept(place int) error {
 	}
 	if b.x != nil {
 		b.rowFrom = len(b.x)
-		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) && !b.takesAll() {
+		if len(b.x) >= segmentValues && len(b.x)+b.width > cap(b.x) {
 			b.sealDense()
 			return b.sealed()
 		}
@@ -161,19 +160,6 @@ func (b *builder) accept(place int) error {
 		return b.sealed()
 	}
 	return nil
-}
-
-// takesAll makes room for all rows that the file is sure to have, unless they are mostly zeros.
-func (b *builder) takesAll() bool {
-	total := b.promised * b.width
-	b.promised = 0
-	if total <= len(b.x) || len(b.segments) > 0 || b.spills() && 4*total >= spillFrom ||
-		sparseIsSmaller(countStored(b.x), len(b.x)/b.width, b.width) || memory.Check(int64(4*total),
-		"all rows") != nil {
-		return false
-	}
-	b.x = append(make([]float32, 0, total+total/b.width), b.x...)
-	return true
 }
 
 // sealed gives away what is a block, of a stream, and else looks at the memory.

@@ -40,7 +40,7 @@ func TestFileChangesWhileRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"d.csv", "d.svm", "d.npz", "d.umab", "d.csv.gz", "d.csv.zst"} {
+	for _, name := range []string{"d.csv", "d.svm", "d.npz", "d.csv.gz", "d.csv.zst"} {
 		if err := Write(t.Context(), path(name), whole, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -224,7 +224,7 @@ func TestPackedDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string]*bytes.Buffer{"binary": &binary, "libsvm": &svm} {
+	for name, b := range map[string]*bytes.Buffer{"npz": &binary, "libsvm": &svm} {
 		f, err := formatNamed(name, true)
 		if err != nil {
 			t.Fatal(err)

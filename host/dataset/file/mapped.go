@@ -14,7 +14,7 @@ import (
 )
 
 // mapFrom is the size of a matrix, in bytes, from which it is mapped rather than read.
-var mapFrom int64 = 16 << 20
+var mapFrom int64 = 256 << 10
 
 // mappedFile is the Home of examples in a mapped file.
 type mappedFile struct {
@@ -76,7 +76,7 @@ func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
 		store.Remember(raw, b.src.path, false)
 	}
 	values := raw[p.offset : p.offset+memory.Product(n, d, 4)]
-	var s scan
+	s := scan{finite: true}
 	err = store.Guard(func() error {
 		if p.crc != nil {
 			s.crc = crc32.ChecksumIEEE(raw[p.start:p.offset])
@@ -88,7 +88,7 @@ func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
 			"%08x; fetch the file or convert the data again", s.crc, *p.crc)
 	}
 	sparse := b.prepared == nil && sparseIsBetter(s.stored, n, d)
-	if err != nil || s.unfit || b.o.Storage == "sparse" ||
+	if err != nil || !s.finite || s.tiny && b.prepared == nil || b.o.Storage == "sparse" ||
 		(b.o.Storage == "" || b.o.Storage == "auto") && sparse {
 		home.Close() // only read
 		return false, err
@@ -109,7 +109,8 @@ func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
 type scan struct {
 	crc    uint32 // IEEE, of all bytes
 	stored int    // values other than +0
-	unfit  bool   // some are subnormal or not finite
+	finite bool   // all values are
+	tiny   bool   // some are subnormal
 }
 
 // values scans values as they lie in memory, until ctx ends.
@@ -127,9 +128,9 @@ func (s *scan) values(ctx context.Context, raw []byte) error {
 		for _, v := range store.View[int32](part) {
 			switch bits := uint32(v); bits & 0x7f800000 {
 			case 0x7f800000:
-				s.unfit = true
+				s.finite = false
 			case 0:
-				s.unfit = s.unfit || bits<<1 != 0
+				s.tiny = s.tiny || bits<<1 != 0
 			}
 			if v != 0 {
 				s.stored++

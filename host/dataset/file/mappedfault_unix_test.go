@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +17,10 @@ import (
 // A read of what somebody cut off is an error that names the file, on each processor, and nothing
 // else is taken for that.
 func TestGuard(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.umab")
-	d := &dataset.Dataset{Examples: dataset.Examples{N: 4096, D: 64, X: make([]float32, 4096*64)}}
+	defer func(before int64) { mapFrom = before }(mapFrom)
+	mapFrom = 0
+	path := filepath.Join(t.TempDir(), "d.npy")
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 4096, D: 64, X: slices.Repeat([]float32{1}, 4096*64)}}
 	if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}

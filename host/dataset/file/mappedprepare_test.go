@@ -23,7 +23,7 @@ func TestPrepareBy(t *testing.T) {
 		L2: true}); err != nil {
 		t.Fatal(err)
 	}
-	d := stored(t, &prepared, Options{Features: 5})
+	d := onDisk(t, &prepared, Options{Features: 5})
 	at := &d.X[0]
 	model := *prepared.Prepared
 	model.B = slices.Clone(model.B)
@@ -31,7 +31,7 @@ func TestPrepareBy(t *testing.T) {
 		d.D != 6 || d.SHA256 != raw.SHA256 {
 		t.Errorf("found %v, %d×%d", err, d.N, d.D)
 	}
-	none := stored(t, raw, Options{})
+	none := onDisk(t, raw, Options{})
 	at = &none.X[0]
 	if err := features.Prepare(none, dataset.Steps{}); err != nil || &none.X[0] != at ||
 		none.Prepared == nil || none.D != 5 {
@@ -57,4 +57,29 @@ func TestPrepareBy(t *testing.T) {
 		parts[0].CheckAll(t.Context()) != nil {
 		t.Errorf("%v: %+v", err, parts[0])
 	}
+}
+
+// onDisk returns d as it is mapped from an .npz.
+func onDisk(t *testing.T, d *dataset.Dataset, o Options) *dataset.Dataset {
+	t.Helper()
+	defer func(before int64) { mapFrom = before }(mapFrom)
+	mapFrom = 0
+	path := filepath.Join(t.TempDir(), "d.npz")
+	if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	o.NoLabels = d.Y == nil
+	mapped, err := Read(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := mapped.Home.(*mappedFile); !ok {
+		t.Fatal("the matrix is not mapped")
+	}
+	t.Cleanup(func() {
+		if err := mapped.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return mapped
 }

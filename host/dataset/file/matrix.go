@@ -39,9 +39,6 @@ func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
 			return err
 		}
 	}
-	if b.certain(r, int64(t.Size), n, d) {
-		b.promised = n
-	}
 	b.width, b.x = d, []float32{}
 	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
 	return b.elements(r, t, n, d, func(part []float32) error {
@@ -135,7 +132,7 @@ func (b *builder) flushRow(row []float32) int {
 				bad = j
 			}
 		case 0:
-			if bits<<1 != 0 {
+			if bits<<1 != 0 && b.prepared == nil {
 				row[j] = decimal.Flush(v, &b.subnormals)
 			}
 		}

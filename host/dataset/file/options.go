@@ -16,7 +16,7 @@ import (
 // label.
 type Options struct {
 	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet" (with package host/dataset/parquet),
-	// "binary", or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
+	// or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
 	// index:value.
 	Format string
 	// Storage is "dense", "sparse" or "auto" (same as ""): sparse if fewer than one value in eight is
@@ -63,12 +63,7 @@ type Options struct {
 
 // Placement says where the examples lie, and what is done so that they fit there.
 type Placement struct {
-	// Trust leaves the checksums of a binary file alone, which is then opened without being read.
-	Trust bool
-	// Prepare names steps, or auto: a binary file whose prepared copy does not fit is refused early.
-	Prepare string
-	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be
-	// done.
+	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
 	Spill bool
 }
 

@@ -2,16 +2,13 @@ package file
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -23,16 +20,13 @@ type parts struct {
 	first string // the path of the first
 	kind  string // of its format
 
-	b       *builder // nil before the first part
-	table   *columns // of the first part that is a table
-	opened  []*dataset.Dataset
-	hashes  []string         // of binary parts
-	given   bool             // the labels of all are in one file
-	written *dataset.Dataset // the first binary part, but for its examples
+	b     *builder // nil before the first part
+	table *columns // of the first part that is a table
+	given bool     // the labels of all are in one file
 }
 
 // ReadAll returns the data set that Read would find in one file of all examples. Tables have the
-// first part's columns; prepared parts one preparation; Options.Labels has all labels. name is for
+// first part's columns; Options.Labels has all labels. name is for
 // messages. Examples are copied.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
 	error) {
@@ -53,14 +47,9 @@ func readAllOnce(ctx context.Context, name string, paths []string, o Options) (*
 	o.remarks = &remarks{}
 	p := &parts{name: name, first: paths[0], given: o.Labels != ""}
 	o.parts = p
-	defer p.close()
 	for k, path := range paths {
 		p.last = k == len(paths)-1
-		var d *dataset.Dataset
-		err := dataset.Guard(func() (err error) { // of binary parts before this one
-			d, err = readOnce(ctx, path, o)
-			return err
-		})
+		d, err := readOnce(ctx, path, o)
 		if !errors.Is(err, errGivenAway) {
 			return d, err
 		}
@@ -84,13 +73,6 @@ func (p *parts) sameKind(path string, f format) error {
 			"parts to one format", path, f.name, p.first, p.kind)
 	}
 	return nil
-}
-
-// close gives back binary parts.
-func (p *parts) close() {
-	for _, d := range p.opened {
-		d.Close() // of what was only read: nothing to lose
-	}
 }
 
 // goesOn reports whether there is a part behind the one that was read.
@@ -261,83 +243,4 @@ func (b *builder) checkWidth(width int) error {
 		return nil
 	}
 	return b.src.errorf("found %d features, wanted %d as in the parts before", width, b.width)
-}
-
-// asPart enters the examples of d, of a binary file, as one part.
-func asPart(d *dataset.Dataset, s *source, o Options) (*dataset.Dataset, error) {
-	o.parts.opened = append(o.parts.opened, d)
-	b, err := newBuilder(s, o)
-	if err == nil {
-		err = dataset.Guard(func() error { return b.part(d) })
-	}
-	if err != nil {
-		return nil, err
-	}
-	return b.finish()
-}
-
-// part enters the examples of a binary file, which stays open; values are not looked at.
-func (b *builder) part(d *dataset.Dataset) error {
-	p := b.o.parts
-	if err := b.checkWidth(d.D); err != nil {
-		return err
-	}
-	if p.written == nil {
-		head := *d
-		head.Examples, head.Y, head.Home = dataset.Examples{}, nil, nil
-		p.written = &head
-	}
-	w := p.written
-	switch {
-	case (w.Prepared == nil) != (d.Prepared == nil) || w.Prepared != nil &&
-		prepared.Difference(w.Prepared, d.Prepared) != "":
-		return b.src.errorf("found examples that were prepared otherwise than in %s, wanted parts that "+
-			"are raw, or prepared by one preparation; join the raw parts", p.first)
-	case !slices.Equal(w.Features, d.Features):
-		return b.src.errorf("found other names of features than in %s, wanted the same in one order",
-			p.first)
-	case !reflect.DeepEqual(w.Encoding, d.Encoding):
-		return b.src.errorf("found features that were made of other words than in %s; join the tables "+
-			"that they were made of, or convert them with the model of one (%s)", p.first,
-			option.Named("encoding"))
-	}
-	b.width = d.D
-	p.hashes = append(p.hashes, d.SHA256)
-	codes := make([]int32, len(d.Classes))
-	for k, name := range d.Classes {
-		if fault := b.labels.set([]byte(name)); fault != "" {
-			return b.src.errorf("%s", fault)
-		}
-		codes[k] = b.labels.pending
-	}
-	for i := range d.N {
-		if b.labels != nil {
-			b.labels.pending = codes[d.Y[i]]
-		}
-		if ok, err := b.admit(b.number()); !ok {
-			return err
-		}
-	}
-	s := segment{rows: d.N, width: d.D, x: d.X}
-	if d.Sparse() {
-		s = segment{rows: d.N, counts: make([]int32, d.N), columns: d.Columns, values: d.Values}
-		for i := range s.counts {
-			s.counts[i] = int32(d.Starts[i+1] - d.Starts[i])
-		}
-		b.stored += len(d.Values)
-	} else {
-		b.stored += countStored(d.X)
-	}
-	b.segments = append(b.segments, s)
-	b.here = len(b.segments) // it is in a file already
-	b.subnormals += d.Subnormals
-	b.about = func(joined *dataset.Dataset) {
-		joined.Features, joined.Label, joined.LabelColumn = w.Features, w.Label, w.LabelColumn
-		joined.Encoding, joined.Prepared = w.Encoding, w.Prepared
-		if w.Prepared != nil && !slices.Contains(p.hashes, "") { // that of all raw data is not known
-			sum := sha256.Sum256(fmt.Append(nil, "uma-gpu parts 1\n", p.hashes))
-			joined.SHA256 = fmt.Sprintf("%x", sum[:])
-		}
-	}
-	return nil
 }

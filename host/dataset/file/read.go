@@ -65,7 +65,6 @@ func formats() []format {
 		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
 		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
 		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
-		{"binary", "binary", false, []string{".umab"}, isBinary, readBinary, writeBinary},
 	}
 }
 
@@ -101,9 +100,9 @@ func formatNamed(name string, write bool) (format, error) {
 
 // Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
 // number becomes the nearest float32; what is no finite number is an error, as is a file of one
-// class. Errors begin with file:line:column where they belong to a place. A plain binary file is
-// mapped, not copied: nobody may write to it, use it under Guard, and Close unmaps it. The end of
-// ctx ends Read, though a waiting read of a pipe goes on by itself.
+// class. Errors begin with file:line:column where they belong to a place. A large float32 matrix
+// of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and Close
+// unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
 	return surveying(o, []string{path}, func(o Options) (*dataset.Dataset, error) {
 		return readOnce(ctx, path, o)
@@ -214,8 +213,7 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 		d.Close() // of what was only read: nothing to lose
 		return nil, err
 	}
-	if fileOf(d) == nil &&
-		d.Prepared == nil { // else the file says it, and hashing would read all of it
+	if d.Prepared == nil { // else the file says it
 		if d.SHA256, err = d.Content().Hash(s.ctx); err != nil {
 			d.Close() // of what was only read: nothing to lose
 			return nil, err

@@ -14,7 +14,7 @@ func TestSplitOfFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mapped := stored(t, d, Options{})
+	mapped := onDisk(t, d, Options{})
 	parts, err := dataset.SplitCounts(mapped, []int{20, dataset.Rest, 10}, 3, dataset.InPlace)
 	if err != nil {
 		t.Fatal(err)

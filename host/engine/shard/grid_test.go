@@ -28,7 +28,7 @@ func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
 		{"sparse", func(way, ranks.Reducer) (*dataset.Dataset, error) { return sparse, nil }},
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"d.umab", "d.csv"} {
+	for _, name := range []string{"d.npz", "d.csv"} {
 		path := filepath.Join(dir, name)
 		if err := file.Write(t.Context(), path, dense, file.WriteOptions{}); err != nil {
 			t.Fatal(err)

@@ -71,8 +71,6 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 			"auto", "dense", "sparse"),
 		Count(&d.MaxErrors, "max-errors", 1, 1, math.MaxInt, "list the first `N` bad examples"),
 		Switch(&d.SkipBad, "skip-bad", "pass over bad examples, and say which"),
-		Switch(&d.Trust, "trust-data",
-			"do not compare a .umab file with its checksums before it is used"),
 		Text(&d.categories, "categories", "",
 			"comma `LIST` of columns that are categories, as columns of words are"),
 		Count(&e.Levels, "levels", 0, 1, math.MaxInt,
@@ -147,12 +145,6 @@ func List(text string) []string {
 // Read reads the data; the caller closes what it gets, after all that uses its examples.
 func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, error) {
 	return ReadData(ctx, d.Path, o, d.common.Notes)
-}
-
-// ReadWhole reads the data and every value of them: it makes sure that a binary file has the
-// content that it was written with, and that the content hash is known.
-func (d *Data) ReadWhole(ctx context.Context, o file.Options) (*dataset.Dataset, error) {
-	return ReadWhole(ctx, d.Path, o, d.common.Notes)
 }
 
 // AsModel has o read the columns of a table as the columns of features f, whatever flags say of

@@ -97,10 +97,6 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	if d.Encoding != nil {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
-	if d.Unchecked {
-		n.Say("data: the file is of a version without checksums; uma-gpu convert writes one that has " +
-			"them")
-	}
 	if !n.Described {
 		for _, note := range d.Notes {
 			n.Say("data: %s", note)
@@ -117,28 +113,6 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	}
 	if d.Subnormals > 0 {
 		n.Say("data: %d numbers smaller than float32 holds in full became 0", d.Subnormals)
-	}
-	return d, nil
-}
-
-// ReadWhole is ReadData for commands that read every value anyway: it makes sure that a binary file
-// has the content that it was written with, and that the content hash is known.
-func ReadWhole(ctx context.Context, path string, o file.Options, n Notes,
-) (*dataset.Dataset, error) {
-	d, err := ReadData(ctx, path, o, n)
-	if err != nil {
-		return nil, err
-	}
-	err = file.Verify(ctx, d)
-	if ctx.Err() != nil {
-		err = Interrupted(ctx)
-	}
-	if err != nil {
-		d.Close() // only read
-		return nil, err
-	}
-	if d.SHA256 == "" && d.Prepared == nil {
-		d.SHA256 = d.Hash()
 	}
 	return d, nil
 }

@@ -38,7 +38,7 @@ var CommandGroups = []Group{
 // FlagGroups are the flags by their subject, whatever the command. A new flag is a word here.
 var FlagGroups = []Group{
 	{"Data", `data format label-column ignore-columns id-column header separator decimal labels
-		x-name y-name zero-based storage max-errors trust-data skip-bad no-labels categories knots levels
+		x-name y-name zero-based storage max-errors skip-bad no-labels categories knots levels
 		text text-features text-min-df text-ngrams missing unseen encoding match-features normalize validate stream
 		features classes examples labelled
 		pool show show-file pictures fractions counts synthetic npz`},

@@ -29,15 +29,15 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "convert",
 		Usage: "write a data set in another format",
-		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy, .umab, …) and
+		Description: `The name of --out says the format (.csv, .tsv, .svm, .npz, .npy) and
 whether it is packed (.gz, .zst); --to forces the format. A table keeps the label where it was. An
 .npz has the arrays X and y, or if most values are 0 those of scipy.sparse.save_npz and y. An .npy
 has no place for labels and takes --no-labels. The copy has the content hash that info prints of the
 original.
 
-A binary file (.umab) is mapped into memory instead of read. It opens at once whatever its size, the
-processor computes on it in place, and it need not fit in memory. --normalize prepares the features
-once and for all: train then takes them as they are, and the model still predicts from raw data.
+The float32 matrix of an .npy or .npz is mapped into memory instead of read, so it need not fit.
+--normalize prepares the features once and for all, and keeps classes, names and preparation in an
+.npz: train then takes them as they are, and the model still predicts from raw data.
 
 Converting data of any size takes some hundred megabytes of memory. The rest lies in files without
 names in $TMPDIR or /var/tmp, which takes up to twice the features there.
@@ -47,14 +47,14 @@ A table of text is copied to a table as it is, cell by cell, without the columns
 them). --encoding has them made, in a table too, as they are for a model that was trained before.
 
 Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
-Example: uma-gpu convert --data big.csv --normalize auto --out big.umab`,
+Example: uma-gpu convert --data big.csv --normalize auto --out big.npz`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "make features of columns as those of the model `FILE`.npz"),
 			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.Formats(true)),
 				append([]string{"auto"}, file.Formats(true)...)...),
 			app.StepsFlag(&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
-				Destination: &o.Normalize, Usage: "prepare for binary, by `STEPS` as of train"}),
+				Destination: &o.Normalize, Usage: "prepare for an .npz, by `STEPS` as of train"}),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -67,15 +67,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if o.Given("normalize") && to != "binary" {
-		return app.Usage("--normalize is given with an output in format %s, wanted binary (.umab): "+
-			"no other can say that the examples are prepared", to)
+	if o.Given("normalize") && to != "npz" {
+		return app.Usage("--normalize is given with an output in format %s, wanted npz: no other can "+
+			"say that the examples are prepared", to)
 	}
 	if err := o.encodedAs(&options); err != nil {
 		return err
 	}
 	options.Spill = true
-	d, err := o.Data.ReadWhole(ctx, options)
+	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (o *Options) tell(d *dataset.Dataset, to string) {
 	o.Notes.Say("%d examples × %d features%s written to %s as %s%s%s", d.N, d.FeatureCount(),
 		app.ClassesOf(d),
 		o.Out, app.PackedText(o.Out)+to, size, prepared)
-	if d.Features != nil && to != "csv" && to != "binary" {
+	if d.Features != nil && to != "csv" && d.Prepared == nil {
 		o.Notes.Say("the names of the features are left out; %s has no place for them", to)
 	}
 	o.Notes.IDsLeftOut(d, o.Out, to)

@@ -124,8 +124,8 @@ func TestTrainValidates(t *testing.T) {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.
-	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("p.umab"))
-	stdout, _ = clitest.Succeed(t, append([]string{"train", "--data", file("p.umab"), "--model",
+	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("prepared.npz"))
+	stdout, _ = clitest.Succeed(t, append([]string{"train", "--data", file("prepared.npz"), "--model",
 		file("p.npz"),
 		"--validate", "0.5"}, args...)...)
 	if r := clitest.Decode[train.Report](t, stdout); r.Validation.Examples != 250 ||

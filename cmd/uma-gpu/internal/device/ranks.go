@@ -101,7 +101,7 @@ func CompareReading(path string, o *file.Options) error {
 		return err
 	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
-		o.Labels != "", o.Trust, o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
+		o.Labels != "", o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
 		o.SkipBad, o.SkipFew, o.MaxErrors)
 	return agree(what)
 }

@@ -30,8 +30,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
 		Description: `A duplicate is an example with the same values as an earlier one. It conflicts if
 its label is not that of the first. Conflicts hint at label noise, but for examples that may belong
-to several classes. The hash is that of the content: copies in other formats have the same. A binary
-file (.umab) has it stored; it is compared with what the file holds.
+to several classes. The hash is that of the content: copies in other formats have the same.
 
 --data takes parts of one set, in the order of their names by a pattern in quotes, 'part-*.csv', or
 as a list with commas, where no file has that very name. Tables have the columns of the first part,
@@ -95,7 +94,7 @@ func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Da
 		func() { options.NoLabels, options.Labels = true, "" },
 	} {
 		relax()
-		if d, err = o.Data.ReadWhole(ctx, options); err == nil || o.Data.Path == "-" ||
+		if d, err = o.Data.Read(ctx, options); err == nil || o.Data.Path == "-" ||
 			options.Encode.Missing != dataset.MissingAuto ||
 			errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) ||
 			errors.Is(err, memory.ErrBudget) {

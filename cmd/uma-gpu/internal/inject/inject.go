@@ -60,7 +60,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	options := o.Data.Options()
-	d, err := o.Data.ReadWhole(ctx, options)
+	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err
 	}

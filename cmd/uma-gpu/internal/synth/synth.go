@@ -29,7 +29,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "write a synthetic data set of any size, the same on every machine",
 		Description: `Draws class centres on a sphere and round noise about them, so that a linear
 classifier is the best one. Classes are named 0, 1, ...; values have three decimals. More examples
-of the same seed begin with the same ones. A binary file (.umab) need not fit in memory.
+of the same seed begin with the same ones. An .npz need not fit in memory.
 
 Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
 		Flags: app.Flags(app.Required(app.Count(&o.Examples, "examples", 0, 1, math.MaxInt,
@@ -50,7 +50,7 @@ func Run(ctx context.Context, o *Options) error {
 	set := &dataset.Dataset{Examples: dataset.Examples{N: o.Examples, D: o.Features}}
 	layout := file.WriteOptions{}
 	var err error
-	if file.FormatOfName(o.Out) == "binary" {
+	if file.FormatOfName(o.Out) == "npz" {
 		err = o.rowByRow(ctx, set, &layout)
 	} else {
 		set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)

@@ -172,17 +172,13 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model,
 	}
 	if base := o.Base(); base != nil {
 		d, err := ReadFor(ctx, &o.Data, o.Read, match, base)
-		// a mapped file, whose columns traded places, or an old one
+		// whose columns traded places
 		if err == nil && d.SHA256 == "" && d.Prepared == nil {
 			d.SHA256 = d.Hash()
 		}
 		return d, err
 	}
-	r := o.Read
-	if r.Prepare = o.Train.Preparation; r.Prepare == "auto" && o.Train.Kernel != nil {
-		r.Prepare = host.DefaultStepsKernel
-	}
-	return o.Data.Read(ctx, r)
+	return o.Data.Read(ctx, o.Read)
 }
 
 // ReadFor reads raw data as the features of a model.

@@ -4,6 +4,7 @@ package prepared
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -42,5 +43,5 @@ func CheckRoom(d *dataset.Dataset, steps string) error {
 	}
 	return d.Errorf("%w; a file that is prepared already need not fit: convert it first (%s %s %s)",
 		err, option.Named("data", d.Path), option.Named("normalize", steps),
-		option.Named("out", strings.TrimSuffix(d.Path, ".umab")+".prepared.umab"))
+		option.Named("out", strings.TrimSuffix(d.Path, filepath.Ext(d.Path))+".prepared.npz"))
 }

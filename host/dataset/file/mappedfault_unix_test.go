@@ -20,7 +20,8 @@ func TestGuard(t *testing.T) {
 	defer func(before int64) { mapFrom = before }(mapFrom)
 	mapFrom = 0
 	path := filepath.Join(t.TempDir(), "d.npy")
-	d := &dataset.Dataset{Examples: dataset.Examples{N: 4096, D: 64, X: slices.Repeat([]float32{1}, 4096*64)}}
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 4096, D: 64, X: slices.Repeat([]float32{1},
+		4096*64)}}
 	if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}

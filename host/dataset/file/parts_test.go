@@ -51,7 +51,8 @@ func TestReadAll(t *testing.T) {
 				}
 				var paths []string
 				for k, from := range cuts[:len(cuts)-1] {
-					paths = append(paths, write(fmt.Sprintf("%d.%s", k, format), cutExamples(whole, from, cuts[k+1])))
+					paths = append(paths, write(fmt.Sprintf("%d.%s", k, format), cutExamples(whole, from,
+						cuts[k+1])))
 				}
 				got, err := ReadAll(t.Context(), "all", paths, o)
 				if err != nil {

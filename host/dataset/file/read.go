@@ -101,8 +101,8 @@ func formatNamed(name string, write bool) (format, error) {
 // Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
 // number becomes the nearest float32; what is no finite number is an error, as is a file of one
 // class. Errors begin with file:line:column where they belong to a place. A large float32 matrix
-// of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and Close
-// unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
+// of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and
+// Close unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
 	return surveying(o, []string{path}, func(o Options) (*dataset.Dataset, error) {
 		return readOnce(ctx, path, o)

@@ -115,7 +115,7 @@ func TestStreamRefuses(t *testing.T) {
 		{csv + "1,c\n", Options{}, "2 fields 17 line 1"},
 		{"1,2,a\n3,4,a\n", Options{}, `"a" 2 examples`},
 		{"", Options{}, "no example"},
-		{"@relation r\n", Options{}, "CSV LIBSVM"},
+		{"\x93NUMPY\x01\x00", Options{}, "CSV LIBSVM"},
 	} {
 		s, err := streamOf(t, "f", c.text, c.o)
 		for err == nil {

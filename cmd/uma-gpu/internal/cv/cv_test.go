@@ -124,10 +124,10 @@ func TestTrainValidates(t *testing.T) {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.
-	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out", file("prepared.npz"))
+	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out",
+		file("prepared.npz"))
 	stdout, _ = clitest.Succeed(t, append([]string{"train", "--data", file("prepared.npz"), "--model",
-		file("p.npz"),
-		"--validate", "0.5"}, args...)...)
+		file("p.npz"), "--validate", "0.5"}, args...)...)
 	if r := clitest.Decode[train.Report](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -152,7 +151,7 @@ func (o *Options) checkOwnMap() error {
 	case k == nil:
 	case k.Components != 0 || k.Variance != 0:
 		found = "a number of components"
-	case k.Landmarks != 0 || k.Choice != "" && k.Choice != pca.Uniform:
+	case k.Landmarks != 0:
 		found = "landmarks"
 	case k.Steps != nil:
 		found = "a preparation of components"

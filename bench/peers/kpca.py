@@ -51,7 +51,7 @@ def uma(folder, o, gamma):
     def call(*words):
         return subprocess.run([o.program, "kpca", *words, "--device", o.device, "--quiet"], check=True, capture_output=True, text=True, cwd=folder).stdout
 
-    choice = ["--landmarks", str(o.landmarks), "--landmark-choice", o.choice] if o.landmarks else ["--landmarks", "all"]
+    choice = ["--landmarks", str(o.landmarks)] if o.landmarks else ["--landmarks", "all"]
     found = json.loads(call("fit", "--data", "x.npy", "--no-labels", "--normalize", "none", "--kernel", "rbf", "--gamma", repr(gamma) if gamma else "median",
                             "--components", str(o.components), *choice, "--basis", "b.npz", "--json"))
     start = time.perf_counter()
@@ -97,7 +97,6 @@ def main():
     a.add_argument("--gamma", type=float, help="default: that of the program, 1 / median squared distance")
     a.add_argument("--components", type=int, default=640)
     a.add_argument("--landmarks", type=int, default=0)
-    a.add_argument("--choice", default="uniform")
     a.add_argument("--device", default="cpu")
     a.add_argument("--solvers", default="dense,dense/float32,arpack,randomized")
     a.add_argument("--runs", type=int, default=1)

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
@@ -78,8 +77,7 @@ type trial struct {
 var trials = sync.OnceValue(func() map[string]trial {
 	letters, numbers := blobs(121, "cat", "dog", "<é>"), blobs(121, "-1", "0", "12")
 	mapped := func(f kernel.Function, cosine bool) *fitting.Options {
-		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30,
-			Choice: pca.Uniform}
+		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30}
 	}
 	all := map[string]trial{}
 	for name, o := range map[string]host.Options{

@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
@@ -41,12 +40,11 @@ func kernelWays() []way {
 		w := way{name: name, options: host.Options{Learner: learner, Kernel: &k, MaxSteps: 6}}
 		all = append(all, w)
 	}
-	add("two panels, farthest, uma", uma.Defaults(), func(k *fitting.Options) {
-		k.Landmarks, k.Choice = 300, pca.Farthest
+	add("two panels, uma", uma.Defaults(), func(k *fitting.Options) {
+		k.Landmarks = 300
 	})
-	add("kmeans++, cosine", gradients, func(k *fitting.Options) {
-		k.Function, k.Cosine, k.Choice, k.Components = kernel.Function{Kind: kernel.Linear}, true,
-			pca.KMeans, 4
+	add("cosine", gradients, func(k *fitting.Options) {
+		k.Function, k.Cosine, k.Components = kernel.Function{Kind: kernel.Linear}, true, 4
 	})
 	add("poly, whose values differ in size", gradients, func(k *fitting.Options) {
 		k.Function = kernel.Function{Kind: kernel.Poly, Gamma: 40, Coef0: 1, Degree: 7}

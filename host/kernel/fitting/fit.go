@@ -75,7 +75,7 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 			steps = []dataset.Steps{plainSteps}
 		}
 	}
-	if o.Coordinates && k.Choice == "" && o.Landmarks < x.N {
+	if o.Coordinates && o.Landmarks < x.N {
 		if o.Rows, err = boundary(ctx, p, o); err != nil {
 			return nil, none, err
 		}

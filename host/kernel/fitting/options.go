@@ -55,11 +55,7 @@ type Options struct {
 	// all coordinates of the landmarks, 1000 by default, which cost less: of learners that see no
 	// rotation
 	Coordinates bool
-	// of landmarks: pca.Uniform, KMeans or Farthest; "" for Uniform, or near boundaries between
-	// classes if coordinates are taken
-	Choice string
-	Steps  *dataset.Steps // preparation of the components; nil for a choice by noise and number
-	Memory int64          // most bytes for the fit; 0 for no limit
+	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
 }
 
 // findsGamma says whether γ is to be found.
@@ -82,7 +78,7 @@ func (k *Options) searches() bool {
 func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	o := pca.Options{
 		Function: k.Function, Cosine: k.Cosine, Components: k.Components, Variance: k.Variance,
-		Landmarks: k.Landmarks, Choice: k.Choice, Seed: seed, MemoryLimit: k.Memory,
+		Landmarks: k.Landmarks, Seed: seed,
 	}
 	if k.findsGamma() {
 		o.Function.Gamma = 1

@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -75,7 +74,7 @@ func TestOwnMapRefuses(t *testing.T) {
 		"number components": {Kernel: &fitting.Options{Function: rbf, Components: 5}},
 		"components":        {Kernel: &fitting.Options{Function: rbf, Variance: 0.5}},
 		"landmarks":         {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
-		"landmarks none":    {Kernel: &fitting.Options{Function: rbf, Choice: pca.Farthest}},
+		"landmarks none":    {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
 		"preparation":       {Kernel: &fitting.Options{Function: rbf, Steps: &dataset.Steps{L2: true}}},
 		"model kernel map":  {From: components.Model},
 		"kernelmean":        {From: components.Model},

@@ -35,7 +35,7 @@ func TestFitCancelled(t *testing.T) {
 		o Options
 	}{
 		"all":            {small, Options{Function: rbf, Components: 5}},
-		"landmarks":      {small, Options{Function: rbf, Components: 5, Landmarks: 30, Choice: KMeans}},
+		"landmarks":      {small, Options{Function: rbf, Components: 5, Landmarks: 30}},
 		"many":           {large, Options{Function: rbf, Components: 40}},
 		"many landmarks": {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20}},
 	} {

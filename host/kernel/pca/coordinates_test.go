@@ -99,8 +99,4 @@ func TestCoordinatesErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, ErrOptions)
 		}
 	}
-	o := Options{Function: rbf, Landmarks: 4, Coordinates: true, MemoryLimit: 100}
-	if _, err := NewPlan(x, o); !errors.Is(err, ErrMemory) {
-		t.Errorf("%v, want %v", err, ErrMemory)
-	}
 }

@@ -17,7 +17,6 @@ func TestErrors(t *testing.T) {
 	x, _ := generated(40, 4, 1)
 	same := repeated(x.Pick([]int{0}), 40)
 	opposite := dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}
-	duplicates := repeated(x.Pick([]int{0, 1, 2}), 40)
 	zeros := dataset.Examples{N: 40, D: 1, X: make([]float32, 40)}
 	zeros.X[7] = 1
 	large := dataset.Examples{N: 2, D: 1, X: []float32{1e30, 1}}
@@ -46,13 +45,9 @@ func TestErrors(t *testing.T) {
 			ErrOptions, `"sigmoid"`},
 		{"landmarks beyond examples", x, Options{Function: rbf, Components: 3, Landmarks: 41}, ErrOptions,
 			"41 landmarks example 40"},
-		{"unknown choice", x, Options{Function: rbf, Components: 3, Choice: "best"}, ErrOptions, `"best"`},
 		{"tolerance", x, Options{Function: rbf, Components: 3, Tolerance: 2}, ErrOptions, "tolerance 2"},
-		{"negative limit", x, Options{Function: rbf, Components: 3, MemoryLimit: -1}, ErrOptions,
-			"memory"},
 		{"one example", x.Pick([]int{0}), Options{Function: rbf, Components: 1}, ErrOptions,
 			"2 examples"},
-		{"memory", x, Options{Function: rbf, Components: 3, MemoryLimit: 100}, ErrMemory, "limit 100"},
 		{"constant", same, Options{Function: rbf, Components: 3}, ErrConstant, "the first"},
 		{"constant and sparse", same.Compressed(), Options{Function: rbf, Components: 3}, ErrConstant,
 			"first"},
@@ -60,10 +55,6 @@ func TestErrors(t *testing.T) {
 			Gamma: 1, Degree: 2}, Components: 1}, ErrConstant, "poly"},
 		{"tiny gamma", x, Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1e-12},
 			Components: 3}, ErrConstant, "gamma 1e-12"},
-		{"too few that differ", duplicates, Options{Function: rbf, Components: 2, Landmarks: 9,
-			Choice: Farthest}, ErrOptions, "3 examples"},
-		{"too few to draw", duplicates, Options{Function: rbf, Components: 2, Landmarks: 9,
-			Choice: KMeans}, ErrOptions, "3 examples"},
 		{"overflow", large, Options{Function: kernel.Function{Kind: kernel.Poly, Gamma: 1, Degree: 2},
 			Components: 1}, engine.ErrValue, "overflow"},
 		{"overflow with landmarks", large, Options{Function: kernel.Function{Kind: kernel.Poly, Gamma: 1,

@@ -2,6 +2,7 @@ package pca
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -17,20 +18,13 @@ import (
 
 // Fit finds the kernel principal components of prepared examples x. It neither keeps nor
 // changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
-// before any work: ErrOptions, ErrMemory, ErrConstant; later those of the engine,
+// before any work: ErrOptions, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
 func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
-	plan, err := NewPlan(x, o)
-	if err == nil {
-		err = o.check(x.N, x.D)
-	}
-	if err == nil {
-		err = x.Check()
-	}
-	if err != nil {
+	if err := errors.Join(o.check(x.N, x.D), x.Check()); err != nil {
 		return nil, err
 	}
-	x, err = unitRows(x, o.Cosine)
+	x, err := unitRows(x, o.Cosine)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +36,7 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*
 	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
 	b.Function = o.Function
 	if o.Landmarks == 0 {
-		err = b.fitAll(ctx, e, x, o, plan.Kept)
+		err = b.fitAll(ctx, e, x, o)
 	} else {
 		err = b.fitLandmarks(ctx, e, x, o)
 	}
@@ -53,56 +47,19 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*
 }
 
 // fitAll makes every example a landmark.
-func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
-	keep bool) (err error) {
+func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) error {
 	b.Rows = lists.UpTo[int](x.N)
 	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
-	kernel := engine.Projection{Function: o.Function, Landmarks: b.Landmarks}
-	var values []float32
-	var mean []float64
-	a := matrix{n: x.N, centred: true}
-	if keep {
-		values = make([]float32, x.N*x.N)
-		if err := project(ctx, e, values, x, kernel); err != nil {
-			return err
-		}
-		mean = means(values, x.N)
-	} else {
-		ones := kernel
-		ones.Axes = engine.NewWeights(1, x.N)
-		for l := range ones.Axes.W {
-			ones.Axes.W[l] = 1
-		}
-		sums := make([]float32, x.N)
-		if err := project(ctx, e, sums, x, ones); err != nil {
-			return err
-		}
-		for _, s := range sums {
-			mean = append(mean, float64(s)/float64(x.N))
-		}
-		a.multiply = func(dst []float32, v engine.Weights) error {
-			p := kernel
-			p.Axes = v
-			return project(ctx, e, dst, x, p)
-		}
+	values := make([]float32, x.N*x.N)
+	if err := project(ctx, e, values, x, engine.Projection{Function: o.Function,
+		Landmarks: b.Landmarks}); err != nil {
+		return err
 	}
+	mean := means(values, x.N)
 	if err := b.setVariance(x, mean); err != nil {
 		return err
 	}
-	var found eigenpairs
-	if x.N <= denseSize {
-		found, err = b.dense(values, x.N, mean, o)
-	} else {
-		if keep {
-			r, err := e.Load(dataset.Examples{N: x.N, D: x.N, X: values}, blockSize)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
-			a.multiply = func(dst []float32, v engine.Weights) error { return scores(dst, r, v) }
-		}
-		found, err = b.leading(ctx, e, a, o)
-	}
+	found, err := b.eigenpairs(ctx, e, values, x.N, mean, o)
 	if err != nil {
 		return err
 	}
@@ -118,6 +75,21 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 	})
 	b.setAxes(found.vectors, found.values, mean)
 	return nil
+}
+
+// eigenpairs returns the leading eigenpairs of the n×n matrix M, or of HMH if mean is that of each
+// column of M; nil if M is centred.
+func (b *Basis) eigenpairs(ctx context.Context, e engine.Engine, m []float32, n int,
+	mean []float64, o Options) (eigenpairs, error) {
+	if n <= denseSize {
+		return b.dense(m, n, mean, o)
+	}
+	r, err := e.Load(dataset.Examples{N: n, D: n, X: m}, blockSize)
+	if err != nil {
+		return eigenpairs{}, err
+	}
+	defer r.Close()
+	return b.leading(ctx, e, matrix{n: n, centred: mean != nil, values: r}, o)
 }
 
 var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, "+

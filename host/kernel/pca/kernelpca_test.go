@@ -37,11 +37,10 @@ func TestSameBits(t *testing.T) {
 		x dataset.Examples
 		o Options
 	}{
-		"small": {small, Options{Function: rbf, Components: 5}},
-		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Choice: KMeans,
-			Seed: 3}},
-		"large": {large, Options{Function: rbf, Variance: 0.8, Seed: 3}},
-		"many":  {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
+		"small":     {small, Options{Function: rbf, Components: 5}},
+		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Seed: 3}},
+		"large":     {large, Options{Function: rbf, Variance: 0.8, Seed: 3}},
+		"many":      {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
 	} {
 		before := slices.Clone(c.x.X)
 		want := fit(t, simd.New(), c.x, c.o)
@@ -169,17 +168,8 @@ func TestPlan(t *testing.T) {
 	o := Options{Function: rbf, Components: 640}
 	few := dataset.Examples{N: 3823, D: 65}
 	p, err := NewPlan(few, o)
-	if err != nil || !p.Kept || p.Kernel < 4*3823*3823 || p.Total() > 4*p.Kernel {
+	if err != nil || p.Kernel < 4*3823*3823 || p.Total() > 4*p.Kernel {
 		t.Errorf("%+v, %v", p, err)
-	}
-	o.MemoryLimit = p.Total() - 1
-	if q, err := NewPlan(few, o); err != nil || q.Kept || q.Total() >= p.Total() ||
-		q.Limit != o.MemoryLimit {
-		t.Errorf("with less: %+v, %v", q, err)
-	}
-	o.MemoryLimit = p.Vectors / 2
-	if _, err := NewPlan(few, o); !errors.Is(err, ErrMemory) {
-		t.Errorf("with far less: %v", err)
 	}
 	many := dataset.Examples{N: math.MaxInt32, D: 1000}
 	if p, err := NewPlan(many, Options{Function: rbf, Components: 640}); err != nil ||

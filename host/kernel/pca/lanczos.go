@@ -154,13 +154,11 @@ type eigenpairs struct {
 	vectors []float32
 }
 
-// matrix is a symmetric positive semidefinite n×n matrix that only multiplies.
+// matrix is a symmetric positive semidefinite n×n matrix M on an engine.
 type matrix struct {
 	n       int
-	centred bool // it stands for H·M·H, though multiply leaves H out
-	// multiply writes the products with the rows of v, of n values each, to the columns of
-	// dst, n × v.Q row-major.
-	multiply func(dst []float32, v engine.Weights) error
+	centred bool          // it stands for H·M·H
+	values  engine.Scorer // M
 }
 
 // lanczos is the block Lanczos process: an orthonormal basis Q of the space spanned by the
@@ -195,7 +193,7 @@ func (l *lanczos) extend() error {
 	}
 	l.t.extend(l.coupling)
 	products := make([]float32, len(l.block))
-	if err := l.a.multiply(products, newest); err != nil {
+	if err := scores(products, l.a.values, newest); err != nil {
 		return err
 	}
 	for i, v := range products {

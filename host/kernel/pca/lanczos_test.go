@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // T of the Lanczos process is QᵀMQ, Q is orthonormal, and the basis ends when it spans all.
@@ -30,9 +29,7 @@ func TestLanczos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLanczos(e, matrix{n: c.n, multiply: func(dst []float32, v engine.Weights) error {
-			return scores(dst, r, v)
-		}}, 1)
+		l, err := newLanczos(e, matrix{n: c.n, values: r}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -157,30 +156,6 @@ func uniform(n, m int, rng *rand.Rand) []int {
 	which := rng.Perm(n)[:m]
 	slices.Sort(which)
 	return which
-}
-
-// choose returns the landmarks that o asks for, increasing. Distances are those in feature
-// space: κ(x,x) + κ(l,l) - 2κ(x,l).
-func (b *Basis) choose(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
-) ([]int, error) {
-	m := o.Landmarks
-	if o.Rows != nil {
-		return o.Rows, nil
-	}
-	if m == x.N || o.Choice == Uniform {
-		return uniform(x.N, m, newRand(o.Seed)), nil
-	}
-	c, err := featurespace.NewCover(ctx, e, x, o.Function, m, o.Choice == Farthest, o.Seed,
-		nil)
-	if err != nil {
-		return nil, err
-	}
-	if len(c.Rows) < m {
-		return nil, fmt.Errorf("%w: found only %d examples that differ in feature space, wanted %d "+
-			"landmarks; take fewer", ErrOptions, len(c.Rows), m)
-	}
-	slices.Sort(c.Rows)
-	return c.Rows, nil
 }
 
 func newRand(seed uint64) *rand.Rand {

@@ -18,16 +18,15 @@ import (
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
 func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples,
 	o Options) error {
-	which, err := b.choose(ctx, e, x, o)
-	if err != nil {
-		return err
+	b.Rows = o.Rows
+	if b.Rows == nil {
+		b.Rows = uniform(x.N, o.Landmarks, newRand(o.Seed))
 	}
-	b.Rows, b.Landmarks = which, x.Pick(which)
+	b.Landmarks = x.Pick(b.Rows)
 	factor, err := b.factor(ctx, e, o.Tolerance)
 	if err != nil {
 		return err
 	}
-	m := len(b.Rows)
 	if o.Coordinates {
 		return b.setCoordinates(ctx, x, factor)
 	}
@@ -35,20 +34,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Exa
 	if err != nil {
 		return err
 	}
-	var found eigenpairs
-	if m <= denseSize {
-		found, err = b.dense(gram, m, nil, o)
-	} else {
-		r, failed := e.Load(dataset.Examples{N: m, D: m, X: gram}, blockSize)
-		if failed != nil {
-			return failed
-		}
-		defer r.Close()
-		found, err = b.leading(ctx, e, matrix{n: m, multiply: func(dst []float32,
-			v engine.Weights) error {
-			return scores(dst, r, v)
-		}}, o)
-	}
+	found, err := b.eigenpairs(ctx, e, gram, len(b.Rows), nil, o)
 	if err != nil {
 		return err
 	}

@@ -34,18 +34,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-)
-
-// The ways to choose landmarks. All are seeded.
-const (
-	Uniform = "uniform" // each set of m examples is as likely
-	// one by one, in proportion to the squared distance in feature space from the nearest so far
-	KMeans   = "kmeans++"
-	Farthest = "farthest" // one by one, the farthest from all so far (the first is random)
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // The kinds of error of Fit and of what it rests on; test with errors.Is. Errors of the
@@ -53,7 +45,6 @@ const (
 var (
 	ErrOptions  = errors.New("kernel PCA cannot be fitted so")
 	ErrConstant = errors.New("the examples are all the same in feature space")
-	ErrMemory   = errors.New("kernel PCA would need more memory than allowed")
 )
 
 // defaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
@@ -72,12 +63,10 @@ type Options struct {
 	Coordinates bool
 
 	Landmarks int    // m; 0 for all examples, which is exact
-	Choice    string // Uniform (also ""), KMeans or Farthest
-	Rows      []int  // the landmarks, increasing, in place of a choice; nil for none
+	Rows      []int  // the landmarks, increasing; nil for a random choice, each set equally likely
 	Seed      uint64 // of landmarks and of the start of the Lanczos process
 
-	Tolerance   float64 // of eigenvalues; 0 for 1e-6
-	MemoryLimit int64   // in bytes, for what Fit takes besides the examples; 0 for none
+	Tolerance float64 // of eigenvalues; 0 for 1e-6
 }
 
 // check judges o for n examples of d features and fills in what is left out.
@@ -95,21 +84,9 @@ func (o *Options) check(n, d int) error {
 		return wrong("found %d landmarks, wanted at most one per example (%d), or 0 for all examples",
 			o.Landmarks, n)
 	}
-	switch o.Choice {
-	case "":
-		o.Choice = Uniform
-	case Uniform, KMeans, Farthest:
-	default:
-		return wrong("found the choice of landmarks %q, wanted %s, %s or %s", o.Choice, Uniform, KMeans,
-			Farthest)
-	}
 	o.Tolerance = cmp.Or(o.Tolerance, defaultTolerance)
 	if !(o.Tolerance > 0 && o.Tolerance < 1) {
 		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
-	}
-	if o.MemoryLimit < 0 {
-		return wrong("found a memory limit of %d bytes, wanted a positive one, or 0 for none",
-			o.MemoryLimit)
 	}
 	switch rank, why := o.rank(n, d); {
 	case o.Coordinates && (o.Components != 0 || o.Variance != 0 || o.Landmarks == 0):
@@ -149,71 +126,48 @@ func (o *Options) rank(n, d int) (int, string) {
 
 // Plan is what a fit takes besides the examples, in bytes, most of it in float32.
 type Plan struct {
-	Kernel  int64 `json:"kernel_bytes"`  // kernel values that are kept, and what is computed from them
+	Kernel  int64 `json:"kernel_bytes"`  // kernel values, and what is computed from them
 	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
 	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
-	// all pairs' kernel values are kept, else computed for each product
-	Kept  bool  `json:"kept"`
-	Limit int64 `json:"limit_bytes"` // 0 for none
 }
 
-// Total is the sum.
-func (p Plan) Total() int64 { return p.Kernel + p.Vectors + p.Basis }
+// Total returns the sum.
+func (p Plan) Total() int64 { return memory.Sum(p.Kernel, p.Vectors, p.Basis) }
 
-// NewPlan says what Fit would need for examples x. Errors: those
-// of Fit that need no look at the examples.
+// NewPlan returns what Fit needs for examples x. The error is that of Fit for these options.
 func NewPlan(x dataset.Examples, o Options) (Plan, error) {
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Kept: true, Limit: o.MemoryLimit}
 	m, size := n, n // landmarks, and the order of the matrix whose eigenvectors are sought
 	if o.Landmarks > 0 {
 		m, size = o.Landmarks, o.Landmarks
 	}
 	components := o.Components
 	if components == 0 {
-		components = o.MostComponents(n, d) // whatever the variance asks for
+		components = o.MostComponents(n, d) // the most that a variance can ask for
 	}
-	p.Basis = 4 * bytes(m, d+components)
+	p := Plan{Basis: memory.Product(m, d+components, 4)}
 	switch {
 	case o.Coordinates:
-		p.Kernel = 32 * bytes(m, m) // kernel values, factors in float64 and their inverse
-		return p, p.check()
+		p.Kernel = memory.Product(m, m, 32) // kernel values, factors in float64 and their inverse
+		return p, nil
 	case size <= denseSize:
-		p.Kernel, p.Vectors = 28*bytes(size, size), 8*bytes(size, size)
+		p.Kernel, p.Vectors = memory.Product(size, size, 28), memory.Product(size, size, 8)
 	default:
-		p.Kernel = 4 * bytes(size, size)
+		p.Kernel = memory.Product(size, size, 4)
 		steps := min(3*components, size)
 		// Both orders, the block and its products, T and its factors, results twice.
-		p.Vectors = 8*bytes(size, steps) + 32*bytes(size, blockSize) + 56*bytes(steps, blockSize) +
-			8*bytes(components, steps) + 4*bytes(size, components)
+		p.Vectors = memory.Sum(memory.Product(size, steps, 8), memory.Product(size, blockSize, 32),
+			memory.Product(steps, blockSize, 56), memory.Product(components, steps, 8),
+			memory.Product(size, components, 4))
 	}
 	if o.Landmarks > 0 {
 		// Factors in float64; features, and of one panel of them products, remainders and the other
 		// order.
-		p.Kernel += 20*bytes(m, m) + 4*bytes(n, m) + 16*bytes(n, min(m, panelSize))
-	} else if o.MemoryLimit > 0 && p.Total() > o.MemoryLimit && size > denseSize {
-		p.Kernel, p.Kept = 0, false
+		p.Kernel = memory.Sum(p.Kernel, memory.Product(m, m, 20), memory.Product(n, m, 4),
+			memory.Product(n, min(m, panelSize), 16))
 	}
-	return p, p.check()
-}
-
-// check refuses a plan above its limit.
-func (p Plan) check() error {
-	if p.Limit > 0 && p.Total() > p.Limit {
-		return fmt.Errorf("%w: the plan takes %d bytes (%d for kernel values, %d for vectors, %d for "+
-			"the basis), the limit is %d; take fewer components or fewer landmarks",
-			ErrMemory, p.Total(), p.Kernel, p.Vectors, p.Basis, p.Limit)
-	}
-	return nil
-}
-
-// bytes returns a·b, or what stands for too much.
-func bytes(a, b int) int64 {
-	if b > 0 && int64(a) > math.MaxInt64/64/int64(b) {
-		return math.MaxInt64 / 1024
-	}
-	return int64(a) * int64(b)
+	return p, nil
 }

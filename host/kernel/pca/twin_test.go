@@ -180,26 +180,23 @@ func TestAllExamples(t *testing.T) {
 func TestLandmarks(t *testing.T) {
 	x, lines := generated(90, 7, 3)
 	for _, c := range functions {
-		for _, choice := range []string{Uniform, KMeans, Farthest} {
-			m := 25
-			if c.f.Kind == kernel.Linear {
-				m = 6 // more landmarks than dimensions would be dropped
-			}
-			b, err := Fit(context.Background(), simd.New(), x,
-				Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Choice: choice, Seed: 7})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(b.Rows) != m || b.DroppedLandmarks != 0 {
-				t.Errorf("%s, %s: %d landmarks, %d dropped, want %d", c.name, choice, len(b.Rows),
-					b.DroppedLandmarks, m)
-			}
-			var chosen [][]float32
-			for _, i := range b.Rows {
-				chosen = append(chosen, lines[i])
-			}
-			newTwin(lines, chosen, kernelOf(c.f, c.cosine)).compare(t, c.name+" "+choice, b, x, lines)
+		m := 25
+		if c.f.Kind == kernel.Linear {
+			m = 6 // more landmarks than dimensions would be dropped
 		}
+		b, err := Fit(context.Background(), simd.New(), x,
+			Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Seed: 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Rows) != m || b.DroppedLandmarks != 0 {
+			t.Errorf("%s: %d landmarks, %d dropped, want %d", c.name, len(b.Rows), b.DroppedLandmarks, m)
+		}
+		var chosen [][]float32
+		for _, i := range b.Rows {
+			chosen = append(chosen, lines[i])
+		}
+		newTwin(lines, chosen, kernelOf(c.f, c.cosine)).compare(t, c.name, b, x, lines)
 	}
 }
 
@@ -208,30 +205,20 @@ func TestAllLandmarks(t *testing.T) {
 	x, lines := generated(80, 7, 4)
 	f := functions[0].f
 	b, err := Fit(context.Background(), simd.New(), x,
-		Options{Function: f, Components: 6, Landmarks: x.N, Choice: Farthest})
+		Options{Function: f, Components: 6, Landmarks: x.N})
 	if err != nil {
 		t.Fatal(err)
 	}
 	newTwin(lines, lines, kernelOf(f, false)).compare(t, "all landmarks", b, x, lines)
 }
 
-// Beyond denseSize the Lanczos process finds the same, with kernel values kept or not, of
-// all examples or of landmarks.
+// Beyond denseSize the Lanczos process finds the same, of all examples or of landmarks.
 func TestLarge(t *testing.T) {
 	x, lines := generated(denseSize+77, 9, 5)
 	f := functions[0].f
 	exact := newTwin(lines, lines, kernelOf(f, false))
-	kept := Options{Function: f, Components: 12}
-	plan, err := NewPlan(x, kept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tight := kept
-	tight.MemoryLimit = plan.Total() - 1
-	all := kept
-	all.Landmarks = x.N
-	for name, o := range map[string]Options{"kept": kept, "computed again": tight,
-		"all landmarks": all} {
+	for name, o := range map[string]Options{"exact": {Function: f, Components: 12},
+		"all landmarks": {Function: f, Components: 12, Landmarks: x.N}} {
 		b, err := Fit(context.Background(), simd.New(), x, o)
 		if err != nil {
 			t.Fatal(err)

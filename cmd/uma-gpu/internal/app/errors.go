@@ -10,7 +10,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -152,7 +151,7 @@ func ExitCode(err error) int {
 	}{
 		{ExitNoDevice, []error{ErrNoSuchDevice, gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
 			gpu.ErrNoDevice}},
-		{ExitMemory, []error{memory.ErrBudget, engine.ErrMemory, pca.ErrMemory}},
+		{ExitMemory, []error{memory.ErrBudget, engine.ErrMemory}},
 	} {
 		if slices.ContainsFunc(of.kinds, func(kind error) bool { return errors.Is(err, kind) }) {
 			return of.code

@@ -48,7 +48,7 @@ var FlagGroups = []Group{
 	{"Model", "model resume from basis temperature atoms atom-choice atom-weights atom-error"},
 	{"Learner", `learner correction learn-confusion l2 class-weights rounds iterations tolerance
 		max-steps time weights seed temperature-folds steps`},
-	{"Kernel", `kernel gamma coef0 degree components variance landmarks landmark-choice kernel-memory
+	{"Kernel", `kernel gamma coef0 degree components variance landmarks
 		normalize-components`},
 	{"Trials", "retrain folds seeds try grid judge repeat top"},
 	{"Questions", "answers ask k strategy diversity balance slack"},

@@ -21,16 +21,14 @@ import (
 const Cosine = "cosine"
 
 type Kernel struct {
-	Kind           string // "" for none
-	Gamma          string // a number, or a word
-	Coef0          float64
-	Degree         int
-	Components     int
-	Variance       float64
-	Landmarks      string // a number, or a word
-	LandmarkChoice string
-	Memory         int64
-	Normalize      string // steps for the components, of training alone
+	Kind       string // "" for none
+	Gamma      string // a number, or a word
+	Coef0      float64
+	Degree     int
+	Components int
+	Variance   float64
+	Landmarks  string // a number, or a word
+	Normalize  string // steps for the components, of training alone
 
 	common *Common
 }
@@ -57,11 +55,7 @@ func (k *Kernel) Flags(o *Common) []cli.Flag {
 			"number `D` of components").Unless("500, or all there are"),
 		Number(&k.Variance, "variance", 0, "as many components as have this `SHARE` of the variance"),
 		Text(&k.Landmarks, "landmarks", "auto",
-			"number `M` of examples that stand for all; all, or auto"),
-		Choice(&k.LandmarkChoice, "landmark-choice", "auto",
-			"`RULE` that chooses landmarks: uniform, kmeans++, farthest or auto", "auto", pca.Uniform,
-			pca.KMeans, pca.Farthest),
-		Size(&k.Memory, "kernel-memory", "no limit", "`SIZE` of the memory for the fit, such as 2G"))
+			"number `M` of examples that stand for all; all, or auto"))
 }
 
 func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
@@ -101,10 +95,7 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 		}
 		return nil, nil
 	}
-	found := &fitting.Options{Components: k.Components, Variance: k.Variance, Memory: k.Memory}
-	if k.LandmarkChoice != "auto" {
-		found.Choice = k.LandmarkChoice
-	}
+	found := &fitting.Options{Components: k.Components, Variance: k.Variance}
 	if err := k.Function(found, search); err != nil {
 		return nil, err
 	}
@@ -171,10 +162,7 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 
 // AdviseKernel adds to an error of a kernel PCA that cannot be what to do in flags.
 func AdviseKernel(err error) error {
-	switch {
-	case errors.Is(err, pca.ErrMemory):
-		return fmt.Errorf("%w (--components, --landmarks; the limit is --kernel-memory)", err)
-	case errors.Is(err, pca.ErrOptions):
+	if errors.Is(err, pca.ErrOptions) {
 		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
 	}
 	return err

@@ -14,10 +14,10 @@ import (
 // TestFailure: a file is named once, whether the error knows it or not; the kind of error stays.
 func TestFailure(t *testing.T) {
 	d := &dataset.Dataset{Found: dataset.Found{Path: "d.csv"}}
-	named := d.Errorf("%w", pca.ErrMemory)
-	for _, err := range []error{named, fmt.Errorf("fold 1: %w", named), pca.ErrMemory} {
+	named := d.Errorf("%w", pca.ErrOptions)
+	for _, err := range []error{named, fmt.Errorf("fold 1: %w", named), pca.ErrOptions} {
 		got := Failure(t.Context(), "d.csv", err)
-		if !errors.Is(got, pca.ErrMemory) || strings.Count(got.Error(), "d.csv") != 1 {
+		if !errors.Is(got, pca.ErrOptions) || strings.Count(got.Error(), "d.csv") != 1 {
 			t.Errorf("Failure(%v) is %q, want d.csv in it once", err, got)
 		}
 	}

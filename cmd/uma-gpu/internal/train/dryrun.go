@@ -127,7 +127,7 @@ func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pc
 	r := kernelPlan{Device: o.Train.Engine.Device(), Examples: d.N, Features: d.D,
 		Landmarks: landmarks, Components: components, Plan: p,
 		Bytes: 4 * int64(d.N) * int64(components)}
-	r.Memory = hostMemory{memory.Peak(), p.Vectors + p.Basis + r.Bytes + r.Bytes/2 + Garbage}
+	r.Memory = hostMemory{memory.Peak(), p.Total() + r.Bytes + r.Bytes/2 + Garbage}
 	return r
 }
 
@@ -151,14 +151,10 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	case k.Components == 0:
 		components = fmt.Sprintf("components: as many as have %v of the variance", k.Variance)
 	}
-	r, kept := o.kernelPlan(d, landmarks, count, plan), "computed for each product"
-	if plan.Kept {
-		kept = "kept"
-		r.Memory.More += plan.Kernel
-	}
+	r := o.kernelPlan(d, landmarks, count, plan)
 	return o.printKernel(r, func(row app.Row) {
 		row("kernel map\t%d landmarks, %s", landmarks, components)
-		row("kernel values\t%s, %s", app.BytesText(plan.Kernel), kept)
+		row("kernel values\t%s", app.BytesText(plan.Kernel))
 		row("vectors\tabout %s", app.BytesText(plan.Vectors))
 		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))
 	})

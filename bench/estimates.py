@@ -74,6 +74,13 @@ def number(v):
     return "–" if v is None else f"{v:.4f}"
 
 
+def means(rows, columns, value):
+    """Prints a row for each noise with the means over the sets; what could not be estimated does not count."""
+    for noise in NOISES:
+        cells = [[v for r in rows if r["noise"] == noise and (v := value(r, c)) is not None] for c in columns]
+        print(f"| {noise} | " + " | ".join(number(sum(v) / len(v)) if v else number(None) for v in cells) + " |")
+
+
 def main():
     program, data, results, *only = sys.argv[1:]
     names = only or SETS
@@ -87,11 +94,13 @@ def main():
         print("| mean absolute error per entry | " + " | ".join(columns) + " | auto chose |\n|---|" + "--:|" * len(columns) + "---|")
         for r in rows:
             print(f"| {r['set']}, {r['noise']} | " + " | ".join(number(r[c]) for c in columns) + f" | {r.get('chosen', '')} |")
+        means(rows, columns, lambda r, c: r[c])
         columns = list(rows[0]["error"])
         print("\n| test error | " + " | ".join(columns) + " | classes identified | entries within two standard errors |\n|---|" + "--:|" * 6)
         for r in rows:
             share = f"{r['near'] / r['of']:.3f}" if r["of"] else ""
             print(f"| {r['set']}, {r['noise']} | " + " | ".join(number(r["error"][c]) for c in columns) + f" | {r['classes']} | {share} |")
+        means(rows, columns, lambda r, c: r["error"][c])
         near, of = (sum(r[k] for r in rows) for k in ("near", "of"))
         entries = sum(r["entries"] for r in rows)
         share = (near + entries - of) / entries

@@ -37,7 +37,7 @@ type Report struct {
 	Suspects []Suspect `json:"suspects,omitempty"`
 	// command that lists all of them and writes cleaned data
 	Mending string `json:"mending,omitempty"`
-	// rows to check next, from 1, if a cleaning says some
+	// rows of the input to check next, from 1
 	CheckNext []int `json:"check_next,omitempty"`
 }
 
@@ -160,7 +160,8 @@ func (j *Judged) share(p, q int) float64 {
 
 // Suspect is an example whose label is likely to be wrong.
 type Suspect struct {
-	Example int64   `json:"example"`      // from 1, in the order read
+	Index   int     `json:"-"`            // of the example
+	Example int64   `json:"example"`      // its row in the input, from 1
 	ID      string  `json:"id,omitempty"` // its name, if it has one
 	Given   string  `json:"given_label"`
 	Likely  string  `json:"predicted_label"`

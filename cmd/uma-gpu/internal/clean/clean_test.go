@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -151,4 +152,91 @@ func TestCheckedRowsByIDAndNumber(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Rows that are skipped, the first, one in the middle and the last, and rows without a label shift
+// nothing: each output has a line for each row of the input, and numbers are the input's.
+func TestCleanKeepsRowNumbers(t *testing.T) {
+	path, right := writeTable(t, 0.3)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	lines[301] = strings.Replace(lines[301], ",k", ",k9,k", 1) // one field more
+	unlabelled := regexp.MustCompile(`,k\d,`)
+	for _, row := range []int{40, 599} {
+		lines[row] = unlabelled.ReplaceAllString(lines[row], ",,")
+	}
+	bad := "bad,1,red,k0,note,and more"
+	lines = append(append([]string{lines[0], lines[1], bad}, lines[2:]...), bad)
+	right = append(append([]string{right[0], ""}, right[1:]...), "")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	skipped := map[int]bool{2: true, 41: true, 302: true, 600: true, 602: true} // rows from 1
+	checked := "row,label\n"
+	for row := 1; row < 80; row++ {
+		if !skipped[row] {
+			checked += fmt.Sprintf("%d,%s\n", row, right[row-1])
+		}
+	}
+	marked := filepath.Join(filepath.Dir(path), "checked.csv")
+	if err := os.WriteFile(marked, []byte(checked), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--label", "kind", "--id-column", "name", "--ignore-columns", "note",
+		"--skip-bad", "--checked", marked, path}
+	if _, err := run(t, args...); err != nil {
+		t.Fatal(err)
+	}
+	folder := strings.TrimSuffix(path, ".csv") + ".clean"
+	rows, cleaned := readCSV(t, filepath.Join(folder, "rows.csv")), strings.Split(string(must(
+		os.ReadFile(filepath.Join(folder, "cleaned.csv")))), "\n")
+	if len(rows) != 603 || len(cleaned) != 604 {
+		t.Fatalf("rows.csv has %d lines and cleaned.csv %d, want 603", len(rows), len(cleaned)-1)
+	}
+	good := 0
+	for row := 1; row <= 602; row++ {
+		got, id := rows[row], strings.SplitN(lines[row], ",", 2)[0]
+		if got[1] != fmt.Sprint(row) {
+			t.Fatalf("line %d of rows.csv: got row %s, want %d", row+1, got[1], row)
+		}
+		if !strings.HasPrefix(cleaned[row], id+",") {
+			t.Fatalf("line %d of cleaned.csv: got %q, want %s", row+1, cleaned[row], id)
+		}
+		if skipped[row] {
+			if strings.Join(got[2:], "") != "" || got[0] != "" || cleaned[row] != lines[row] {
+				t.Errorf("skipped row %d: got %q and %q", row, got, cleaned[row])
+			}
+			continue
+		}
+		if got[0] != id {
+			t.Fatalf("row %d: got id %s, want %s", row, got[0], id)
+		}
+		label := strings.Split(cleaned[row], ",")[3]
+		if row < 80 && label != right[row-1] {
+			t.Errorf("row %d: got label %s, want %s as checked", row, label, right[row-1])
+		}
+		if label == right[row-1] {
+			good++
+		}
+	}
+	if good < 560 {
+		t.Errorf("%d of 597 labels are right after cleaning", good)
+	}
+	// A row that was skipped cannot be checked.
+	if err := os.WriteFile(marked, []byte("row,label\n41,k1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, args...); err == nil || !strings.Contains(err.Error(), "skipped") {
+		t.Errorf("a skipped row was checked: %v", err)
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

@@ -77,7 +77,8 @@ func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.R
 		}})
 }
 
-// writeRows writes what is known of each row, in the order of the table.
+// writeRows writes a line for each row of the input, in its order. The line of a row that was
+// skipped when the table was read has its number alone.
 func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 	next := make([]string, d.N)
 	for k, i := range f.Next {
@@ -92,11 +93,20 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 	w.Write(header)
 	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
-	for i, is := range f.Issues {
-		fields := []string{strconv.Itoa(i + 1), d.Classes[d.Y[i]], truth[is.Wrong],
-			short(1 - is.Quality), d.Classes[is.Likely], short(is.Sure), next[i]}
-		if d.IDs != nil {
-			fields = append([]string{d.IDs[i]}, fields...)
+	i := 0
+	for row := range d.N + len(d.SkippedAt) {
+		fields, id := make([]string, 7), ""
+		if i < d.N && d.SourceRow(i) == row {
+			is := f.Issues[i]
+			fields = []string{"", d.Classes[d.Y[i]], truth[is.Wrong], short(1 - is.Quality),
+				d.Classes[is.Likely], short(is.Sure), next[i]}
+			if d.IDs != nil {
+				id = d.IDs[i]
+			}
+			i++
+		}
+		if fields[0] = strconv.Itoa(row + 1); d.IDs != nil {
+			fields = append([]string{id}, fields...)
 		}
 		w.Write(fields)
 	}
@@ -123,7 +133,7 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 	p.Judged = j.Judged(d.Path, clean.DefaultFolds)
 	p.Judged.Hardest(d.Classes)
 	for _, i := range f.Next {
-		p.CheckNext = append(p.CheckNext, i+1)
+		p.CheckNext = append(p.CheckNext, d.SourceRow(i)+1)
 	}
 	p.Suspects, p.Issues = training.Suspects(training.IssueRows(d, f.Issues, d.Firsts()))
 	p.Conclude()

@@ -27,7 +27,7 @@ type Report struct {
 	Error      share         `json:"expected_error"` // of the model
 	Noise      [][]float64   `json:"confusion"`      // nil: labels are left alone
 	Pairs      []pair        `json:"pairs"`          // the most frequent first
-	Next       []int         `json:"check_next"`     // rows, from 1
+	Next       []int         `json:"check_next"`     // rows of the input, from 1
 	Files      []string      `json:"files"`
 	Device     engine.Device `json:"device"`
 
@@ -98,10 +98,11 @@ func newReport(d *dataset.Dataset, f *clean.Result) *Report {
 	})
 	var first []string
 	for k, i := range f.Next {
-		if r.Next = append(r.Next, i+1); k >= 10 {
+		row := d.SourceRow(i) + 1
+		if r.Next = append(r.Next, row); k >= 10 {
 			continue
 		}
-		if first = append(first, strconv.Itoa(i+1)); d.IDs != nil {
+		if first = append(first, strconv.Itoa(row)); d.IDs != nil {
 			first[k] = app.Brief(d.IDs[i])
 		}
 	}

@@ -89,6 +89,25 @@ func TestAsk(t *testing.T) {
 	if asked["w6"] && asked["w18"] {
 		t.Error("of equal rows both are listed")
 	}
+	// The ranked rows are numbered alike.
+	ranked := filepath.Join(dir, "issues.csv")
+	if err := run("--probabilities", filepath.Join(dir, "p.csv"), "--out", ranked); err != nil {
+		t.Fatal(err)
+	}
+	all := readCSV(t, ranked)
+	if len(all) != 121 {
+		t.Fatalf("%d lines", len(all))
+	}
+	for _, row := range all[1:] {
+		var i int
+		fmt.Sscanf(row[1], "w%d", &i)
+		if i > 1 {
+			i++ // behind the skipped row
+		}
+		if row[0] != fmt.Sprint(i) || row[7] != "0" && row[7] != "7" {
+			t.Errorf("got %q, want row %d, a duplicate of none or of row 7", row, i)
+		}
+	}
 	for _, bad := range [][]string{{"--ask", "5"}, {"--ask", "0", "--out", "x"}} {
 		if err := run(bad...); err == nil {
 			t.Errorf("%q: got no error", bad)

@@ -50,7 +50,7 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
 
 --out writes every row, the least likely label first. Its columns are those of cleanlab and more:
 
-  example            number of the row, from 1, in the order read
+  example            number of the row in the input, from 1
   id                 with --id-column
   is_label_issue     whether the label is more likely wrong than right
   label_quality      probability that the label is right
@@ -146,6 +146,7 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	o.NeedLabels = true
 	f, err := o.ReadFolded(ctx)
 	if err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 )
 
-// survey is what issues --survey tells of the data as a whole. Rows are numbered from 1.
+// survey is what issues --survey finds in the data as a whole. Examples are rows of the input, from
+// 1.
 type survey struct {
 	Neighbours int                    `json:"neighbours"` // of a row; 0: too few rows to tell
 	Near       [][]int                `json:"near_duplicates"`
@@ -75,7 +76,7 @@ func (o *Options) survey(ctx context.Context, f *training.OutOfFold, found []est
 	for _, set := range told.Near {
 		numbers, conflict := make([]int, len(set)), false
 		for k, i := range set {
-			numbers[k] = rows[i] + 1
+			numbers[k] = d.SourceRow(rows[i]) + 1
 			conflict = conflict || d.Y[rows[i]] != d.Y[rows[set[0]]]
 		}
 		if s.Near = append(s.Near, numbers); conflict {
@@ -83,10 +84,10 @@ func (o *Options) survey(ctx context.Context, f *training.OutOfFold, found []est
 		}
 	}
 	for _, i := range told.Outliers {
-		s.Outliers = append(s.Outliers, outlier{rows[i] + 1, told.Distance[i]})
+		s.Outliers = append(s.Outliers, outlier{d.SourceRow(rows[i]) + 1, told.Distance[i]})
 	}
 	for _, g := range told.Groups {
-		bad := badGroup{Example: rows[g.Center] + 1, Examples: len(g.Examples)}
+		bad := badGroup{Example: d.SourceRow(rows[g.Center]) + 1, Examples: len(g.Examples)}
 		for _, i := range g.Examples {
 			if marked[i] {
 				bad.Issues++

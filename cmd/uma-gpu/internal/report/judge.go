@@ -213,10 +213,11 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	d := f.Dataset
 	r.Mending = r.mending(d)
 	var texts []string
+	rows := d.N + len(d.SkippedAt) // of the input
 	if r.Show != "" {
-		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, d.N, r.Read)
+		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, rows, r.Read)
 	} else if r.ShowFile != "" {
-		texts, err = file.ReadTexts(ctx, r.ShowFile, "", d.N, r.Read)
+		texts, err = file.ReadTexts(ctx, r.ShowFile, "", rows, r.Read)
 	}
 	if err != nil {
 		return err
@@ -232,7 +233,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 			s.Text = texts[s.Example-1]
 		}
 		if width > 0 {
-			x := d.Pick([]int{int(s.Example - 1)}).Dense()
+			x := d.Pick([]int{s.Index}).Dense()
 			if s.Picture, err = report.Picture(x.X, width, height); err != nil {
 				return err
 			}

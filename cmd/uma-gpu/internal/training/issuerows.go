@@ -11,8 +11,9 @@ import (
 
 // IssueRow is a row of the table of issues.
 type IssueRow struct {
-	Example   int64   `json:"example" parquet:"example"`
-	ID        *string `json:"id,omitempty" parquet:"-"` // nil without --id-column
+	Index     int     `json:"-" parquet:"-"`             // of the example
+	Example   int64   `json:"example" parquet:"example"` // its row in the input, from 1
+	ID        *string `json:"id,omitempty" parquet:"-"`  // nil without --id-column
 	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
 	Quality   float64 `json:"label_quality" parquet:"label_quality"`
 	Given     string  `json:"given_label" parquet:"given_label"`
@@ -30,8 +31,8 @@ func Suspects(rows []IssueRow) (list []report.Suspect, issues int) {
 			continue
 		}
 		if issues++; k < report.MostSuspects {
-			s := report.Suspect{Example: row.Example, Given: row.Given, Likely: row.Predicted,
-				Quality: row.Quality}
+			s := report.Suspect{Index: row.Index, Example: row.Example, Given: row.Given,
+				Likely: row.Predicted, Quality: row.Quality}
 			if row.ID != nil {
 				s.ID = *row.ID
 			}
@@ -52,14 +53,14 @@ func IssueRows(d *dataset.Dataset, found []estimate.Issue, same []int32) []Issue
 	}
 	rows := make([]IssueRow, d.N)
 	for i, f := range found {
-		rows[i] = IssueRow{Example: int64(i + 1), Wrong: f.Wrong, Quality: f.Quality,
-			Given:     d.Classes[d.Y[i]],
-			Predicted: d.Classes[f.Likely], Sure: f.Sure, Conflict: conflict[same[i]]}
+		rows[i] = IssueRow{Index: i, Example: int64(d.SourceRow(i) + 1), Wrong: f.Wrong,
+			Quality: f.Quality, Given: d.Classes[d.Y[i]], Predicted: d.Classes[f.Likely], Sure: f.Sure,
+			Conflict: conflict[same[i]]}
 		if d.IDs != nil {
 			rows[i].ID = &d.IDs[i]
 		}
 		if int(same[i]) != i {
-			rows[i].Duplicate = int64(same[i]) + 1
+			rows[i].Duplicate = int64(d.SourceRow(int(same[i])) + 1)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b IssueRow) int { return cmp.Compare(a.Quality, b.Quality) })

@@ -35,6 +35,7 @@ type Options struct {
 	Kernel     app.Kernel
 	Device     device.Device
 	Folds      int
+	NeedLabels bool // an example without a label is a bad one
 
 	Train host.Options // Check completes it
 	// What Check makes of the others.

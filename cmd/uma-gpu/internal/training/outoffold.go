@@ -57,6 +57,9 @@ func (o *Options) ReadFolded(ctx context.Context) (*OutOfFold, error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
 	}
+	if o.NeedLabels {
+		o.Read.Unlabelled = false
+	}
 	d, err := o.ReadExamples(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -245,7 +245,7 @@ oclgrind: deps ## the kernels in an interpreter that finds races, bad accesses, 
 	.ci/oclgrind
 
 bench: deps ## benchmarks of the engines
-	go test -run '^$$' -bench . ./gpu ./internal/enginetest
+	go test -run '^$$' -bench . ./gpu ./host/engine/enginetest
 
 # Debian's Python, which has Debian's numpy. Interrupted, it goes on from build/peers/results.json. A selection, as
 # PEERS="--sets letter,20news --rivals uma-gpu,sgd", leaves its page in build/peers. torch is measured if python3-torch is there.

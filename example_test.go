@@ -159,12 +159,13 @@ func ExampleFit_crowd() {
 // where there is none: the weights have the same bits.
 func ExampleOptions_gpu() {
 	ctx := context.Background()
-	var e engine.Engine = simd.New()
+	driver := simd.NewDriver()
 	if devices, err := gpu.Devices(); err == nil && len(devices) > 0 {
-		if opened, err := gpu.Open(devices[0], gpu.Options{}); err == nil {
-			e = audit.Engine(opened, e, audit.Sample)
+		if opened, err := gpu.OpenDriver(devices[0], gpu.Options{}); err == nil {
+			driver = audit.Driver(opened, driver, audit.Sample)
 		}
 	}
+	e := engine.New(driver)
 	defer e.Close() // nothing to lose
 	points, right := corners(300)
 	x := umagpu.Rows(points)
@@ -182,7 +183,7 @@ func ExampleOptions_shards() {
 	points, right := corners(300)
 	x := umagpu.Flat(slices.Concat(points...), 2)
 	alone := must(umagpu.Fit(ctx, x, right, umagpu.Options{MaxSteps: 20}))
-	e := must(shard.New([]engine.Engine{simd.New(), cpuref.New()}, []int{3, 1}))
+	e := engine.New(must(shard.New([]engine.Driver{simd.NewDriver(), cpuref.Driver{}}, []int{3, 1})))
 	defer e.Close() // nothing to lose
 	both := must(umagpu.Fit(ctx, x, right, umagpu.Options{MaxSteps: 20, Engine: e}))
 	fmt.Println("the same weights:", slices.Equal(alone.Host().W, both.Host().W))

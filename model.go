@@ -14,7 +14,7 @@ import (
 // Model is a trained classifier on an engine. Several goroutines may use one Model.
 type Model struct {
 	model  *model.Model
-	engine engine.Engine
+	engine *engine.Engine
 	doubts []learners.Doubt
 }
 
@@ -29,7 +29,7 @@ func Load(path string) (*Model, error) {
 }
 
 // On returns the same model on another engine, such as gpu.Open returns, which the caller closes.
-func (m *Model) On(e engine.Engine) *Model {
+func (m *Model) On(e *engine.Engine) *Model {
 	return &Model{model: m.model, engine: e, doubts: m.doubts}
 }
 

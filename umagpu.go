@@ -56,7 +56,7 @@ type Options struct {
 
 	// such as gpu.Open or shard.New return, which the caller closes; nil for the processor. That of a
 	// device is best wrapped by audit.Engine, which finds wrong results, as the command line does.
-	Engine engine.Engine
+	Engine *engine.Engine
 
 	Checkpoint host.Checkpoint // where and how often to save the training; the zero value saves none
 	// a training to continue that was interrupted or out of time, with the same data and Noise; nil

@@ -14,47 +14,52 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// New returns the engine. It never fails.
-func New() engine.Engine { return enginecheck.New(cpu{}, enginecheck.How{InMemory: true}) }
+// New returns an engine.
+func New() *engine.Engine { return engine.New(Driver{}) }
 
-// cpu is the engine behind the checks.
-type cpu struct{}
+// Driver is the driver.
+type Driver struct{}
 
-func (cpu) Device() engine.Device {
+func (Driver) Serial() bool      { return false }
+func (Driver) Work() engine.Work { return engine.Work{} }
+
+func (Driver) Device() engine.Device {
 	return engine.Device{
 		Kind: "cpu", ID: "cpu:plain", Conforming: true,
 		Name: fmt.Sprintf("Go on %s/%s, plain loops", runtime.GOOS, runtime.GOARCH),
 	}
 }
 
-func (cpu) Close() error { return nil }
+func (Driver) Close() error { return nil }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (cpu) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
+func (Driver) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 	n, q := int64(x.N), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	switch t.Use {
-	case enginecheck.Sorting:
+	case engine.UseCells:
 		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
 		p.Scratch = 16*n + 16*q*q
-	case enginecheck.Evaluating: // residuals and sums
+	case engine.UseEvaluator: // residuals and sums
 		p.Scratch = memory.Sum(memory.Product(4, x.N, t.Classes), memory.Product(8, x.N),
 			memory.Product(4, t.Classes, x.D))
 	}
-	return p, nil
+	return p, engine.CheckMemory(x, t.Classes, p)
 }
 
-func (cpu) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
+func (d Driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	if _, err := d.Plan(x, t); err != nil {
+		return nil, err
+	}
 	n, q := x.N, t.Classes
 	r := resident{x: x, q: q, scores: make([]float32, n*q)}
 	switch t.Use {
-	case enginecheck.Sorting:
+	case engine.UseCells:
 		c := &cells{
 			resident: r, y: t.Labels, fixed: t.Format,
 			pred: make([]int32, n), region: make([]int32, n), next: make([]next, n),
@@ -65,7 +70,7 @@ func (cpu) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
 			c.pred[i], c.region[i] = outside, outside
 		}
 		return c, nil
-	case enginecheck.Evaluating:
+	case engine.UseEvaluator:
 		return &evaluator{
 			resident: r, fixed: t.Format, residuals: make([]float32, n*q), losses: make([]int64, n),
 		}, nil
@@ -96,9 +101,6 @@ type cells struct {
 	regions   []int64 // N, Q×Q
 	predicted []int64 // N at α = 0, Q×Q
 }
-
-func (r *resident) Shape() (n, d, q int)         { return r.x.N, r.x.D, r.q }
-func (r *cells) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 func (r *resident) Close() error { return nil }
 
@@ -139,8 +141,7 @@ func (r *cells) Norms(dst, inv []float32) error {
 const projectTile = 64
 
 // Project: clause 13.
-func (cpu) Project(dst []float32, stored dataset.Examples, p engine.Projection) error {
-	x := stored
+func (Driver) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	m, buffer := p.Landmarks, make([]float32, x.D)
 	yy := make([]float32, m.N)
 	for l := range yy {

@@ -20,8 +20,6 @@ type evaluator struct {
 // refused marks the loss of an example that does not count.
 const refused = math.MinInt64
 
-func (r *evaluator) FixedPoint() numerics.FixedPoint { return r.fixed }
-
 func (r *evaluator) SetTargets(t engine.Targets) error {
 	r.targets = t
 	return nil

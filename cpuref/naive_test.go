@@ -11,18 +11,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// naiveEngine answers from the text of the contract, everything afresh at every question. It
-// shares no code with any engine, and takes dense examples alone.
-type naiveEngine struct{ engine.Engine }
+// naiveDriver computes from the text of the contract, everything afresh at every question. It
+// shares no code with any driver, and takes dense examples alone.
+type naiveDriver struct{ engine.Driver }
 
-func (naiveEngine) LoadCells(x dataset.Examples, y []int32, q int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	return newNaive(x, y, q, f), nil
-}
+func (naiveDriver) Serial() bool { return false }
 
-func (naiveEngine) LoadEvaluator(x dataset.Examples, q int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	return newNaive(x, nil, q, f), nil
+func (naiveDriver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	return newNaive(x, t.Labels, t.Classes, t.Format), nil
 }
 
 // naive is a data set with cells and targets.
@@ -51,9 +47,7 @@ func newNaive(x dataset.Examples, y []int32, q int, f numerics.FixedPoint) *naiv
 	return v
 }
 
-func (v *naive) Shape() (n, d, q int)            { return v.x.N, v.x.D, v.q }
-func (v *naive) FixedPoint() numerics.FixedPoint { return numerics.FixedPoint{S: v.s, N: v.total} }
-func (v *naive) Close() error                    { return nil }
+func (v *naive) Close() error { return nil }
 
 func (v *naive) Scores(dst []float32, from, to int) error {
 	copy(dst, v.scores[from*v.q:to*v.q])
@@ -64,15 +58,6 @@ func (v *naive) Predict(dst []int32) error {
 	for i := range dst {
 		c, _ := v.predict(i)
 		dst[i] = int32(c)
-	}
-	return nil
-}
-
-func (v *naive) CountPredicted(counts []int64, y []int32) error {
-	clear(counts)
-	for i, k := range y {
-		p, _ := v.predict(i)
-		counts[p*v.q+int(k)]++
 	}
 	return nil
 }
@@ -368,7 +353,7 @@ func (v *naive) weightedSums(a []float32) []int64 {
 }
 
 // Project: clause 13. The landmarks are dense too.
-func (naiveEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (naiveDriver) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	var all, yy []float32
 	for l := range p.Landmarks.N {
 		yy = append(yy, dot(p.Landmarks.Row(l), p.Landmarks.Row(l)))

@@ -47,15 +47,6 @@ func (r *resident) Predict(dst []int32) error {
 	return nil
 }
 
-func (r *resident) CountPredicted(counts []int64, y []int32) error {
-	clear(counts)
-	for i, k := range y {
-		p, _ := predict(r.scores[i*r.q : (i+1)*r.q])
-		count(counts, r.q, p, int(k), 1)
-	}
-	return nil
-}
-
 // predict returns the predicted class and its margin: clause 4.
 func predict(scores []float32) (class int32, margin float32) {
 	best, second := float32(math.Inf(-1)), float32(math.Inf(-1))

@@ -10,26 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-func TestCopyBandwidth(t *testing.T) {
-	eachDevice(t, func(i Info) {
-		for _, o := range []Options{{MaxAlloc: 32 << 20}, {MaxAlloc: 100}, {MemoryLimit: 1 << 20}} {
-			e := openTest(t, i, o, build{})
-			if rate, err := e.CopyBandwidth(); err != nil || !(rate > 0) {
-				t.Errorf("%s, %+v: found %v, %v", i.ID(), o, rate, err)
-			}
-			if e.q.inUse != 0 {
-				t.Errorf("%s, %+v: %d bytes are still in use", i.ID(), o, e.q.inUse)
-			}
-			if err := e.Close(); err != nil {
-				t.Error(err)
-			}
-			if _, err := e.CopyBandwidth(); !errors.Is(err, engine.ErrClosed) {
-				t.Errorf("closed: found %v, want ErrClosed", err)
-			}
-		}
-	})
-}
-
 // BenchmarkStreamed compares a reading of examples on the device with one of three
 // times as many as its memory may take, streamed, on a device that is told not to use
 // host memory in place.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // TestCloseUnderWay closes engines that still compute, on examples that a resident
@@ -57,8 +57,8 @@ func TestTogether(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, f := range forms {
 			t.Run(i.ID()+"/"+f.name, func(t *testing.T) {
-				enginetest.Run(t, openTest(t, i, f.o, f.b), enginetest.TogetherCases())
-				enginetest.RunClose(t, func() engine.Engine { return openTest(t, i, f.o, f.b) })
+				enginetest.Run(t, openTest(t, i, f.o, f.b).Engine, enginetest.TogetherCases())
+				enginetest.RunClose(t, func() *engine.Engine { return openTest(t, i, f.o, f.b).Engine })
 			})
 		}
 	})
@@ -92,7 +92,7 @@ func TestEvaluationFailed(t *testing.T) {
 			if err := r.SetTargets(v.targets[0]); err != nil {
 				t.Fatal(err)
 			}
-			kernel := kernels[name](e)
+			kernel := kernels[name](e.deviceEngine)
 			kernel.args++
 			sums := make([]int64, v.q*x.D)
 			_, err = r.Evaluate(sums, v.w[0])
@@ -113,7 +113,8 @@ func TestEvaluationFailed(t *testing.T) {
 			if err := r.Close(); err != nil || e.q.inUse != 0 {
 				t.Errorf("%s: closed: %v, %d bytes are in use", name, err, e.q.inUse)
 			}
-			if _, err := v.ask(e, x, func(engine.Evaluator) {}); err != nil { // the engine is as it was
+			if _, err := v.ask(e.Engine, x,
+				func(*engine.Evaluator) {}); err != nil { // the engine is as it was
 				t.Errorf("%s: afterwards: %v", name, err)
 			}
 		}
@@ -135,14 +136,14 @@ func TestFailed(t *testing.T) {
 	}
 	w, inv := engine.NewWeights(2, 2), []float32{1, 0, 0, 1}
 	w.W[0] = 1
-	steps := []func(r engine.Cells) error{
-		func(r engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
-		func(r engine.Cells) error { return r.Predict(make([]int32, 3)) },
-		func(r engine.Cells) error { return r.CountPredicted(make([]int64, 4), make([]int32, 3)) },
-		func(r engine.Cells) error { return r.Scores(make([]float32, 6), 0, 3) },
-		func(r engine.Cells) error { _, err := r.Assign(0); return err },
-		func(r engine.Cells) error { return r.Norms(make([]float32, 4), inv) },
-		func(r engine.Cells) error {
+	steps := []func(r *engine.Cells) error{
+		func(r *engine.Cells) error { return r.Rescore(w, []int{0, 1}) },
+		func(r *engine.Cells) error { return r.Predict(make([]int32, 3)) },
+		func(r *engine.Cells) error { return r.CountPredicted(make([]int64, 4), make([]int32, 3)) },
+		func(r *engine.Cells) error { return r.Scores(make([]float32, 6), 0, 3) },
+		func(r *engine.Cells) error { _, err := r.Assign(0); return err },
+		func(r *engine.Cells) error { return r.Norms(make([]float32, 4), inv) },
+		func(r *engine.Cells) error {
 			return r.UpdateVectors(make([]float32, 2), []engine.Pair{{P: 0, Q: 1}}, inv)
 		},
 	}
@@ -150,11 +151,11 @@ func TestFailed(t *testing.T) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
 			f := forms[k%2] // as opened, or streamed
 			e := openTest(t, i, f.o, f.b)
-			r, err := enginetest.Small(e)
+			r, err := enginetest.Small(e.Engine)
 			if err != nil {
 				t.Fatal(err)
 			}
-			kernel := kernels[name](e)
+			kernel := kernels[name](e.deviceEngine)
 			kernel.args++
 			for _, step := range steps {
 				if err = step(r); err != nil {
@@ -169,7 +170,7 @@ func TestFailed(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 			for _, c := range enginetest.TinyCases()[:2] { // the engine is as it was
-				if err := c.Check(e); err != nil {
+				if err := c.Check(e.Engine); err != nil {
 					t.Errorf("%s: afterwards: %v", name, err)
 				}
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // lanes is what the length of a line of scores is a multiple of, and the number of
@@ -26,10 +25,8 @@ const normClasses = 4
 // pocl is the platform whose compiler is known to fetch ahead when told.
 const pocl = "Portable Computing Language"
 
-// deviceEngine is one opened device with its compiled kernels. Operations take turns, since kernels
-// hold their arguments.
+// deviceEngine is the driver of an opened device, with its compiled kernels.
 type deviceEngine struct {
-	*enginecheck.Engine
 	info       Info
 	conforming bool
 	tested     bool   // Open has found that it conforms
@@ -57,20 +54,26 @@ type traits struct {
 // kernelSet are the kernels, nil until they are compiled.
 type kernelSet struct {
 	dense                                          denseKernels
-	scoreSparse, predict, countPredicted, assign   *compiled
+	scoreSparse, predict, assign                   *compiled
 	turnScores, addGroups, clearSums               *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
 }
 
-// unchecked is a deviceEngine behind the checks.
-type unchecked struct{ *deviceEngine }
+// Open returns an engine over OpenDriver's driver.
+func Open(i Info, o Options) (*engine.Engine, error) {
+	d, err := OpenDriver(i, o)
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(d), nil
+}
 
-// Open opens a device that Devices listed, compiles the kernels for it and runs
-// a probe of its float32 operations and the self-test (clause 12). A device that fails one of them
-// is refused with ErrNonconforming, unless the options allow it.
-func Open(i Info, o Options) (engine.Engine, error) {
+// OpenDriver opens a device that Devices listed, compiles the kernels for it, and runs a probe of
+// its float32 operations and the self-test (clause 12). A device that fails one of them is refused
+// with ErrNonconforming, unless the options allow it.
+func OpenDriver(i Info, o Options) (engine.Driver, error) {
 	if e, err := takeKept(i, o); err != nil {
 		return nil, err
 	} else if e != nil {
@@ -105,7 +108,7 @@ func (e *deviceEngine) conforms() error {
 	if err := e.probe(); err != nil {
 		return err
 	}
-	err := engine.SelfTest(e)
+	err := engine.SelfTest(engine.New(e))
 	if err == nil || errors.Is(err, engine.ErrMemory) {
 		return err
 	}
@@ -147,7 +150,6 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 func (d device) open(o Options, b build) (*deviceEngine, error) {
 	e := &deviceEngine{info: d.info, conforming: true, limits: limits{o.MaxAlloc, o.MemoryLimit},
 		build: b}
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
@@ -242,14 +244,14 @@ func (e *deviceEngine) compile(programs []program) error {
 	return nil
 }
 
-func (e unchecked) Device() engine.Device {
+func (e *deviceEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
 		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
 	}
 }
 
-func (e unchecked) Close() error {
+func (e *deviceEngine) Close() error {
 	if is, err := e.keep(); is {
 		return err
 	}
@@ -257,7 +259,7 @@ func (e unchecked) Close() error {
 }
 
 // release gives back all that the device has.
-func (e unchecked) release() error {
+func (e *deviceEngine) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
 	e.q.freeKept()
@@ -292,8 +294,7 @@ func (e unchecked) release() error {
 }
 
 // Load compiles what the examples need and loads them.
-func (e unchecked) Load(s dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
-	x := s
+func (e *deviceEngine) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
 	err := e.checkMemory(x, t)
 	if err == nil {
 		err = e.compile(e.programs(x, t.Use))
@@ -301,15 +302,14 @@ func (e unchecked) Load(s dataset.Examples, t enginecheck.Task) (engine.Scorer, 
 	if err != nil {
 		return nil, err
 	}
-	r, err := newResident(e.deviceEngine, x, t)
+	r, err := newResident(e, x, t)
 	if err != nil {
 		return nil, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(), err)
 	}
 	return r, nil
 }
 
-// Work returns what the engine has done since it was opened.
-func (e *deviceEngine) Work() (w engine.Work) {
-	e.Locked(func() { w = e.q.work })
-	return w
-}
+func (e *deviceEngine) Work() engine.Work { return e.q.work }
+
+// Serial: kernels hold their arguments.
+func (*deviceEngine) Serial() bool { return true }

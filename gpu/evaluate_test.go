@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // evaluation is a data set with what is asked of it.
@@ -73,8 +72,8 @@ type results struct {
 	scores []float32
 }
 
-func (v evaluation) ask(e engine.Engine, x dataset.Examples,
-	judge func(engine.Evaluator)) (a results, err error) {
+func (v evaluation) ask(e *engine.Engine, x dataset.Examples,
+	judge func(*engine.Evaluator)) (a results, err error) {
 	r, err := e.LoadEvaluator(x, v.q, numerics.FixedPoint{})
 	if err != nil {
 		return a, err
@@ -120,7 +119,7 @@ func (a results) difference(b results) string {
 // TestEvaluateInLittleMemory has tiles and buffers of every size, down to what does not fit.
 func TestEvaluateInLittleMemory(t *testing.T) {
 	v := drawEvaluation(1700, 90, 7)
-	want, err := v.ask(cpuref.New(), v.x, func(engine.Evaluator) {})
+	want, err := v.ask(cpuref.New(), v.x, func(*engine.Evaluator) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,11 +135,11 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 				e := openTest(t, i, o, b)
 				for _, form := range []dataset.Examples{v.x, sparse} {
 					plan, planned := e.PlanEvaluator(form, v.q)
-					got, err := v.ask(e, form, func(r engine.Evaluator) {
+					got, err := v.ask(e.Engine, form, func(r *engine.Evaluator) {
 						if used := plan.Examples - plan.Aside + plan.Scores + plan.Scratch; used != e.q.inUse ||
-							plan.Tiles != len(enginecheck.Inner(r).(*resident).tiles) {
+							plan.Tiles != len(e.last.tiles) {
 							t.Errorf("%s, %+v, %+v: plan %+v makes %d bytes, %d are in use in %d tiles", i.ID(), b.style,
-								o, plan, used, e.q.inUse, len(enginecheck.Inner(r).(*resident).tiles))
+								o, plan, used, e.q.inUse, len(e.last.tiles))
 						}
 					})
 					at := fmt.Sprintf("%s, style %q, copies %v, apart %v, %+v, sparse %v", i.ID(), b.style,

@@ -16,9 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // eachDevice runs f on every OpenCL device there is; none is a failure.
@@ -39,7 +38,52 @@ const (
 	noGuard    = -1
 )
 
-func openTest(t testing.TB, i Info, o Options, b build) *deviceEngine {
+// tested is an engine over a device, with its driver, which tests look at.
+type tested struct {
+	*engine.Engine
+	*deviceEngine
+	last *resident // loaded
+}
+
+// Methods that both have are the engine's.
+func (e *tested) Close() error { return e.Engine.Close() }
+
+func (e *tested) Device() engine.Device { return e.Engine.Device() }
+
+func (e *tested) Work() engine.Work { return e.Engine.Work() }
+
+func (e *tested) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
+	return e.Engine.Plan(x, y, classes)
+}
+
+func (e *tested) Load(x dataset.Examples, classes int) (*engine.Scorer, error) {
+	return e.Engine.Load(x, classes)
+}
+
+func (e *tested) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	return e.Engine.Project(dst, x, p)
+}
+
+// watched is a device that notes what was loaded last.
+type watched struct {
+	*deviceEngine
+	by *tested
+}
+
+func (w watched) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	loaded, err := w.deviceEngine.Load(x, t)
+	w.by.last, _ = loaded.(*resident)
+	return loaded, err
+}
+
+// over returns an engine over a device.
+func over(e *deviceEngine) *tested {
+	t := &tested{deviceEngine: e}
+	t.Engine = engine.New(watched{e, t})
+	return t
+}
+
+func openTest(t testing.TB, i Info, o Options, b build) *tested {
 	t.Helper()
 	if b.sources == nil {
 		var err error
@@ -53,10 +97,11 @@ func openTest(t testing.TB, i Info, o Options, b build) *deviceEngine {
 	case noGuard:
 		b.guard = 0
 	}
-	e, err := open(i, o, b)
+	d, err := open(i, o, b)
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := over(d)
 	t.Cleanup(func() { e.Close() })
 	return e
 }
@@ -105,7 +150,7 @@ func TestConformance(t *testing.T) {
 			t.Run(i.ID()+"/"+v.name, func(t *testing.T) {
 				t.Parallel()
 				e := openTest(t, i, v.o, v.b)
-				enginetest.Run(t, e, v.cases)
+				enginetest.Run(t, e.Engine, v.cases)
 			})
 		}
 	})
@@ -135,7 +180,7 @@ func TestContraction(t *testing.T) {
 		e := openTest(t, i, Options{}, build{style: "gpu", sources: fused(mutate(t, "residual.cl",
 			"fma(KEPT(terms, r, exponential(s - m)), inverse, nothing)",
 			"KEPT(terms, r, exponential(s - m)) * inverse"))})
-		if err := engine.SelfTest(e); i.PlatformName == pocl && err == nil {
+		if err := engine.SelfTest(e.Engine); i.PlatformName == pocl && err == nil {
 			t.Errorf("%s: a plain product was not fused: the test shows nothing", i.ID())
 		}
 	})
@@ -168,7 +213,7 @@ func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 	for k, c := range cases {
 		if strings.HasPrefix(c.Name, "evaluate: all sizes odd, two chunks") ||
 			c.Name == "evaluate: nearly empty (n=300 d=1090 Q=2)" {
-			cases[k].Check = func(e engine.Engine) error {
+			cases[k].Check = func(e *engine.Engine) error {
 				if err := c.Check(e); !errors.Is(err, engine.ErrMemory) {
 					return fmt.Errorf("found %v, want %v", err, engine.ErrMemory)
 				}
@@ -186,8 +231,8 @@ type answers struct {
 }
 
 // ask takes a data set through two assignments.
-func ask(t *testing.T, e engine.Engine, x dataset.Examples, y []int32, q int,
-	judge func(engine.Cells)) (a answers) {
+func ask(t *testing.T, e *engine.Engine, x dataset.Examples, y []int32, q int,
+	judge func(*engine.Cells)) (a answers) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 6))
 	r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
@@ -277,17 +322,18 @@ func TestMoreThanFits(t *testing.T) {
 				build{copies: true}, "some", 4},
 		} {
 			c.b.guard = noGuard
-			want := ask(t, cpuref.New(), c.x, c.y, q, func(engine.Cells) {})
-			got := ask(t, openTest(t, i, c.o, c.b), c.x, c.y, q, func(r engine.Cells) {
-				inner := enginecheck.Inner(r).(*resident)
+			want := ask(t, cpuref.New(), c.x, c.y, q, func(*engine.Cells) {})
+			e := openTest(t, i, c.o, c.b)
+			got := ask(t, e.Engine, c.x, c.y, q, func(*engine.Cells) {
+				inner := e.last
 				tiles, aside := inner.tiles, 0
 				for _, tile := range tiles {
 					if tile.dense.host != nil || tile.sparse != nil && tile.sparse.values.host != nil {
 						aside++
 					}
 				}
-				plan, err := unchecked{inner.e.fresh()}.Plan(c.x,
-					enginecheck.Task{Use: enginecheck.Sorting, Labels: c.y, Classes: q})
+				plan, err := inner.e.fresh().Plan(c.x,
+					engine.Task{Use: engine.UseCells, Labels: c.y, Classes: q})
 				if err != nil || plan.Tiles != len(tiles) || plan.TilesAside != aside {
 					t.Errorf("%s, %s: plan %+v, %v; %d of %d tiles are in host memory", i.ID(), c.name, plan, err,
 						aside, len(tiles))
@@ -335,7 +381,7 @@ func TestTiny(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		for _, b := range []build{{style: "gpu", group: 16}, {style: "cpu"}} {
 			b.guard = noGuard
-			engines, interpreter := map[int64]*deviceEngine{}, i.PlatformName == "Oclgrind"
+			engines, interpreter := map[int64]*tested{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {
 				o := Options{MaxAlloc: 18000}
 				if strings.HasPrefix(c.Name, "project") { // a chunk of a panel alone takes 65536
@@ -347,7 +393,7 @@ func TestTiny(t *testing.T) {
 					e = openTest(t, i, o, b)
 					engines[o.MaxAlloc] = e
 				}
-				err := c.Check(e)
+				err := c.Check(e.Engine)
 				if interpreter {
 					err = errors.Join(err, e.Close())
 				}

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // limits are the numbers of Options.
@@ -35,7 +34,7 @@ func Keep() (end func() error) {
 
 func closeKept() (err error) {
 	if kept.e != nil {
-		err = unchecked{kept.e}.release()
+		err = kept.e.release()
 	}
 	kept.e = nil
 	return err
@@ -54,7 +53,6 @@ func takeKept(i Info, o Options) (e *deviceEngine, err error) {
 		return nil, closeKept()
 	}
 	e, kept.e = kept.e, nil
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: true})
 	e.q.work = engine.Work{}
 	return e, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 // TestKeep: a device that was closed is taken again with the same options, and computes as a new
@@ -16,12 +16,13 @@ import (
 func TestKeep(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		end := Keep()
-		opened := func(o Options) (*deviceEngine, *queue) {
-			e, err := Open(i, o)
+		opened := func(o Options) (*tested, *queue) {
+			d, err := OpenDriver(i, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return e.(*deviceEngine), e.(*deviceEngine).q
+			e := over(d.(*deviceEngine))
+			return e, e.q
 		}
 		first, q := opened(Options{})
 		if err := first.Close(); err != nil {
@@ -38,12 +39,12 @@ func TestKeep(t *testing.T) {
 		if other == q {
 			t.Error("one device, two engines")
 		}
-		enginetest.Run(t, again, enginetest.TinyCases())
+		enginetest.Run(t, again.Engine, enginetest.TinyCases())
 		if _, err := first.Load(dataset.Examples{N: 1, D: 1, X: []float32{1}}, 2); !errors.Is(err,
 			engine.ErrClosed) {
 			t.Errorf("the closed one: %v", err)
 		}
-		for _, e := range []*deviceEngine{beside, again} {
+		for _, e := range []*tested{beside, again} {
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/gpu/kernels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // program is some kernel files that are compiled together.
@@ -110,7 +110,7 @@ func (e *deviceEngine) library() (l library) {
 		"region update add vector sparse weightedsparse kernelvalue projectsparse " + product,
 		fmt.Sprintf("%s -DWIDTH=%d -DGROUP=%d -DBIG=%d -DBLOCK=%d", sums, vector, group, big,
 			numerics.Block), []kernelUse{
-			{&e.predict, "predict", 64}, {&e.countPredicted, "count_predicted", group},
+			{&e.predict, "predict", 64},
 			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
 			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64},
@@ -147,12 +147,12 @@ func (e *deviceEngine) library() (l library) {
 
 // programs returns what a use of examples needs besides those of all; some may be compiled already.
 // Evaluations by several kernels need those of evaluator too.
-func (e *deviceEngine) programs(x dataset.Examples, u enginecheck.Use) []program {
+func (e *deviceEngine) programs(x dataset.Examples, u engine.Use) []program {
 	l := e.library()
 	switch {
 	case x.Sparse():
 		return nil
-	case u == enginecheck.Evaluating:
+	case u == engine.UseEvaluator:
 		return slices.Concat(l.dense, l.weighted)
 	}
 	return l.dense

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jgillich/go-opencl/cl"
 
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 // Engines of one of PoCL's processors share what is the same and nothing else, and those of other
@@ -54,7 +54,7 @@ func TestShared(t *testing.T) {
 			t.Errorf("%s: an engine compiles what those before it have compiled", i.ID())
 		}
 		for _, c := range enginetest.TinyCases() {
-			if err := c.Check(third); err != nil {
+			if err := c.Check(third.Engine); err != nil {
 				t.Errorf("%s: %v", i.ID(), err)
 			}
 		}
@@ -85,7 +85,7 @@ func TestSharedTogether(t *testing.T) {
 			e := openTest(t, i, Options{}, build{})
 			wg.Go(func() {
 				for _, c := range enginetest.TinyCases() {
-					if err := c.Check(e); err != nil {
+					if err := c.Check(e.Engine); err != nil {
 						t.Errorf("%s: %v", i.ID(), err)
 					}
 				}

@@ -33,8 +33,7 @@ const (
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
 // and the examples of a tile, which one that shares the host's memory uses in place.
-func (e unchecked) Project(dst []float32, s dataset.Examples, p engine.Projection) error {
-	x := s
+func (e *deviceEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	pinner := new(runtime.Pinner)
 	if !x.Sparse() {
 		pinner.Pin(&x.X[0])
@@ -46,7 +45,7 @@ func (e unchecked) Project(dst []float32, s dataset.Examples, p engine.Projectio
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e.deviceEngine, own: buffers{q: e.q, keep: true}, dst: dst, x: x, p: p}
+	j := &projection{e: e, own: buffers{q: e.q, keep: true}, dst: dst, x: x, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // drawProjection has more rows than a tile of a small memory, more landmarks than a chunk.
@@ -105,7 +105,7 @@ func TestVectors(t *testing.T) {
 		for _, width := range []int{4, 8, 16} {
 			t.Run(fmt.Sprintf("%s/%d", i.ID(), width), func(t *testing.T) {
 				t.Parallel()
-				enginetest.Run(t, openTest(t, i, Options{}, build{style: "cpu", width: width}), cases)
+				enginetest.Run(t, openTest(t, i, Options{}, build{style: "cpu", width: width}).Engine, cases)
 			})
 		}
 	})

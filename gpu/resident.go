@@ -5,14 +5,11 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -34,13 +31,12 @@ type resident struct {
 	fixed      numerics.FixedPoint
 	cells      *cellSums   // nil without labels
 	sumBuffers *sumBuffers // nil but for evaluators
-	counter    counter
 
 	x     dataset.Examples // the caller's
 	slots []*slot          // for tiles that are streamed, else empty
 }
 
-func newResident(e *deviceEngine, x dataset.Examples, t enginecheck.Task) (r *resident, err error) {
+func newResident(e *deviceEngine, x dataset.Examples, t engine.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
 		own: buffers{q: e.q}}
 	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
@@ -51,9 +47,9 @@ func newResident(e *deviceEngine, x dataset.Examples, t enginecheck.Task) (r *re
 	}
 	r.allocate(t.Use)
 	switch t.Use {
-	case enginecheck.Sorting:
+	case engine.UseCells:
 		r.cells = r.newCells(t.Labels)
-	case enginecheck.Evaluating:
+	case engine.UseEvaluator:
 		r.sumBuffers = r.newSumBuffers()
 		if r.own.err == nil && (!r.sumBuffers.fused || r.classes.n < r.q) {
 			r.own.note(e.compile(e.library().evaluator))
@@ -67,11 +63,11 @@ func newResident(e *deviceEngine, x dataset.Examples, t enginecheck.Task) (r *re
 }
 
 // allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(use enginecheck.Use) {
+func (r *resident) allocate(use engine.Use) {
 	o := &r.own
 	for _, t := range r.tiles {
 		t.scores = filled[float32](o, "scores", t.stride*r.q, 0)
-		if use == enginecheck.Sorting {
+		if use == engine.UseCells {
 			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
@@ -124,10 +120,6 @@ func (r *resident) Close() error {
 	}
 	return r.free()
 }
-
-func (r *resident) FixedPoint() numerics.FixedPoint { return r.fixed }
-
-func (r *resident) Shape() (n, d, q int) { return r.n, r.d, r.q }
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	for batch := range slices.Chunk(classes, r.classes.n) {
@@ -334,109 +326,12 @@ func (r *resident) Predict(dst []int32) error {
 	return nil
 }
 
-// counter is what CountPredicted keeps on the device, if there is room.
-type counter struct {
-	y      []int32 // the caller's; nil before there are any
-	labels []*buffer[int32]
-	counts *buffer[int32] // tables, as many as parts
-	parts  int            // 0 if there is no room
-}
-
-// The tables in which predictions are counted: many, so that few work-items meet in one; all of
-// them have to be less than the predictions.
-const mostTables = 64
-
-// newCounter makes room for a counter.
-func (r *resident) newCounter() (c counter) {
-	q2 := r.q * r.q
-	c.parts = min(mostTables, r.n/2/q2, int(r.e.maxAlloc/4)/q2)
-	idle := r.e.cpu && c.parts < r.e.info.ComputeUnits && r.n > 1<<14
-	if idle || r.n > math.MaxInt32 {
-		c.parts = 0
-	}
-	if c.parts == 0 {
-		return c
-	}
-	o := buffers{q: r.e.q}
-	c.counts = alloc[int32](&o, "counts of predictions", c.parts*q2)
-	for _, t := range r.tiles {
-		c.labels = append(c.labels, alloc[int32](&o, "labels", t.rows))
-	}
-	if o.err != nil {
-		o.free()
-		return counter{}
-	}
-	r.own.all = append(r.own.all, o.all...)
-	return c
-}
-
-// CountPredicted counts on the device, if it has room for labels and tables.
-func (r *resident) CountPredicted(counts []int64, y []int32) error {
-	c, q2 := &r.counter, r.q*r.q
-	clear(counts)
-	if unsafe.SliceData(c.y) != unsafe.SliceData(y) {
-		if c.y == nil {
-			*c = r.newCounter()
-		}
-		c.y = y
-		if c.parts > 0 {
-			for k, t := range r.tiles {
-				labels := make([]int32, t.rows)
-				for row := range labels {
-					labels[row] = y[t.example(row)]
-				}
-				if err := c.labels[k].write(0, labels); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if c.parts == 0 {
-		predicted := make([]int32, r.n)
-		err := r.Predict(predicted)
-		engine.Count(counts, predicted, y, r.q)
-		return err
-	}
-	tables := make([]int32, c.parts*q2)
-	if err := c.counts.write(0, tables); err != nil {
-		return err
-	}
-	for k, t := range r.tiles {
-		items := t.rows
-		if r.e.cpu {
-			items = c.parts
-		}
-		if err := r.e.countPredicted.launch(items, 1, t.scores, c.labels[k], c.counts, int32(t.rows),
-			int32(r.q), int32(c.parts)); err != nil {
-			return err
-		}
-	}
-	if err := c.counts.read(tables, 0); err != nil {
-		return err
-	}
-	total := 0
-	for k, n := range tables {
-		counts[k%q2] += int64(n)
-		total += int(n)
-		if n < 0 {
-			total = -1
-			break
-		}
-	}
-	if total != r.n {
-		return fmt.Errorf("kernel count_predicted counted %d examples in buffer %q, wanted %d; the "+
-			"device is at fault", total, c.counts.name, r.n)
-	}
-	return nil
-}
-
 // Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
-func (e unchecked) Plan(s dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
-	x := s
+func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 	if err := e.checkMemory(x, t); err != nil {
 		return engine.Plan{}, err
 	}
-	q, planning := *e.q, *e.deviceEngine
+	q, planning := *e.q, *e
 	q.planned, q.last, planning.q = map[string]int64{}, nil, &q
 	r, err := newResident(&planning, x, t)
 	if err != nil {
@@ -461,15 +356,15 @@ func (e unchecked) Plan(s dataset.Examples, t enginecheck.Task) (engine.Plan, er
 // checkMemory refuses what cannot fit before anything of its size is taken: class sums that
 // the device has no room for, and what the process has besides device memory, or together
 // with it where they are one.
-func (e *deviceEngine) checkMemory(x dataset.Examples, t enginecheck.Task) error {
+func (e *deviceEngine) checkMemory(x dataset.Examples, t engine.Task) error {
 	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
-	if t.Use == enginecheck.Evaluating { // targets and residuals besides scores
+	if t.Use == engine.UseEvaluator { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, q)
 	}
 	if !e.info.SharesMemory {
 		host = 0
 	}
-	if t.Use == enginecheck.Sorting {
+	if t.Use == engine.UseCells {
 		sums, free := memory.Product(8, q, q, x.D), max(0, e.q.memory-e.q.inUse)
 		if sums > free {
 			return fmt.Errorf("class sums of %d × %d cells × %d features on %s: %w: they take %d bytes, %d "+

@@ -54,7 +54,7 @@ func TestStepsFromScratch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train := func(e engine.Engine) []float32 {
+	train := func(e *engine.Engine) []float32 {
 		p := &learners.Problem{X: x, Y: y, Q: q, Noise: c, Engine: e}
 		result, err := host.Run(context.Background(), uma.Defaults(), p,
 			host.RunOptions{MaxSteps: 120, Weights: learners.Average})
@@ -69,7 +69,8 @@ func TestStepsFromScratch(t *testing.T) {
 	want := train(cpuref.New())
 	eachDevice(t, func(i Info) {
 		for _, b := range []build{{}, {style: "gpu", copies: true}} {
-			audited := audit.Engine(openTest(t, i, Options{}, b), simd.New(), audit.Full)
+			audited := engine.New(audit.Driver(openTest(t, i, Options{}, b).deviceEngine,
+				simd.NewDriver(), audit.Full))
 			if got := train(audited); !slices.Equal(got, want) {
 				t.Errorf("%s, %+v: the weights differ from cpuref's", i.ID(), b)
 			}

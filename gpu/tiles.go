@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 )
 
 // tile is a range of consecutive examples that fits into single buffers, in the
@@ -113,11 +112,11 @@ func fit(what string, count, size int, limit int64) (int, error) {
 // cut divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *deviceEngine) cut(x dataset.Examples, classes int, use enginecheck.Use,
+func (e *deviceEngine) cut(x dataset.Examples, classes int, use engine.Use,
 ) (tiles []*tile, err error) {
 	limit := e.maxAlloc
 	room, need := e.q.memory-e.q.inUse, 5*int64(x.Size())+8*int64(x.N)*int64(classes)
-	if use == enginecheck.Evaluating {
+	if use == engine.UseEvaluator {
 		need += 8 * int64(x.N) * int64(classes)
 		if x.Sparse() {
 			need += 8 * int64(x.Size())
@@ -151,14 +150,14 @@ func (e *deviceEngine) cut(x dataset.Examples, classes int, use enginecheck.Use,
 				return nil, err
 			}
 		}
-		if use == enginecheck.Evaluating {
+		if use == engine.UseEvaluator {
 			if err := t.endAtBlock(x, most, e.maxAlloc); err != nil {
 				return nil, err
 			}
 		}
 		if x.Sparse() {
 			t.sparse = layOut(x, from, t.rows)
-			if use == enginecheck.Evaluating {
+			if use == engine.UseEvaluator {
 				t.sparse.byColumn = layOutColumns(x, from, t.rows, e.ranges(x.D, classes, x.N))
 			}
 		}

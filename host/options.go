@@ -25,10 +25,10 @@ const NoSteps = -1
 
 // Options of Train. Engine is required; the other fields may keep their zero values.
 type Options struct {
-	Engine engine.Engine // on which to compute: simd.New(), or what gpu.Open returns
+	Engine *engine.Engine // on which to compute: simd.New(), or what gpu.Open returns
 	// Open returns the engine, in place of Engine, when the examples are prepared and their size is
 	// known. The caller closes the engine.
-	Open        func(Work) (engine.Engine, error)
+	Open        func(Work) (*engine.Engine, error)
 	Learner     learners.Params  // uma.Defaults(), for instance; nil for the first of package catalog
 	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
 	Kernel      *fitting.Options // to be nonlinear in the features; nil to be linear

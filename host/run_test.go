@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -47,7 +47,7 @@ func (s *script) start(_ context.Context, p *learners.Problem) (learners.Learner
 
 type scriptRun struct {
 	*script
-	r     engine.Cells
+	r     *engine.Cells
 	steps int
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 )
 
 // evaluationTwin compiles testdata/twin/evaluate.c and returns what asks it.
@@ -154,7 +154,7 @@ func TestEvaluationTwin(t *testing.T) {
 
 // evaluate returns what an engine says in the form of the twin's answer.
 func evaluate(
-	t *testing.T, e engine.Engine, x dataset.Examples, f numerics.FixedPoint, w engine.Weights,
+	t *testing.T, e *engine.Engine, x dataset.Examples, f numerics.FixedPoint, w engine.Weights,
 	targets engine.Targets, a []float32) []byte {
 	t.Helper()
 	must := func(err error) {

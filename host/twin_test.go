@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -134,7 +134,7 @@ func TestTwin(t *testing.T) {
 
 // trainFile is the whole way from a file to a result.
 func trainFile(
-	t *testing.T, e engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params,
+	t *testing.T, e *engine.Engine, path, label, steps string, c *confusion.Matrix, params *uma.Params,
 	max int, rule learners.Rule) host.Result {
 	t.Helper()
 	must := func(err error) {

@@ -20,7 +20,7 @@ type Problem struct {
 	Y      []int32           // noisy labels: n, each in 0..Q-1
 	Q      int               // classes, at least 2
 	Noise  *confusion.Matrix // of the labels; nil if they are right
-	Engine engine.Engine     // on which to compute
+	Engine *engine.Engine    // on which to compute
 	Seed   uint64            // of all random choices
 	Bias   bool              // the last feature stands for a constant, on which no penalty is put
 
@@ -39,7 +39,7 @@ type Problem struct {
 
 	// Loaded, if not nil, is what Load lends: these examples, which their owner closes. So several
 	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
-	Loaded engine.Scorer
+	Loaded *engine.Scorer
 
 	// Spent returns the share of the time limit that is over, 1 or more when time is up; nil for no
 	// limit. A learner of several stages, whose weights before the last are trials, goes on to the
@@ -119,7 +119,7 @@ func (p *Problem) inverse() func() (*confusion.Inverse, error) {
 
 // LoadCells judges p, and returns the examples with their cells on the engine, which the caller
 // closes, and C⁻¹. Errors: those of Check, Inverse and Engine.LoadCells.
-func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
+func (p *Problem) LoadCells() (*engine.Cells, *confusion.Inverse, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err
 	}
@@ -133,21 +133,21 @@ func (p *Problem) LoadCells() (engine.Cells, *confusion.Inverse, error) {
 
 // LoadEvaluator judges p and its labels, and returns the examples, to be aimed at targets, on the
 // engine, which the caller closes.
-func (p *Problem) LoadEvaluator() (engine.Evaluator, error) {
+func (p *Problem) LoadEvaluator() (*engine.Evaluator, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
 	}
 	return p.Engine.LoadEvaluator(p.X, p.Q, numerics.FixedPoint{})
 }
 
-// Load judges p and its labels, and returns the examples, to be scored, on the engine, which the
-// caller closes.
-func (p *Problem) Load() (engine.Scorer, error) {
+// Load judges p and its labels, and returns the examples, to be scored, on the engine. The caller
+// closes them, unless they are p.Loaded.
+func (p *Problem) Load() (*engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
 	}
 	if p.Loaded != nil {
-		return lentScorer{p.Loaded}, nil
+		return p.Loaded, nil
 	}
 	return p.Engine.Load(p.X, p.Q)
 }
@@ -200,20 +200,6 @@ func (d *Definition) Rule(text string) (Rule, error) {
 	}
 	return Rule(text), nil
 }
-
-// lentScorer is a Scorer that its owner closes.
-type lentScorer struct{ of engine.Scorer }
-
-func (l lentScorer) Shape() (n, d, q int)                     { return l.of.Shape() }
-func (l lentScorer) Rescore(w engine.Weights, of []int) error { return l.of.Rescore(w, of) }
-func (l lentScorer) Predict(dst []int32) error                { return l.of.Predict(dst) }
-func (l lentScorer) Scores(dst []float32, from, to int) error {
-	return l.of.Scores(dst, from, to)
-}
-func (l lentScorer) CountPredicted(counts []int64, y []int32) error {
-	return l.of.CountPredicted(counts, y)
-}
-func (l lentScorer) Close() error { return nil }
 
 // ClassWeights says how much examples count by their label.
 type ClassWeights string

@@ -26,7 +26,7 @@ var experiments = []*experiment{
 }
 
 type options struct {
-	Engine  engine.Engine
+	Engine  *engine.Engine
 	DataDir string   // folder with a folder for each data set
 	Sets    []string // of experiment.Sets; nil for all
 	Runs    int      // how often all is repeated with other random numbers, at least 2

@@ -18,7 +18,7 @@ import (
 )
 
 // open returns an engine that the test closes.
-func open(t *testing.T, e engine.Engine) engine.Engine {
+func open(t *testing.T, e *engine.Engine) *engine.Engine {
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -65,7 +65,7 @@ func TestLevels(t *testing.T) {
 func TestToy(t *testing.T) {
 	all := []*toy{newToy(1), newToy(2)}
 	var texts []string
-	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
+	for _, e := range []*engine.Engine{simd.New(), cpuref.New()} {
 		var rows []Row
 		r := &run{options: options{Engine: open(t, e), Runs: 2, Seed: 1}, name: "toy"}
 		r.emit = func(row Row) error {

@@ -163,7 +163,7 @@ func plotRows(flags *flag.FlagSet, args []string) error {
 }
 
 // openEngine returns the engine of a name.
-func openEngine(name string) (engine.Engine, error) {
+func openEngine(name string) (*engine.Engine, error) {
 	switch name {
 	case "cpu":
 		return simd.New(), nil

@@ -25,7 +25,7 @@ import (
 // ℓ(-f)) a smooth hill, the mean of f over the examples without a label is held at what the labels
 // make expected, and c grows from 0 to 1.
 type s3vm struct {
-	eval    engine.Evaluator
+	eval    *engine.Evaluator
 	n, d, q int
 	y       []int32 // -1 for no label
 	lambda  float64
@@ -52,7 +52,7 @@ var (
 )
 
 // newS3VM loads examples; some of y are -1.
-func newS3VM(e engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, error) {
+func newS3VM(e *engine.Engine, x dataset.Examples, y []int32, q int) (*s3vm, error) {
 	eval, err := e.LoadEvaluator(x, q, numerics.FixedPoint{})
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func step(at, g []float64, ahead []float32, size, momentum float64) {
 }
 
 // predict returns, for each example, the labelled class of the largest score.
-func (s *s3vm) predict(e engine.Engine, w engine.Weights, x dataset.Examples) ([]int32, error) {
+func (s *s3vm) predict(e *engine.Engine, w engine.Weights, x dataset.Examples) ([]int32, error) {
 	scores, err := engine.Scores(e, w, x)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Evaluations beside numpy's and beside what the machine can do: evaluation.py [--json] [RUNS [PACKAGE...]]
 
-Runs the benchmark Evaluate of all engines (./internal/enginetest), numpy's
+Runs the benchmark Evaluate of all engines (./host/engine/enginetest), numpy's
 evaluation of the same sizes (scipy's of sparse examples) and peak.c in turns, RUNS times
 (3), from the top of the repository; numpy also with OpenBLAS told to use AVX-512. An
 evaluation is scores, softmax, loss, residuals and X' times these, in float32. Prints for
@@ -60,7 +60,7 @@ def main(runs=3, *packages):
         peak = folder + "/peak"
         output("cc", "-O3", "-pthread", "-o", peak, os.path.join(os.path.dirname(os.path.abspath(__file__)), "peak.c"))
         for _ in range(int(runs)):
-            for package in packages or ("./internal/enginetest",):
+            for package in packages or ("./host/engine/enginetest",):
                 peaks.append([float(v) for v in output(peak).split()])
                 text = output("go", "test", "-run", "^$", "-bench", "Evaluate//////^evaluate$", "-benchtime", "10x", package)
                 found = LINE.findall(text)

@@ -129,7 +129,7 @@ func TestAutoIsForMuchWork(t *testing.T) {
 			"b", "c"}}), true},
 	} {
 		var said strings.Builder
-		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.New,
+		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.NewDriver,
 			Auto: true}}
 		e, err := d.Open(app.Notes{W: &said}, c.work)
 		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(),
@@ -173,7 +173,7 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 		many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.New,
+	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.NewDriver,
 		Auto: true}}).Open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)

@@ -72,7 +72,8 @@ func TestMeasuredShares(t *testing.T) {
 	if !facts.Told(said.String(), "shares cpu") {
 		t.Errorf("said %s", &said)
 	}
-	if got := device.SharesText([]engine.Engine{e, e, e, e}, slices.Repeat([]int{3},
+	one := device.Processors[0].New()
+	if got := device.SharesText([]engine.Driver{one, one, one, one}, slices.Repeat([]int{3},
 		4)); !strings.Contains(got, "25 %") {
 		t.Errorf("found %s", got)
 	}

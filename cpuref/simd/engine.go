@@ -20,35 +20,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// New returns the engine at the fastest level there is. It never fails.
-func New() engine.Engine {
+// New returns an engine with the widest instructions of this processor.
+func New() *engine.Engine { return engine.New(NewDriver()) }
+
+// NewDriver returns a driver with the widest instructions of this processor.
+func NewDriver() engine.Driver {
 	all := available()
-	return newProcessor(all[len(all)-1])
+	return &processor{k: all[len(all)-1]}
 }
 
-// processor is the engine.
+// processor is the driver.
 type processor struct {
-	*enginecheck.Engine
 	k *kernels
 
 	exampleBytes, rescored atomic.Int64 // of engine.Work
 }
 
-func newProcessor(k *kernels) *processor {
-	e := &processor{k: k}
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{InMemory: true})
-	return e
-}
+func (*processor) Serial() bool { return false }
+func (*processor) Close() error { return nil }
 
-// unchecked is a processor behind the checks.
-type unchecked struct{ *processor }
-
-func (e unchecked) Device() engine.Device {
+func (e *processor) Device() engine.Device {
 	name := fmt.Sprintf("Go on %s/%s", runtime.GOOS, runtime.GOARCH)
 	if e.k.level != portable.level {
 		name += ", " + e.k.level
@@ -56,41 +51,41 @@ func (e unchecked) Device() engine.Device {
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
 
-func (unchecked) Close() error { return nil }
-
-// Work returns what the engine has done since it was opened.
 func (e *processor) Work() engine.Work {
 	return engine.Work{ExampleBytes: e.exampleBytes.Load(), Rescored: e.rescored.Load()}
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e unchecked) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
+func (e *processor) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(t.Classes)
 	p := engine.Plan{Tiles: 1, InPlace: true,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	switch t.Use {
-	case enginecheck.Sorting:
+	case engine.UseCells:
 		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
 		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
-	case enginecheck.Evaluating:
+	case engine.UseEvaluator:
 		p.Scratch = e.evaluatorScratch(x, t.Classes)
 	}
-	return p, nil
+	return p, engine.CheckMemory(x, t.Classes, p)
 }
 
-func (e unchecked) Load(x dataset.Examples, t enginecheck.Task) (engine.Scorer, error) {
+func (e *processor) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	if _, err := e.Plan(x, t); err != nil {
+		return nil, err
+	}
 	blocks := blocksOf(x.N)
-	r := &resident{e: e.processor, k: e.k, x: x, q: t.Classes, blocks: blocks,
+	r := &resident{e: e, k: e.k, x: x, q: t.Classes, blocks: blocks,
 		scores: make([]float32, blocks*lanes*t.Classes),
 		y:      t.Labels, fixed: t.Format}
 	if !x.Sparse() {
 		r.dense = newDense(x)
 	}
 	switch t.Use {
-	case enginecheck.Sorting:
+	case engine.UseCells:
 		r.cells = newCells(r.blocks, x.D, t.Classes)
 		return labelled{r}, nil
-	case enginecheck.Evaluating:
+	case engine.UseEvaluator:
 		return newEvaluator(r), nil
 	}
 	return r, nil
@@ -101,8 +96,6 @@ func blocksOf(n int) int { return panels(n, lanes) }
 
 // labelled is a resident with cells, which alone has the methods for them.
 type labelled struct{ *resident }
-
-func (r labelled) FixedPoint() numerics.FixedPoint { return r.fixed }
 
 // resident holds the caller's examples and what is derived from them.
 type resident struct {
@@ -124,8 +117,6 @@ type resident struct {
 	places  []int32        // of Predict, for some blocks
 	changed []uint16
 }
-
-func (r *resident) Shape() (n, d, q int) { return r.x.N, r.x.D, r.q }
 
 func (r *resident) Close() error { return nil }
 

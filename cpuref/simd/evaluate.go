@@ -64,8 +64,6 @@ func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch i
 	return memory.Sum(scratch, packed, memory.Product(workers, int(own)))
 }
 
-func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
-
 func (v *evaluator) SetTargets(t engine.Targets) error {
 	v.targets = t
 	return nil

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 // evaluationMutants are ways to break the kernels of an evaluation, k those of the fastest
@@ -183,7 +184,7 @@ func TestEvaluationMutantsAreCaught(t *testing.T) {
 			t.Parallel()
 			broken := *levels[len(levels)-1]
 			m.change(&broken)
-			e := newProcessor(&broken)
+			e := engine.New(&processor{k: &broken})
 			for _, c := range enginetest.EvaluationCases() {
 				if err := c.Check(e); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)

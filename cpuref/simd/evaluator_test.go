@@ -51,7 +51,7 @@ func TestEvaluationsOfManyExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var tested []engine.Evaluator
+		var tested []*engine.Evaluator
 		for _, l := range simd.Levels() {
 			for _, form := range []dataset.Examples{x, x.Compressed()} {
 				v, err := atLevel(t, l).LoadEvaluator(form, s.q, numerics.FixedPoint{})
@@ -85,7 +85,7 @@ func TestEvaluationsOfManyExamples(t *testing.T) {
 }
 
 // evaluated returns all that an evaluator says.
-func evaluated(t *testing.T, v engine.Evaluator, target engine.Targets, w engine.Weights,
+func evaluated(t *testing.T, v *engine.Evaluator, target engine.Targets, w engine.Weights,
 	a []float32) map[string]any {
 	t.Helper()
 	n, d, q := v.Shape()
@@ -116,7 +116,7 @@ func TestWeightedSumsOfManyRows(t *testing.T) {
 	for k := range a {
 		a[k] = 2*rng.Float32() - 1
 	}
-	sums := func(e engine.Engine) []int64 {
+	sums := func(e *engine.Engine) []int64 {
 		v, err := e.LoadEvaluator(x, 2, numerics.FixedPoint{})
 		if err != nil {
 			t.Fatal(err)

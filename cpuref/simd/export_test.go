@@ -22,10 +22,10 @@ func Levels() []Level {
 }
 
 // NewLevel returns the engine at a level.
-func NewLevel(l Level) (engine.Engine, error) {
+func NewLevel(l Level) (*engine.Engine, error) {
 	for _, k := range available() {
 		if k.level == string(l) {
-			return newProcessor(k), nil
+			return engine.New(&processor{k: k}), nil
 		}
 	}
 	return nil, fmt.Errorf("level %q is not there; this processor and this build have %v", l, Levels())

@@ -24,7 +24,7 @@ func TestProcessorsChangeWhileSumsMove(t *testing.T) {
 		runtime.GOMAXPROCS(4)
 		portable.add(sum, x, scale, next)
 	}
-	sums := func(e engine.Engine) []int64 {
+	sums := func(e *engine.Engine) []int64 {
 		r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})
 		if err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestProcessorsChangeWhileSumsMove(t *testing.T) {
 		}
 		return all
 	}
-	want, got := sums(cpuref.New()), sums(newProcessor(&changing))
+	want, got := sums(cpuref.New()), sums(engine.New(&processor{k: &changing}))
 	for k := range want {
 		if got[k] != want[k] {
 			t.Fatalf("class sum [0][%d], column %d, is %d, want %d", k/d, k%d, got[k], want[k])

@@ -23,8 +23,7 @@ const (
 // (clause 1), so each task goes through the landmarks chunk by chunk: dot products of its
 // examples with the landmarks of one chunk, kernel values in their place, and their share
 // of the products with all axes.
-func (e unchecked) Project(dst []float32, stored dataset.Examples, p engine.Projection) error {
-	x := stored
+func (e *processor) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	j := &projection{k: e.k, dst: dst, x: x, p: p, group: productColumns}
 	if x.Sparse() {
 		j.group = e.k.sparseWidths[len(e.k.sparseWidths)-1]

@@ -51,27 +51,6 @@ type move struct {
 
 // Predict: clause 4.
 func (r *resident) Predict(dst []int32) error {
-	r.eachPlaces(func(from int, places []int32) {
-		for i, place := range places {
-			dst[from+i] = place >> 1
-		}
-	})
-	return nil
-}
-
-func (r *resident) CountPredicted(counts []int64, y []int32) error {
-	clear(counts)
-	r.eachPlaces(func(from int, places []int32) {
-		for i, place := range places {
-			counts[int(place>>1)*r.q+int(y[from+i])]++
-		}
-	})
-	return nil
-}
-
-// eachPlaces calls f with the places of some examples after the other, twice their predictions or
-// one more, and which is the first.
-func (r *resident) eachPlaces(f func(from int, places []int32)) {
 	const per = 64 // blocks at a time
 	if r.places == nil {
 		r.places, r.changed = make([]int32, per*lanes), make([]uint16, per)
@@ -79,8 +58,11 @@ func (r *resident) eachPlaces(f func(from int, places []int32)) {
 	for from := 0; from < r.blocks; from += per {
 		n := min(per, r.blocks-from)
 		r.k.region(r.scores[from*r.q*lanes:], r.q, 0, r.places, r.places, r.changed[:n])
-		f(from*lanes, r.places[:min(n*lanes, r.x.N-from*lanes)])
+		for i, place := range r.places[:min(n*lanes, r.x.N-from*lanes)] {
+			dst[from*lanes+i] = place >> 1
+		}
 	}
+	return nil
 }
 
 // Assign: clauses 4 and 5. The class sums are kept up to date by moving only

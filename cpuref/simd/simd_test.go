@@ -5,11 +5,11 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
 // atLevel opens the engine at a level that must be there.
-func atLevel(t testing.TB, l simd.Level) engine.Engine {
+func atLevel(t testing.TB, l simd.Level) *engine.Engine {
 	t.Helper()
 	e, err := simd.NewLevel(l)
 	if err != nil {
@@ -29,6 +29,6 @@ func TestConformance(t *testing.T) {
 
 func TestClose(t *testing.T) {
 	for _, l := range simd.Levels() {
-		enginetest.RunClose(t, func() engine.Engine { return atLevel(t, l) })
+		enginetest.RunClose(t, func() *engine.Engine { return atLevel(t, l) })
 	}
 }

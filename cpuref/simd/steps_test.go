@@ -44,7 +44,7 @@ func TestStepsOfManyExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tested []engine.Cells
+	var tested []*engine.Cells
 	for _, l := range simd.Levels() {
 		for _, form := range []dataset.Examples{x, x.Compressed()} {
 			r, err := atLevel(t, l).LoadCells(form, y, q, numerics.FixedPoint{})
@@ -76,7 +76,7 @@ func TestStepsOfManyExamples(t *testing.T) {
 }
 
 // outcome takes a step and returns all that an engine can say after it.
-func outcome(t *testing.T, r engine.Cells, w engine.Weights, classes []int,
+func outcome(t *testing.T, r *engine.Cells, w engine.Weights, classes []int,
 	inv []float32) map[string]any {
 	t.Helper()
 	must := func(err error) {

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// predict, count_predicted, turn_scores and assign: from scores to predictions and regions (clause 4).
+// predict, turn_scores and assign: from scores to predictions and regions (clause 4).
 //
 //   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
@@ -65,35 +65,6 @@ __kernel void predict(__global const float *restrict scores, __global int *restr
 		return;
 	float margin;
 	prediction[i] = predict_one(scores, Q, i, &margin);
-#endif
-}
-
-//   labels  of the examples
-//   counts  tables of Q rows and columns, as many as parts says, so that not all meet in one: an
-//           example adds 1 where its prediction is the row and its label the column of one of them
-// On a CPU work-item u has a table, and takes every parts-th block from block u on.
-__kernel void count_predicted(__global const float *restrict scores, __global const int *restrict labels,
-                              volatile __global int *restrict counts, int rows, int Q, int parts)
-{
-#if CPU
-	const size_t u = get_global_id(0);
-	if (u >= (size_t)parts)
-		return;
-	counts += u * Q * Q;
-	for (size_t b = u; b * LANES < (size_t)rows; b += parts) {
-		float classes[LANES], margins[LANES];
-		predict_block(scores, Q, b, classes, margins);
-		const int mine = min(LANES, rows - (int)b * LANES);
-		for (int l = 0; l < mine; l++)
-			counts[(int)classes[l] * Q + labels[b * LANES + l]]++;
-	}
-#else
-	const size_t i = get_global_id(0);
-	if (i >= (size_t)rows)
-		return;
-	float margin;
-	const size_t row = i % parts * Q + predict_one(scores, Q, i, &margin);
-	atomic_inc(counts + row * Q + labels[i]);
 #endif
 }
 

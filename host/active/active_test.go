@@ -14,9 +14,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
@@ -40,7 +40,7 @@ func clouds(n, d, q int, seed uint64) (*dataset.Dataset, []int32) {
 }
 
 // begun returns a pool whose first known examples are labelled.
-func begun(t testing.TB, e engine.Engine, d *dataset.Dataset, y []int32, known int,
+func begun(t testing.TB, e *engine.Engine, d *dataset.Dataset, y []int32, known int,
 	o host.Options) *Pool {
 	t.Helper()
 	o.Engine = e

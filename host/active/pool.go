@@ -84,7 +84,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 }
 
 // Apply prepares and maps raw examples as those of the pool.
-func (p *Pool) Apply(ctx context.Context, e engine.Engine, raw dataset.Examples,
+func (p *Pool) Apply(ctx context.Context, e *engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
 	x, err := features.Apply(p.preparation, raw)
 	if err != nil || p.kernel == nil {
@@ -145,7 +145,7 @@ func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 }
 
 // scores returns the scores of the examples by m, which Fit returned, N×Q row-major.
-func (p *Pool) scores(e engine.Engine, m *model.Model) ([]float32, error) {
+func (p *Pool) scores(e *engine.Engine, m *model.Model) ([]float32, error) {
 	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
 

@@ -37,7 +37,7 @@ func rings(t *testing.T, n int, wrong float64, seed uint64) (*dataset.Dataset, [
 	return d, right
 }
 
-func find(t *testing.T, d *dataset.Dataset, right []int32, e engine.Engine) *Result {
+func find(t *testing.T, d *dataset.Dataset, right []int32, e *engine.Engine) *Result {
 	t.Helper()
 	r, err := Find(context.Background(), d, Options{Right: right, Options: host.Options{Engine: e}})
 	if err != nil {

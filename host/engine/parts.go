@@ -83,17 +83,17 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 
 // Predict returns the class of each example by the weights w (clauses 1 and 4). The
 // examples are prepared as the examples that w was trained on. Errors: those of Load and Rescore.
-func Predict(e Engine, w Weights, x dataset.Examples) (classes []int32, err error) {
+func Predict(e *Engine, w Weights, x dataset.Examples) (classes []int32, err error) {
 	classes = make([]int32, x.N)
-	err = score(e, w, x, func(r Scorer) error { return r.Predict(classes) })
+	err = score(e, w, x, func(r *Scorer) error { return r.Predict(classes) })
 	return classes, err
 }
 
 // Scores returns the score of each example for each class, x.N×w.Q row-major (clause 1).
 // Otherwise it is Predict.
-func Scores(e Engine, w Weights, x dataset.Examples) (scores []float32, err error) {
+func Scores(e *Engine, w Weights, x dataset.Examples) (scores []float32, err error) {
 	scores = make([]float32, x.N*w.Q)
-	err = score(e, w, x, func(r Scorer) error { return r.Scores(scores, 0, x.N) })
+	err = score(e, w, x, func(r *Scorer) error { return r.Scores(scores, 0, x.N) })
 	return scores, err
 }
 
@@ -116,7 +116,7 @@ func Count(counts []int64, predicted, y []int32, q int) []int64 {
 }
 
 // score scores examples for all classes and hands them to read.
-func score(e Engine, w Weights, x dataset.Examples, read func(Scorer) error) (err error) {
+func score(e *Engine, w Weights, x dataset.Examples, read func(*Scorer) error) (err error) {
 	if x.N == 0 {
 		return nil
 	}

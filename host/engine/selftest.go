@@ -46,7 +46,7 @@ type comparison func(op string, answer []byte, width int) error
 // SelfTest runs every operation of an engine on a small problem and compares all
 // bits with known answers (clause 12). The error names the operation and the
 // first differing index.
-func SelfTest(e Engine) error {
+func SelfTest(e *Engine) error {
 	known := selfTestAnswers
 	var dense [][]byte
 	err := selfTest(e, asItIs, func(op string, got []byte, width int) error {
@@ -91,7 +91,7 @@ func each(known [][]byte, differs string) comparison {
 }
 
 // selfTest puts all questions with known answers, about examples of the given form.
-func selfTest(e Engine, form func(dataset.Examples) dataset.Examples, compare comparison) error {
+func selfTest(e *Engine, form func(dataset.Examples) dataset.Examples, compare comparison) error {
 	p := newSelfTest()
 	short := p.ofMany()
 	// The same values as rows so short that there are two blocks of them (clause 14).
@@ -157,7 +157,7 @@ func (a *answers) repeats(op string, err error, answer, want any) {
 }
 
 // ask puts all questions about p.
-func (p selfTestProblem) ask(e Engine, compare comparison) error {
+func (p selfTestProblem) ask(e *Engine, compare comparison) error {
 	const n, d, q = selfTestN, selfTestD, selfTestQ
 	r, err := e.LoadCells(p.x, p.y, q, numerics.FixedPoint{})
 	if err != nil {
@@ -203,7 +203,7 @@ func (p selfTestProblem) ask(e Engine, compare comparison) error {
 }
 
 // askScores asks for scores of many classes.
-func (p selfTestProblem) askScores(e Engine, compare comparison) error {
+func (p selfTestProblem) askScores(e *Engine, compare comparison) error {
 	const q = selfTestMany
 	r, err := e.Load(p.x, q)
 	if err != nil {
@@ -246,7 +246,7 @@ func repeated[T any](values []T, q, m int) (all []T) {
 
 // askEvaluations puts the questions of clauses 14 to 16: evaluations of w, and of weights so large
 // that examples are refused, for noisy labels and for soft labels, and weighted sums.
-func (p selfTestProblem) askEvaluations(e Engine, compare comparison) error {
+func (p selfTestProblem) askEvaluations(e *Engine, compare comparison) error {
 	n, q := p.x.N, p.w.Q
 	r, err := e.LoadEvaluator(p.x, q, numerics.FixedPoint{})
 	if err != nil {

@@ -30,7 +30,8 @@ func (m *Model) ReadOptions() file.Options {
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them. x has
 // the features that m was trained on, in their order, and is not changed. A cancelled ctx ends it
 // with ctx's error. Errors are also those of preparing, mapping and the engine.
-func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples) ([]int32, error) {
+func (m *Model) Predict(ctx context.Context, e *engine.Engine, x dataset.Examples) ([]int32,
+	error) {
 	prepared, err := features.Apply(&m.Meta.Preparation, x)
 	if err != nil {
 		return nil, err
@@ -39,14 +40,14 @@ func (m *Model) Predict(ctx context.Context, e engine.Engine, x dataset.Examples
 }
 
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
-func (m *Model) PredictPrepared(ctx context.Context, e engine.Engine, x dataset.Examples,
+func (m *Model) PredictPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]int32, error) {
 	return eachBlock(ctx, m, e, x, 1, engine.Predict)
 }
 
 // Scores returns the score of each raw example for each class, x.N×Q row-major; the class
 // that Predict gives has the largest, the first of equal ones. Otherwise it is Predict.
-func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples) ([]float32,
+func (m *Model) Scores(ctx context.Context, e *engine.Engine, x dataset.Examples) ([]float32,
 	error) {
 	prepared, err := features.Apply(&m.Meta.Preparation, x)
 	if err != nil {
@@ -56,15 +57,15 @@ func (m *Model) Scores(ctx context.Context, e engine.Engine, x dataset.Examples)
 }
 
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
-func (m *Model) ScoresPrepared(ctx context.Context, e engine.Engine, x dataset.Examples,
+func (m *Model) ScoresPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]float32, error) {
 	return eachBlock(ctx, m, e, x, m.Q, engine.Scores)
 }
 
 // eachBlock returns what say says of prepared examples: width numbers of each.
-func eachBlock[T int32 | float32](ctx context.Context, m *Model, e engine.Engine,
+func eachBlock[T int32 | float32](ctx context.Context, m *Model, e *engine.Engine,
 	x dataset.Examples, width int,
-	say func(engine.Engine, engine.Weights, dataset.Examples) ([]T, error)) ([]T, error) {
+	say func(*engine.Engine, engine.Weights, dataset.Examples) ([]T, error)) ([]T, error) {
 	all := make([]T, 0, x.N*width)
 	err := m.blocks(ctx, e, x, func(z dataset.Examples) error {
 		block, err := say(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, z)
@@ -86,7 +87,8 @@ var predictedValues = 1 << 25
 // blocks hands prepared examples, mapped if m has a map, to use, in order, a block
 // after the other.
 func (m *Model) blocks(
-	ctx context.Context, e engine.Engine, x dataset.Examples, use func(dataset.Examples) error) error {
+	ctx context.Context, e *engine.Engine, x dataset.Examples,
+	use func(dataset.Examples) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

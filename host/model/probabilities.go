@@ -21,7 +21,7 @@ var ErrNoTemperature = errors.New("the model has no temperature, without which i
 // bits are the same on every engine (clauses 1 and 15). Errors: ErrNoTemperature and those of
 // Scores.
 func (m *Model) Probabilities(
-	ctx context.Context, e engine.Engine, x dataset.Examples,
+	ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]float32, error) {
 	if m.Meta.Temperature == 0 {
 		return nil, ErrNoTemperature

@@ -11,7 +11,7 @@ import (
 // OfDataset returns the neighbours of each of some examples of a data set among these, at most k:
 // of sparse ones by the angle between them, else by the distance with all features in one unit. d
 // is raw or prepared, and only read. Errors are those of Of and of the preparation.
-func OfDataset(ctx context.Context, e engine.Engine, d *dataset.Dataset, some []int, k int,
+func OfDataset(ctx context.Context, e *engine.Engine, d *dataset.Dataset, some []int, k int,
 ) (*Graph, error) {
 	part := *d
 	part.Examples = d.Pick(some)

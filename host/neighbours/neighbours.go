@@ -45,7 +45,7 @@ type Graph struct {
 // Of returns the neighbours of each example of x among the others. k is at most Most and less than
 // the number of examples. Each inner product is computed once for both of its examples. Errors wrap
 // ErrInput, or are those of the engine or of ctx.
-func Of(ctx context.Context, e engine.Engine, x dataset.Examples, k int, metric string,
+func Of(ctx context.Context, e *engine.Engine, x dataset.Examples, k int, metric string,
 ) (*Graph, error) {
 	if k < 1 || k > min(Most, x.N-1) {
 		return nil, fmt.Errorf("%w: got %d neighbours among %d examples, want 1 to %d", ErrInput, k, x.N,
@@ -97,7 +97,7 @@ func (g *Graph) put(i, j int, d float64) float64 {
 // search finds the neighbours near of examples: the distance of i and j is own[i] +
 // own[j] - product·⟨i,j⟩, or 0 if that is less.
 type search struct {
-	engine  engine.Engine
+	engine  *engine.Engine
 	own     []float64
 	product float64
 	near    *Graph

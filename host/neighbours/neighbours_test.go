@@ -12,9 +12,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 )
 
 // examples have small whole numbers, so that many distances are equal, and some zeros.

@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 )
 
 // draws are independent examples of several kinds.

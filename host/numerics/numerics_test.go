@@ -8,7 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// FMA is judged in internal/enginetest, beside a second implementation.
+// FMA is judged in host/engine/enginetest, beside a second implementation.
 
 // The chunk rule of clause 1, by a case in which it shows: 2^24 swallows ones
 // that are added to it one by one, but not a chunk of 256 of them.

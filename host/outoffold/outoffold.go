@@ -191,7 +191,7 @@ func train(ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, noise *
 
 // score enters what m says of some examples.
 func score(
-	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e engine.Engine, m *model.Model,
+	ctx context.Context, h *judge.HeldOut, data *dataset.Dataset, e *engine.Engine, m *model.Model,
 	which []int) error {
 	x, err := data.Copy(which)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 	"unsafe"
 )
 
@@ -133,48 +132,4 @@ func Gather[T int32 | int64 | float32 | float64](
 func bytesOf[T int32 | int64 | float32 | float64](list []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
 		len(list)*int(unsafe.Sizeof(list[0])))
-}
-
-// Traffic is what this rank has had added up and sent, and how long that took.
-type Traffic struct {
-	Calls     int64   `json:"calls"`
-	Summed    int64   `json:"summed_bytes"`    // of sums and maxima: what each rank gives, and gets
-	Broadcast int64   `json:"broadcast_bytes"` // from one rank to all
-	Seconds   float64 `json:"seconds"`         // in calls, waiting for other ranks included
-}
-
-// Through returns r, whose traffic is counted in t from now on. t is for the goroutine that makes
-// the calls.
-func (t *Traffic) Through(r Reducer) Reducer { return &meter{r, t} }
-
-// meter is a Reducer that counts what goes through another one.
-type meter struct {
-	Reducer
-	traffic *Traffic
-}
-
-func (m *meter) count(summed, broadcast int, call func() error) error {
-	begin := time.Now()
-	err := call()
-	t := m.traffic
-	t.Calls++
-	t.Summed, t.Broadcast = t.Summed+int64(summed), t.Broadcast+int64(broadcast)
-	t.Seconds += time.Since(begin).Seconds()
-	return err
-}
-
-func (m *meter) Sum(ctx context.Context, v []int64) error {
-	return m.count(8*len(v), 0, func() error { return m.Reducer.Sum(ctx, v) })
-}
-
-func (m *meter) Max(ctx context.Context, v []int64) error {
-	return m.count(8*len(v), 0, func() error { return m.Reducer.Max(ctx, v) })
-}
-
-func (m *meter) Broadcast(ctx context.Context, b []byte, root int) error {
-	return m.count(0, len(b), func() error { return m.Reducer.Broadcast(ctx, b, root) })
-}
-
-func (m *meter) Barrier(ctx context.Context) error {
-	return m.count(0, 0, func() error { return m.Reducer.Barrier(ctx) })
 }

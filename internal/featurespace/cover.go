@@ -33,7 +33,7 @@ type Cover struct {
 // the farthest. A cancelled ctx ends
 // it with ctx's error. Other errors: memory.ErrBudget, and those of Engine.Project.
 func NewCover(
-	ctx context.Context, e engine.Engine, x dataset.Examples, f kernel.Function, k int, farthest bool,
+	ctx context.Context, e *engine.Engine, x dataset.Examples, f kernel.Function, k int, farthest bool,
 	seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
 	need := memory.Sum(RowsBytes(x.N, farthest), memory.Product(x.N, 20))
 	if err := memory.Check(need, "the distances of the examples from centres"); err != nil {

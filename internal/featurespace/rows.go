@@ -19,7 +19,7 @@ import (
 // asked for are inner products: kernel values of them are computed for the one example alone, and
 // lengths of examples once.
 type Rows struct {
-	loaded  engine.Scorer // of x, for a batch
+	loaded  *engine.Scorer // of x, for a batch
 	x       dataset.Examples
 	f       kernel.Function
 	lengths []float32 // ⟨x,x⟩, if f wants them
@@ -49,7 +49,7 @@ const (
 // it is asked for one example at a time, or for several together, which pays where the next ones
 // can be told.
 // Errors: those of Engine.Load.
-func NewRows(e engine.Engine, x dataset.Examples, f kernel.Function,
+func NewRows(e *engine.Engine, x dataset.Examples, f kernel.Function,
 	together bool) (*Rows, error) {
 	r := &Rows{x: x, f: f, values: make([]float32, x.N), lengths: make([]float32, x.N),
 		known: make([]bool, x.N)}

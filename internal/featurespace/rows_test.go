@@ -15,23 +15,23 @@ import (
 
 // asked counts how often an engine reads examples that it has loaded.
 type asked struct {
-	engine.Engine
+	engine.Driver
 	times int
 }
 
 type askedScorer struct {
-	engine.Scorer
+	engine.Loaded
 	e *asked
 }
 
-func (a *asked) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	s, err := a.Engine.Load(x, classes)
+func (a *asked) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	s, err := a.Driver.Load(x, t)
 	return askedScorer{s, a}, err
 }
 
 func (s askedScorer) Rescore(w engine.Weights, classes []int) error {
 	s.e.times++
-	return s.Scorer.Rescore(w, classes)
+	return s.Loaded.Rescore(w, classes)
 }
 
 // TestKernelRows: rows asked for one by one, with others beside them or not, are those of one
@@ -74,8 +74,8 @@ func TestKernelRows(t *testing.T) {
 // testRows asks for rows in some order and compares them with all kernel values.
 func testRows(t *testing.T, x dataset.Examples, f kernel.Function, all []float32, soon []float64) {
 	t.Helper()
-	rng, e := rand.New(rand.NewPCG(3, 4)), &asked{Engine: simd.New()}
-	rows, err := featurespace.NewRows(e, x, f, soon != nil)
+	rng, e := rand.New(rand.NewPCG(3, 4)), &asked{Driver: simd.NewDriver()}
+	rows, err := featurespace.NewRows(engine.New(e), x, f, soon != nil)
 	if err != nil {
 		t.Fatal(err)
 	}

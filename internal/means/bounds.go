@@ -35,7 +35,7 @@ type Length struct {
 // be off those of all there could be, all together, in 95 samples of 100 (Theorem 6). Errors:
 // engine.ErrShape, engine.ErrLabel, those of a function, and those of Engine.Project.
 func Lengths(
-	ctx context.Context, e engine.Engine, given dataset.Examples, y []int32, q int, inverse []float64,
+	ctx context.Context, e *engine.Engine, given dataset.Examples, y []int32, q int, inverse []float64,
 	functions []kernel.Function, seed uint64) (lengths []Length, within float64, err error) {
 	x := given
 	if _, err := countClasses(x, y, q); err != nil {

@@ -154,7 +154,7 @@ const errorRows = 4096
 // stop falling (Corollary 23): it is within a twentieth of that with all of the thousands; if
 // o.Within is set, as few as are that near. A cancelled ctx ends it with ctx's error. Other
 // errors: ErrOptions, those of Exact, and those of Engine.Project.
-func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q int, o Options,
+func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
 	if err := o.check(x.N); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, y []int32, q 
 type sample struct {
 	ctx   context.Context
 	task  *progress.Task // the choice for a class is a part of it
-	e     engine.Engine
+	e     *engine.Engine
 	x     dataset.Examples
 	exact engine.Projection // the landmarks are the examples
 	y     []int32

@@ -33,7 +33,7 @@ func spots(n int, seed uint64) (x dataset.Examples, y []int32) {
 
 var narrow = kernel.Function{Kind: kernel.RBF, Gamma: 4}
 
-func fit(t *testing.T, e engine.Engine, x dataset.Examples, y []int32,
+func fit(t *testing.T, e *engine.Engine, x dataset.Examples, y []int32,
 	o means.Options) *means.Means {
 	t.Helper()
 	m, err := means.Fit(t.Context(), e, x, y, 2, o)

@@ -14,7 +14,7 @@ import (
 
 // asked counts how often an engine is asked to project examples, which it does not keep.
 type asked struct {
-	engine.Engine
+	engine.Driver
 	times int
 	all   int // with more than 1000 landmarks
 }
@@ -24,7 +24,7 @@ func (a *asked) Project(dst []float32, x dataset.Examples, p engine.Projection) 
 	if p.Landmarks.N > 1000 {
 		a.all++
 	}
-	return a.Engine.Project(dst, x, p)
+	return a.Driver.Project(dst, x, p)
 }
 
 // TestHerdTwin compares herding, which has a row of kernel values at a time, with a twin that has
@@ -37,8 +37,8 @@ func TestHerdTwin(t *testing.T) {
 	}
 	const atoms = 128
 	f := kernel.Function{Kind: kernel.RBF, Gamma: 0.05}
-	e := &asked{Engine: simd.New()}
-	m, err := means.Fit(t.Context(), e, x, make([]int32, x.N), 1,
+	e := &asked{Driver: simd.NewDriver()}
+	m, err := means.Fit(t.Context(), engine.New(e), x, make([]int32, x.N), 1,
 		means.Options{Function: f, Atoms: atoms, Choice: means.Herding, Weights: means.Own})
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +92,9 @@ func TestOneReading(t *testing.T) {
 	x, y := spots(1600, 1)
 	for _, choice := range []string{means.Uniform, means.Clusters} {
 		for _, weights := range []string{means.Optimal, means.Own} {
-			e := &asked{Engine: simd.New()}
-			fit(t, e, x, y, means.Options{Function: narrow, Atoms: 24, Choice: choice, Weights: weights})
+			e := &asked{Driver: simd.NewDriver()}
+			fit(t, engine.New(e), x, y, means.Options{Function: narrow, Atoms: 24, Choice: choice,
+				Weights: weights})
 			if e.all != 1 {
 				t.Errorf("%s, %s: asked for the means %d times", choice, weights, e.all)
 			}

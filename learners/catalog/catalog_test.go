@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -44,7 +44,7 @@ func TestEveryLearner(t *testing.T) {
 }
 
 // checkTiles asserts that examples like those of the suite lie in tiles on half of the devices.
-func checkTiles(t *testing.T, engines []engine.Engine) {
+func checkTiles(t *testing.T, engines []*engine.Engine) {
 	x := dataset.Examples{N: 480, D: features, X: make([]float32, 480*features)}
 	tiled, opencl := 0, 0
 	for _, e := range engines {
@@ -65,10 +65,10 @@ func checkTiles(t *testing.T, engines []engine.Engine) {
 	}
 }
 
-var fast = []engine.Engine{simd.New()}
+var fast = []*engine.Engine{simd.New()}
 
 // judge judges one learner by the cases that want holds of, nil for all, as subtests of t.
-func judge(t *testing.T, d *learners.Definition, engines []engine.Engine, want func(string) bool) {
+func judge(t *testing.T, d *learners.Definition, engines []*engine.Engine, want func(string) bool) {
 	t.Helper()
 	for _, c := range suite {
 		if want != nil && !want(c.name) {
@@ -92,7 +92,7 @@ func TestOtherParameters(t *testing.T) {
 	for _, v := range []struct {
 		learner string
 		set     []string // pairs of name and value
-		engines []engine.Engine
+		engines []*engine.Engine
 		want    func(string) bool
 	}{
 		{"perceptron", []string{"no_average", "true", "no_shuffle", "true"}, fast, nil},

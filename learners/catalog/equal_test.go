@@ -14,7 +14,7 @@ import (
 )
 
 // alike runs two tasks on two engines by each rule, and says where anything differs.
-func (s subject) alike(a engine.Engine, ta task, b engine.Engine, tb task) error {
+func (s subject) alike(a *engine.Engine, ta task, b *engine.Engine, tb task) error {
 	for _, rule := range s.Weights {
 		want, err := s.watch(a, ta, host.RunOptions{Weights: rule})
 		if err != nil {

@@ -102,7 +102,7 @@ func (l *learner) Restore(saved []byte) error { return l.restore(saved) }
 func (l *learner) Close() error               { return l.close() }
 
 // quick are two engines for which nothing has to be compiled.
-func quick() []engine.Engine { return []engine.Engine{cpuref.New(), simd.New()} }
+func quick() []*engine.Engine { return []*engine.Engine{cpuref.New(), simd.New()} }
 
 // The learner that the mutants are made of passes; else what they fail would mean nothing.
 func TestMutantsBeforeMutation(t *testing.T) {

@@ -23,7 +23,7 @@ type task struct {
 	noise *confusion.Matrix // nil for none
 }
 
-func (t task) on(e engine.Engine) *learners.Problem {
+func (t task) on(e *engine.Engine) *learners.Problem {
 	return &learners.Problem{X: t.x, Y: t.y, Q: t.q, Noise: t.noise, Engine: e, Seed: 5}
 }
 

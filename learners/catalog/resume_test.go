@@ -15,7 +15,7 @@ import (
 // that made it (and on the first itself), and ends where the straight run does, by way of the
 // same snapshots.
 func checkResume(s subject) error {
-	t, on := overlapping(), []engine.Engine{s.next}
+	t, on := overlapping(), []*engine.Engine{s.next}
 	if s.engine == s.first {
 		on = append(on, s.engine)
 	}
@@ -73,7 +73,8 @@ func checkCancelled(s subject) error {
 
 // goOn makes a run that may be cancelled on the way, after least steps or more, and goes on with it
 // to the straight run's result.
-func (s subject) goOn(ctx context.Context, e engine.Engine, straight host.Result, o host.RunOptions,
+func (s subject) goOn(ctx context.Context, e *engine.Engine, straight host.Result,
+	o host.RunOptions,
 	least int) error {
 	o.MaxSteps = s.steps(few)
 	started, t := o.OnStart, overlapping()
@@ -124,7 +125,7 @@ func checkCancelledAnywhere(s subject) error {
 			}
 			return nil
 		}
-		return s.goOn(ctx, p, straight.Result, host.RunOptions{}, 0)
+		return s.goOn(ctx, engine.New(p), straight.Result, host.RunOptions{}, 0)
 	})
 }
 
@@ -140,7 +141,7 @@ func checkFailingEngine(s subject) error {
 			}
 			return nil
 		}
-		_, err := host.Run(background, s.New(), overlapping().on(p),
+		_, err := host.Run(background, s.New(), overlapping().on(engine.New(p)),
 			host.RunOptions{MaxSteps: s.steps(few)})
 		if !errors.Is(err, errBroken) {
 			return fmt.Errorf("the engine fails, the run ends with %v; wanted the engine's error", err)
@@ -153,7 +154,7 @@ func checkFailingEngine(s subject) error {
 // its engine. After each, nothing may be left on it.
 func (s subject) everyFew(judge func(at int, p *probe) error) error {
 	dry := &probe{e: s.engine}
-	_, err := host.Run(background, s.New(), overlapping().on(dry),
+	_, err := host.Run(background, s.New(), overlapping().on(engine.New(dry)),
 		host.RunOptions{MaxSteps: s.steps(few)})
 	if err != nil {
 		return err

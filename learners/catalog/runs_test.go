@@ -24,7 +24,7 @@ func (s subject) run(t task, o host.RunOptions) (host.Result, error) {
 	return s.runOn(background, s.engine, t, o)
 }
 
-func (s subject) runOn(ctx context.Context, e engine.Engine, t task,
+func (s subject) runOn(ctx context.Context, e *engine.Engine, t task,
 	o host.RunOptions) (host.Result, error) {
 	r, err := host.Run(ctx, s.New(), t.on(e), o)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s subject) runOn(ctx context.Context, e engine.Engine, t task,
 }
 
 // sound says what no result may be, whatever the problem was.
-func sound(r host.Result, t task, e engine.Engine) error {
+func sound(r host.Result, t task, e *engine.Engine) error {
 	if w := r.W; w.Q != t.q || w.D != t.x.D || len(w.W) != t.q*t.x.D {
 		return fmt.Errorf("the result has %d weights of shape %d×%d, wanted %d×%d", len(w.W), w.Q, w.D,
 			t.q, t.x.D)
@@ -100,7 +100,7 @@ type watched struct {
 }
 
 // watch runs the learner for few steps and keeps what is seen.
-func (s subject) watch(e engine.Engine, t task, o host.RunOptions) (w watched, err error) {
+func (s subject) watch(e *engine.Engine, t task, o host.RunOptions) (w watched, err error) {
 	o.MaxSteps = s.steps(few)
 	o.OnStep = func(r host.Report) {
 		w.steps = append(w.steps, fmt.Sprintf("%d %v %+v", r.Step, r.EstimatedError, r.Fields))

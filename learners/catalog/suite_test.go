@@ -21,9 +21,9 @@ type suiteCase struct {
 // subject is what a case judges: a learner with its default parameters on an engine.
 type subject struct {
 	*learners.Definition
-	engine engine.Engine
-	first  engine.Engine // which all others have to equal
-	next   engine.Engine // another one, where there is one
+	engine *engine.Engine
+	first  *engine.Engine // which all others have to equal
+	next   *engine.Engine // another one, where there is one
 
 	thorough bool // on one engine: cases of the host's own choices have all of them
 }
@@ -69,7 +69,7 @@ var suite = []suiteCase{
 
 // judge judges the learner of d, with the parameters that d.New returns, on engines. A panic is an
 // error too.
-func (c suiteCase) judge(d *learners.Definition, engines []engine.Engine) error {
+func (c suiteCase) judge(d *learners.Definition, engines []*engine.Engine) error {
 	if len(engines) == 0 {
 		return errors.New("found no engine to judge learners on, wanted at least one")
 	}

@@ -71,7 +71,7 @@ func unit(s *classsums.Sums, m []float32) (float64, error) {
 		return 0, err
 	}
 	var sum, squares float64
-	err := base.EachScores(s.Cells, func(_ int, scores []float32) error {
+	err := base.EachScores(s.Cells.Scorer, func(_ int, scores []float32) error {
 		v := float64(scores[0])
 		sum += v
 		squares += v * v // exact, so that fused or not is the same

@@ -76,7 +76,7 @@ type updateRule interface {
 type learner struct {
 	updateRule
 	*base.Scored
-	eval engine.Evaluator // which is its Scorer too
+	eval *engine.Evaluator // which is its Scorer too
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
 	inside  []float32
 	outside []float32 // likewise, if it is
@@ -102,7 +102,7 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	}
 	n, d, q := eval.Shape()
 	l := &learner{updateRule: m, eval: eval, q: q,
-		Scored: &base.Scored{Problem: problem, Scorer: eval}, d: d, a: make([]float32, n*q),
+		Scored: &base.Scored{Problem: problem, Scorer: eval.Scorer}, d: d, a: make([]float32, n*q),
 		sums: make([]int64, q*d), lengths: make([]float64, n)}
 	// An example of label k counts as C⁻¹[r][k] examples of class r and as 1 - C⁻¹[r][k] of the
 	// others. They are divided by a number for which none is above 1 in size.
@@ -168,7 +168,7 @@ func (l *learner) mistakes(w engine.Weights) error {
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
 	}
-	err := base.EachScores(l.eval, func(i int, scores []float32) error {
+	err := base.EachScores(l.eval.Scorer, func(i int, scores []float32) error {
 		k := int(l.Problem.Y[i])
 		for r, v := range scores {
 			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]

@@ -21,7 +21,7 @@ import (
 )
 
 // wrong returns the share of the digits from first on that w gets wrong.
-func wrong(t *testing.T, e engine.Engine, w engine.Weights, first int) float64 {
+func wrong(t *testing.T, e *engine.Engine, w engine.Weights, first int) float64 {
 	t.Helper()
 	all := digits(t, 1797, nil)
 	test := all.X

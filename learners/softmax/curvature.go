@@ -46,10 +46,10 @@ const (
 // is exact or has a fixed order, so that the bits are the same everywhere.
 type curvature struct {
 	problem *learners.Problem
-	x       dataset.Examples // m × d
-	rows    []int            // which of the problem's examples they are; nil for all
-	eval    engine.Evaluator // of x
-	scale   float64          // a power of two, at least the largest value of x
+	x       dataset.Examples  // m × d
+	rows    []int             // which of the problem's examples they are; nil for all
+	eval    *engine.Evaluator // of x
+	scale   float64           // a power of two, at least the largest value of x
 
 	information []float64 // d×d row-major, or its diagonal, d
 	lambda      float64   // of the factor
@@ -128,7 +128,7 @@ func (c *curvature) measure(w []float32, f informant) error {
 		return err
 	}
 	scores := make([]float32, c.x.N*q)
-	err = base.EachScores(c.eval, func(i int, s []float32) error {
+	err = base.EachScores(c.eval.Scorer, func(i int, s []float32) error {
 		copy(scores[i*q:], s)
 		return nil
 	})

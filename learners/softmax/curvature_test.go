@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -219,24 +218,23 @@ func TestCurvatureSavesIterations(t *testing.T) {
 	}
 }
 
-// loadsOnce is an engine that has room for one evaluator.
+// loadsOnce is a driver that has room for one evaluator.
 type loadsOnce struct {
-	engine.Engine
+	engine.Driver
 	loaded int
 }
 
-func (e *loadsOnce) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
+func (e *loadsOnce) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
 	if e.loaded++; e.loaded > 1 {
 		return nil, engine.ErrMemory
 	}
-	return e.Engine.LoadEvaluator(x, classes, f)
+	return e.Driver.Load(x, t)
 }
 
 // A device without room for the sample is an error of the step, and the run still closes.
 func TestNoRoomForCurvature(t *testing.T) {
 	p := noisyProblem(t, 300, 5, 3)
-	p.Engine = &loadsOnce{Engine: p.Engine}
+	p.Engine = engine.New(&loadsOnce{Driver: simd.NewDriver()})
 	l, err := Defaults().load(p)
 	if err != nil {
 		t.Fatal(err)

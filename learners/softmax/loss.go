@@ -12,7 +12,7 @@ import (
 // loss is the mean loss of the examples that the evaluator is aimed at, and a penalty:
 // Σ_i u_i ℓ_i / Σ_i u_i + λ/2·‖W‖², a bias column left out.
 type loss struct {
-	eval    engine.Evaluator
+	eval    *engine.Evaluator
 	q, d    int
 	bias    bool
 	lambda  float64
@@ -26,7 +26,7 @@ type loss struct {
 	evaluations float64 // since the run began or went on; of a part by its share of the examples
 }
 
-func newLoss(eval engine.Evaluator, bias bool) *loss {
+func newLoss(eval *engine.Evaluator, bias bool) *loss {
 	_, d, q := eval.Shape()
 	f := eval.FixedPoint()
 	return &loss{

@@ -101,7 +101,7 @@ func (r *run) Count(_ context.Context, w engine.Weights, changed []int) ([]int64
 	}
 	y, q := r.problem.Y, r.problem.Q
 	if r.labels.classes == nil {
-		return base.CountPredicted(r.loss.eval, w, nil, y)
+		return base.CountPredicted(r.loss.eval.Scorer, w, nil, y)
 	}
 	predicted := make([]int32, len(y))
 	if err := r.loss.eval.Predict(predicted); err != nil {
@@ -276,7 +276,7 @@ func (r *run) scored(w []float32, held []uint8, fold int, f func(i int, scores [
 	if err := r.loss.rescore(w); err != nil {
 		return err
 	}
-	return base.EachScores(r.loss.eval, func(i int, scores []float32) error {
+	return base.EachScores(r.loss.eval.Scorer, func(i int, scores []float32) error {
 		if int(held[i]) == fold {
 			f(i, scores)
 		}

@@ -177,7 +177,7 @@ func ridge(ctx context.Context, r *run, held []uint8, lambda float64, without in
 			return err
 		}
 		a, most := make([]float32, n*q), float32(0)
-		if err := base.EachScores(r.loss.eval, func(i int, s []float32) error {
+		if err := base.EachScores(r.loss.eval.Scorer, func(i int, s []float32) error {
 			if without >= 0 && int(held[i]) == without {
 				return nil
 			}

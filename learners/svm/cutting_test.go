@@ -66,7 +66,7 @@ func TestCuttingPlanesBits(t *testing.T) {
 		o := svm.Defaults()
 		o.Loss, o.Multiclass, o.Solver, o.ClassWeights = svm.Hinge, multiclass, svm.Planes,
 			learners.Balanced
-		for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
+		for _, e := range []*engine.Engine{simd.New(), cpuref.New()} {
 			p := crowds(150, 7, 3, 9)
 			p.Engine = e
 			hash := fnv.New64()

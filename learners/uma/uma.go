@@ -25,7 +25,7 @@ import (
 
 type learner struct {
 	Params
-	cells   engine.Cells
+	cells   *engine.Cells
 	n, d, q int
 	inverse *confusion.Inverse
 	b       []float32 // float32(C⁻¹)
@@ -57,7 +57,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 }
 
 // newRun begins a run on cells, which it closes at its end.
-func newRun(p Params, cells engine.Cells, inverse *confusion.Inverse, seed uint64) *learner {
+func newRun(p Params, cells *engine.Cells, inverse *confusion.Inverse, seed uint64) *learner {
 	n, d, q := cells.Shape()
 	pcg := rand.NewPCG(seed, stream)
 	return &learner{

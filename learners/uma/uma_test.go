@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -159,7 +160,7 @@ func TestIsBatchPerceptron(t *testing.T) {
 
 // scripted is a data set whose norms and update vectors are given.
 type scripted struct {
-	engine.Cells
+	engine.LoadedCells
 	n, q       int
 	norms      []float32
 	z          map[engine.Pair]float32 // z_pq, one feature; 1 where not given
@@ -175,7 +176,24 @@ func (s *scripted) run(t *testing.T, p Params, seed uint64) learners.Learner {
 	if p.Step == "" {
 		p.Step = StepPair
 	}
-	return newRun(p, s, identity(t, s.q), seed)
+	cells, err := engine.New(scriptedDriver{data: s}).LoadCells(dataset.Examples{N: s.n, D: 1,
+		X: make([]float32, s.n)}, make([]int32, s.n), s.q, numerics.FixedPoint{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRun(p, cells, identity(t, s.q), seed)
+}
+
+// scriptedDriver loads a scripted data set.
+type scriptedDriver struct {
+	engine.Driver
+	data *scripted
+}
+
+func (scriptedDriver) Serial() bool { return false }
+
+func (d scriptedDriver) Load(dataset.Examples, engine.Task) (engine.Loaded, error) {
+	return d.data, nil
 }
 
 func (s *scripted) Rescore(engine.Weights, []int) error { return nil }
@@ -184,7 +202,6 @@ func (s *scripted) Assign(alpha float32) (engine.Assignment, error) {
 	return s.assignment, nil
 }
 
-func (s *scripted) Shape() (n, d, q int) { return s.n, 1, s.q }
 func (s *scripted) Norms(dst, inv []float32) error {
 	copy(dst, s.norms)
 	return nil

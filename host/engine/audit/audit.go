@@ -1,105 +1,81 @@
-// Package audit watches an engine by another one: results that a device, its memory or the way to
-// it has changed are found, and named, instead of becoming a model.
+// Package audit compares a driver with another one: wrong results of a device, its memory or the
+// way to it become errors instead of models.
 package audit
 
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// ErrDiffers is returned by an operation whose result is wrong. The text of the error says which
-// value it is, what was found and what was wanted.
+// ErrDiffers is returned by an operation whose result is wrong. The text names the value, and says
+// what was found and wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
-// The levels of an audit. Sample takes two hundredths of the time, or 60 ms: the counts of each
-// assignment have to add up to those of the labels, and some results are computed once more by the
-// other engine and compared to the bit. When a data set is closed, its last assignment or
-// evaluation is: what went wrong in memory is found, whenever it began. Full computes everything
-// twice.
+// The levels of an audit. Sample takes two percent of the time, or 60 ms: the counts of each
+// assignment must add up to those of the labels, and some results are computed again by the other
+// driver and compared bit by bit. When a data set is closed, its last assignment or evaluation is
+// compared, which finds memory that went wrong at any time. Full computes everything twice.
 const (
 	Off    = "off"
 	Sample = "sample"
 	Full   = "full"
 )
 
-// Engine returns e audited by another engine that has the same bits; e itself at level Off or "".
-// After an operation that returned ErrDiffers its data set returns engine.ErrFailed. Closing a data
-// set may return ErrDiffers too: nobody knows since when it was in error. Auditing takes the memory
-// of a data set on the other engine; a sample does without where there is too little. Close closes
-// both engines.
-func Engine(e, by engine.Engine, level string) engine.Engine {
+// Driver returns d audited by another driver that computes the same bits; d itself at level Off or
+// "". After an operation that returned ErrDiffers, its data set returns engine.ErrFailed. Close of
+// a data set may return ErrDiffers too: nobody knows since when it was wrong. Auditing takes the
+// memory of a data set on the other driver; a sample does without where there is too little. Close
+// closes both drivers.
+func Driver(d, by engine.Driver, level string) engine.Driver {
 	if level == Off || level == "" {
-		return e
+		return d
 	}
-	return checked(&auditedEngine{e: e, by: by, budget: newBudget(level == Full)})
+	return &driver{Driver: d, by: by, budget: newBudget(level == Full)}
 }
 
-func checked(a *auditedEngine) engine.Engine {
-	return enginecheck.New(a, enginecheck.How{ChecksExamples: true})
-}
-
-// auditedEngine is an engine that is watched by another one, behind the checks.
-type auditedEngine struct {
-	e, by  engine.Engine
+// driver is a driver that is audited by another one.
+type driver struct {
+	engine.Driver
+	by     engine.Driver
 	budget *budget
+	closed bool
 }
 
-func (a *auditedEngine) Device() engine.Device { return a.e.Device() }
-func (a *auditedEngine) Close() error          { return errors.Join(a.e.Close(), a.by.Close()) }
+func (a *driver) Serial() bool { return a.Driver.Serial() || a.by.Serial() }
 
-func (a *auditedEngine) Load(x dataset.Examples, t enginecheck.Task) (loaded engine.Scorer,
-	err error) {
-	s := &scorer{a: a, x: x}
+func (a *driver) Close() error {
+	a.closed = true
+	return errors.Join(a.Driver.Close(), a.by.Close())
+}
+
+func (a *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	loaded, err := a.Driver.Load(x, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &scorer{a: a, loaded: loaded, x: x, task: t, w: engine.NewWeights(t.Classes, x.D),
+		stale: make([]bool, t.Classes)}
 	switch t.Use {
-	case enginecheck.Sorting:
-		c := &cells{scorer: s}
-		c.r, err = a.e.LoadCells(x, t.Labels, t.Classes, t.Format)
-		s.s, loaded = c.r, c
-		s.load = func() (_ engine.Scorer, err error) {
-			c.t, err = a.by.LoadCells(x, t.Labels, t.Classes, c.r.FixedPoint())
-			return c.t, err
+	case engine.UseCells:
+		c := &cells{scorer: s, r: loaded.(engine.LoadedCells), labels: make([]int64, t.Classes)}
+		for _, k := range t.Labels {
+			c.labels[k]++
 		}
-		if err == nil {
-			c.labels = make([]int64, t.Classes)
-			for _, k := range t.Labels {
-				c.labels[k]++
-			}
-		}
-	case enginecheck.Evaluating:
-		v := &evaluator{scorer: s}
-		v.r, err = a.e.LoadEvaluator(x, t.Classes, t.Format)
-		s.s, loaded = v.r, v
-		s.load = func() (_ engine.Scorer, err error) {
-			v.t, err = a.by.LoadEvaluator(x, t.Classes, v.r.FixedPoint())
-			return v.t, err
-		}
-	default:
-		s.s, err = a.e.Load(x, t.Classes)
-		s.load, loaded = func() (engine.Scorer, error) { return a.by.Load(x, t.Classes) }, s
+		return c, nil
+	case engine.UseEvaluator:
+		return &evaluator{scorer: s, r: loaded.(engine.LoadedEvaluator)}, nil
 	}
-	if err == nil {
-		s.w, s.stale = engine.NewWeights(t.Classes, x.D), make([]bool, t.Classes)
-	}
-	return loaded, err
-}
-
-func (a *auditedEngine) Plan(x dataset.Examples, t enginecheck.Task) (engine.Plan, error) {
-	if t.Use == enginecheck.Evaluating {
-		return a.e.PlanEvaluator(x, t.Classes)
-	}
-	return a.e.Plan(x, t.Labels, t.Classes)
+	return s, nil
 }
 
 // Project compares all that it returns, or a sample of the examples.
-func (a *auditedEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	if err := a.e.Project(dst, x, p); err != nil || x.N == 0 {
+func (a *driver) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	if err := a.Driver.Project(dst, x, p); err != nil {
 		return err
 	}
 	width := p.Width()
@@ -146,37 +122,36 @@ func differs(what string, found, wanted any) error {
 	return fmt.Errorf("%s: %w: found %v, wanted %v", what, ErrDiffers, found, wanted)
 }
 
-// scorer is a data set on e, and how to have it on the other engine too.
+// scorer is a data set on the audited driver, and on the other one from the first audit on.
 type scorer struct {
-	a     *auditedEngine
-	s     engine.Scorer
-	x     dataset.Examples
-	w     engine.Weights // of all calls of Rescore
-	stale []bool         // classes that the other has not rescored since
+	a      *driver
+	loaded engine.Loaded
+	x      dataset.Examples
+	task   engine.Task
+	w      engine.Weights // of all calls of Rescore
+	stale  []bool         // classes that the other has not rescored since
 
-	load   func() (engine.Scorer, error) // on the other
-	other  engine.Scorer                 // nil before the first audit
-	failed error                         // of the first comparison that failed
-
-	labels   []int32 // of the last CountPredicted
-	labelled []int64 // how many examples have each
+	other  engine.Loaded // nil before the first audit
+	failed error         // of the first operation or comparison that failed
 }
 
-func (s *scorer) Shape() (n, d, q int) { return s.s.Shape() }
-
-// note remembers the first error of a comparison and returns err, with what it was about.
-func (s *scorer) note(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	err = fmt.Errorf("audit of %s: %w", op, err)
-	if !errors.Is(err, engine.ErrClosed) {
+// note remembers the error of an operation.
+func (s *scorer) note(err error) error {
+	if s.failed == nil {
 		s.failed = err
 	}
 	return err
 }
 
-// enough turns an error of having no memory into none, unless all is to be audited.
+// compared remembers the error of a comparison, and says what it was about.
+func (s *scorer) compared(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return s.note(fmt.Errorf("audit of %s: %w", op, err))
+}
+
+// enough drops an error of too little memory, unless everything is to be audited.
 func (s *scorer) enough(err error) error {
 	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
 		return nil
@@ -184,10 +159,10 @@ func (s *scorer) enough(err error) error {
 	return err
 }
 
-// again has the other engine compute values once more, if there is time, and compares them.
+// again computes values on the other driver, if there is time, and compares them.
 func again[T int64 | float32](s *scorer, op string, operations int, found []T,
 	compute func(want []T) error, name func(k int) string) error {
-	return s.note(op, s.enough(s.a.budget.audit(all, operations, func() error {
+	return s.compared(op, s.enough(s.a.budget.audit(all, operations, func() error {
 		want := make([]T, len(found))
 		if err := compute(want); err != nil {
 			return err
@@ -197,7 +172,7 @@ func again[T int64 | float32](s *scorer, op string, operations int, found []T,
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {
-	if err := s.s.Rescore(w, classes); err != nil {
+	if err := s.note(s.loaded.Rescore(w, classes)); err != nil {
 		return err
 	}
 	for _, c := range classes {
@@ -207,10 +182,10 @@ func (s *scorer) Rescore(w engine.Weights, classes []int) error {
 	return nil
 }
 
-// begin has the data set on the other engine, with the same scores.
+// begin loads the data set on the other driver, and brings its scores up to date.
 func (s *scorer) begin() (err error) {
 	if s.other == nil {
-		if s.other, err = s.load(); err != nil {
+		if s.other, err = s.a.by.Load(s.x, s.task); err != nil {
 			s.other = nil
 			return err
 		}
@@ -226,15 +201,15 @@ func (s *scorer) begin() (err error) {
 	return nil
 }
 
-// cost is how many multiplications and additions an audit of all examples takes.
+// cost is the number of multiplications and additions of an audit of all examples.
 func (s *scorer) cost() int { return s.x.Size() * (s.w.Q + 8) }
 
 // Scores compares those of all examples, or of some.
 func (s *scorer) Scores(dst []float32, from, to int) error {
-	if err := s.s.Scores(dst, from, to); err != nil || from == to {
+	if err := s.note(s.loaded.Scores(dst, from, to)); err != nil || from == to {
 		return err
 	}
-	return s.note("scores", s.a.budget.some(to-from, func(which []int) error {
+	return s.compared("scores", s.a.budget.some(to-from, func(which []int) error {
 		return s.scores(from, which, func(k int, want []float32) error {
 			return same(dst[which[k]*s.w.Q:], want, func(c int) string {
 				return fmt.Sprintf("score of example %d for class %d", from+which[k], c)
@@ -245,10 +220,10 @@ func (s *scorer) Scores(dst []float32, from, to int) error {
 
 // Predict compares the predictions of all examples, or of some.
 func (s *scorer) Predict(dst []int32) error {
-	if err := s.s.Predict(dst); err != nil {
+	if err := s.note(s.loaded.Predict(dst)); err != nil {
 		return err
 	}
-	return s.note("predictions", s.a.budget.some(len(dst), func(which []int) error {
+	return s.compared("predictions", s.a.budget.some(len(dst), func(which []int) error {
 		return s.scores(0, which, func(k int, want []float32) error {
 			if class := engine.Predicted(want, s.w.Q)[0]; dst[which[k]] != class {
 				return differs(fmt.Sprintf("prediction of example %d", which[k]), dst[which[k]], class)
@@ -258,57 +233,10 @@ func (s *scorer) Predict(dst []int32) error {
 	}))
 }
 
-// CountPredicted compares all counts; or looks whether each label is counted as often as it occurs,
-// and whether the predictions of some examples are among the counts.
-func (s *scorer) CountPredicted(counts []int64, y []int32) error {
-	if err := s.s.CountPredicted(counts, y); err != nil {
-		return err
-	}
-	q, wanted := s.w.Q, make([]int64, len(counts))
-	if s.a.budget.full {
-		err := s.begin()
-		if err == nil {
-			err = s.other.CountPredicted(wanted, y)
-		}
-		if err == nil {
-			err = same(counts, wanted, func(k int) string {
-				return fmt.Sprintf("count of prediction %d and label %d", k/q, k%q)
-			})
-		}
-		return s.note("count of predictions", err)
-	}
-	if len(y) != len(s.labels) || unsafe.SliceData(y) != unsafe.SliceData(s.labels) {
-		s.labels, s.labelled = y, make([]int64, q)
-		for _, k := range y {
-			s.labelled[k]++
-		}
-	}
-	for k, want := range s.labelled {
-		found := int64(0)
-		for p := range q {
-			found += counts[p*q+k]
-		}
-		if found != want {
-			return s.note("count of predictions", differs(fmt.Sprintf("examples of label %d", k), found,
-				want))
-		}
-	}
-	return s.note("count of predictions", s.a.budget.some(len(y), func(which []int) error {
-		return s.scores(0, which, func(k int, scores []float32) error {
-			p, label := int(engine.Predicted(scores, q)[0]), int(y[which[k]])
-			if wanted[p*q+label]++; counts[p*q+label] < wanted[p*q+label] {
-				return differs(fmt.Sprintf("count of prediction %d and label %d", p, label),
-					counts[p*q+label], fmt.Sprint("at least ", wanted[p*q+label]))
-			}
-			return nil
-		})
-	}))
-}
-
-// scores computes those of some examples, counted from from, and has each judged.
+// scores computes the scores of some examples, counted from from, and passes each to judge.
 func (s *scorer) scores(from int, which []int, judge func(k int, scores []float32) error) error {
 	q := s.w.Q
-	if s.a.budget.full { // which are all from from on, and the other engine is the faster
+	if s.a.budget.full { // which are all examples, and the other driver is faster
 		if err := s.begin(); err != nil {
 			return err
 		}
@@ -337,7 +265,7 @@ func (s *scorer) scores(from int, which []int, judge func(k int, scores []float3
 }
 
 func (s *scorer) Close() error {
-	err := s.s.Close()
+	err := s.loaded.Close()
 	if s.other != nil {
 		err = errors.Join(err, s.other.Close())
 	}

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -10,49 +11,50 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
+
+func audited(d, by engine.Driver, level string) *engine.Engine {
+	return engine.New(Driver(d, by, level))
+}
 
 // An audited engine is an engine.
 func TestConformance(t *testing.T) {
 	for _, level := range []string{Full, Sample} {
-		enginetest.Run(t, Engine(simd.New(), cpuref.New(), level), enginetest.TinyCases())
+		enginetest.Run(t, audited(simd.NewDriver(), cpuref.Driver{}, level), enginetest.TinyCases())
 	}
 }
 
 func TestClose(t *testing.T) {
 	for _, level := range []string{Full, Sample} {
-		enginetest.RunClose(t, func() engine.Engine { return Engine(simd.New(), cpuref.New(), level) })
+		enginetest.RunClose(t, func() *engine.Engine {
+			return audited(simd.NewDriver(), cpuref.Driver{},
+				level)
+		})
 	}
 }
 
-// broken is an engine that falsifies one operation, or what it remembers, when told to.
+// broken is a driver that falsifies one operation, or what it remembers, when told to.
 type broken struct {
-	engine.Engine
+	engine.Driver
 	what string // "" for nothing
 }
 
-func (b *broken) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
-	r, err := b.Engine.Load(x, classes)
+func (b *broken) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	r, err := b.Driver.Load(x, t)
+	switch t.Use {
+	case engine.UseCells:
+		return brokenCells{r.(engine.LoadedCells), b}, err
+	case engine.UseEvaluator:
+		return brokenEvaluator{r.(engine.LoadedEvaluator), b}, err
+	}
 	return brokenScorer{r, b}, err
 }
 
-func (b *broken) LoadCells(x dataset.Examples, y []int32, classes int,
-	f numerics.FixedPoint) (engine.Cells, error) {
-	r, err := b.Engine.LoadCells(x, y, classes, f)
-	return brokenCells{r, b}, err
-}
-
-func (b *broken) LoadEvaluator(x dataset.Examples, classes int,
-	f numerics.FixedPoint) (engine.Evaluator, error) {
-	r, err := b.Engine.LoadEvaluator(x, classes, f)
-	return brokenEvaluator{r, b}, err
-}
-
 func (b *broken) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	err := b.Engine.Project(dst, x, p)
+	err := b.Driver.Project(dst, x, p)
 	turn(b, "projection", dst)
 	return err
 }
@@ -73,65 +75,59 @@ func turn[T int32 | int64 | float32](b *broken, what string, values []T) {
 }
 
 type brokenScorer struct {
-	engine.Scorer
+	engine.Loaded
 	b *broken
 }
 
 func (r brokenScorer) Scores(dst []float32, from, to int) error {
-	err := r.Scorer.Scores(dst, from, to)
+	err := r.Loaded.Scores(dst, from, to)
 	turn(r.b, "score of", dst)
 	return err
 }
 
 func (r brokenScorer) Predict(dst []int32) error {
-	err := r.Scorer.Predict(dst)
+	err := r.Loaded.Predict(dst)
 	turn(r.b, "prediction of", dst)
 	return err
 }
 
-func (r brokenScorer) CountPredicted(counts []int64, y []int32) error {
-	err := r.Scorer.CountPredicted(counts, y)
-	turn(r.b, "count of prediction", counts)
-	return err
-}
-
 type brokenCells struct {
-	engine.Cells
+	engine.LoadedCells
 	b *broken
 }
 
 func (r brokenCells) Assign(alpha float32) (engine.Assignment, error) {
-	a, err := r.Cells.Assign(alpha)
+	a, err := r.LoadedCells.Assign(alpha)
 	turn(r.b, "count of examples", a.Predicted)
 	turn(r.b, "count of region", a.Regions)
 	return a, err
 }
 
 func (r brokenCells) ClassSums(dst []int64, p int) error {
-	err := r.Cells.ClassSums(dst, p)
+	err := r.LoadedCells.ClassSums(dst, p)
 	turn(r.b, "class sum", dst)
 	return err
 }
 
 func (r brokenCells) Norms(dst, inv []float32) error {
-	err := r.Cells.Norms(dst, inv)
+	err := r.LoadedCells.Norms(dst, inv)
 	turn(r.b, "norm of", dst)
 	return err
 }
 
 func (r brokenCells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	err := r.Cells.UpdateVectors(dst, pairs, inv)
+	err := r.LoadedCells.UpdateVectors(dst, pairs, inv)
 	turn(r.b, "update vector", dst)
 	return err
 }
 
 type brokenEvaluator struct {
-	engine.Evaluator
+	engine.LoadedEvaluator
 	b *broken
 }
 
 func (r brokenEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	e, err := r.Evaluator.Evaluate(sums, w)
+	e, err := r.LoadedEvaluator.Evaluate(sums, w)
 	turn(r.b, "weighted sum of", sums)
 	if r.b.what == "sum of losses" {
 		e.Loss++
@@ -146,7 +142,7 @@ func (r brokenEvaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evalua
 }
 
 func (r brokenEvaluator) WeightedSums(sums []int64, a []float32) error {
-	err := r.Evaluator.WeightedSums(sums, a)
+	err := r.LoadedEvaluator.WeightedSums(sums, a)
 	turn(r.b, "weighted sum of", sums)
 	return err
 }
@@ -159,7 +155,7 @@ func examples() (x dataset.Examples, y []int32, w engine.Weights) {
 
 // use asks everything of an audited engine whose b is broken beforehand, and returns the
 // error of what comes.
-func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used any, err error) {
+func use(e *engine.Engine, b *broken, what string, cells, evaluations bool) (used any, err error) {
 	x, y, w := examples()
 	both := []int{0, 1}
 	switch {
@@ -213,9 +209,6 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 	if err == nil {
 		err = r.Predict(make([]int32, 5))
 	}
-	if err == nil {
-		err = r.CountPredicted(make([]int64, 4), y)
-	}
 	return r, err
 }
 
@@ -224,13 +217,12 @@ func use(e engine.Engine, b *broken, what string, cells, evaluations bool) (used
 func TestNotices(t *testing.T) {
 	for _, level := range []string{Full, Sample} {
 		for what, kind := range map[string]string{"score of": "", "prediction of": "", "projection": "",
-			"count of prediction": "",
-			"count of examples":   "cells", "count of region": "cells", "class sum": "cells",
+			"count of examples": "cells", "count of region": "cells", "class sum": "cells",
 			"norm of":       "cells",
 			"update vector": "cells", "weighted sum of": "evaluations", "sum of losses": "evaluations",
 			"count of refused": "evaluations", "weighted sum over all": "evaluations"} {
-			b := &broken{Engine: cpuref.New()}
-			e := Engine(b, simd.New(), level)
+			b := &broken{Driver: cpuref.Driver{}}
+			e := audited(b, simd.NewDriver(), level)
 			used, err := use(e, b, what, kind == "cells", kind == "evaluations")
 			if !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), what) ||
 				!strings.Contains(err.Error(), "found") || !strings.Contains(err.Error(), "wanted") {
@@ -238,9 +230,9 @@ func TestNotices(t *testing.T) {
 				continue
 			}
 			switch r := used.(type) {
-			case engine.Cells:
+			case *engine.Cells:
 				err = enginetest.CheckFailed(r)
-			case engine.Scorer:
+			case *engine.Scorer:
 				if err = r.Scores(make([]float32, 2), 0, 1); errors.Is(err, engine.ErrFailed) {
 					err = r.Close()
 				}
@@ -259,33 +251,33 @@ func TestNotices(t *testing.T) {
 func TestLast(t *testing.T) {
 	for what, kind := range map[string]string{"class sum": "cells",
 		"weighted sum of": "evaluations", "sum of losses": "evaluations"} {
-		b := &broken{Engine: cpuref.New()}
-		a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
+		b := &broken{Driver: cpuref.Driver{}}
+		a := &driver{Driver: b, by: simd.NewDriver(), budget: newBudget(false)}
 		a.budget.rate = 1 // no time for more than one operation
-		used, err := use(checked(a), b, what, kind == "cells", kind == "evaluations")
+		used, err := use(engine.New(a), b, what, kind == "cells", kind == "evaluations")
 		if err != nil {
 			t.Errorf("%s: %v before the end", what, err)
 		}
 		a.budget.rate = 0
-		if err := used.(engine.Scorer).Close(); !errors.Is(err, ErrDiffers) ||
+		if err := used.(io.Closer).Close(); !errors.Is(err, ErrDiffers) ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("%s: found %v", what, err)
 		}
 	}
-	b := &broken{Engine: cpuref.New()}
-	a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
+	b := &broken{Driver: cpuref.Driver{}}
+	a := &driver{Driver: b, by: simd.NewDriver(), budget: newBudget(false)}
 	a.budget.rate = 1
-	if _, err := use(checked(a), b, "count of examples", true, false); !errors.Is(err, ErrDiffers) {
+	if _, err := use(engine.New(a), b, "count of examples", true, false); !errors.Is(err, ErrDiffers) {
 		t.Errorf("counts: found %v", err)
 	}
 }
 
 // Class sums that have to add up to a known total are added up when there is no time for more.
 func TestAddUp(t *testing.T) {
-	b := &broken{Engine: cpuref.New()}
-	a := &auditedEngine{e: b, by: simd.New(), budget: newBudget(false)}
+	b := &broken{Driver: cpuref.Driver{}}
+	a := &driver{Driver: b, by: simd.NewDriver(), budget: newBudget(false)}
 	x, y, w := examples()
-	r, err := checked(a).LoadCells(x, y, 2, numerics.FixedPoint{})
+	r, err := engine.New(a).LoadCells(x, y, 2, numerics.FixedPoint{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,20 +5,19 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // cells are a labelled data set.
 type cells struct {
 	*scorer
-	r, t   engine.Cells // t is the other's
-	labels []int64      // examples of each
+	r      engine.LoadedCells
+	labels []int64 // examples of each
 
 	assigns int               // so far
 	alpha   float32           // of the last
 	found   engine.Assignment // by the last
-	current bool              // t has the last assignment too
+	current bool              // the other driver has the last assignment too
 	moved   bool              // scores are not those of the last assignment
 	// Q×d: Σ q(x_i) of the examples of each label; nil as long as it is not known
 	total    []int64
@@ -26,7 +25,8 @@ type cells struct {
 	expected []int64 // room
 }
 
-func (c *cells) FixedPoint() numerics.FixedPoint { return c.r.FixedPoint() }
+// t is the data set on the other driver.
+func (c *cells) t() engine.LoadedCells { return c.other.(engine.LoadedCells) }
 
 func (c *cells) Rescore(w engine.Weights, classes []int) error {
 	c.moved = c.moved || len(classes) > 0
@@ -35,7 +35,7 @@ func (c *cells) Rescore(w engine.Weights, classes []int) error {
 
 func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 	a, err := c.r.Assign(alpha)
-	if err != nil {
+	if c.note(err) != nil {
 		return a, err
 	}
 	c.assigns++
@@ -43,14 +43,14 @@ func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 	c.found.Regions = append(c.found.Regions[:0], a.Regions...)
 	c.found.Predicted = append(c.found.Predicted[:0], a.Predicted...)
 	name := fmt.Sprintf("assignment %d", c.assigns)
-	if err := c.note(name, c.counts(a)); err != nil {
+	if err := c.compared(name, c.counts(a)); err != nil {
 		return a, err
 	}
-	if err := c.note(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil ||
+	if err := c.compared(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil ||
 		c.current {
 		return a, err
 	}
-	return a, c.note(name, c.addUp(a))
+	return a, c.compared(name, c.addUp(a))
 }
 
 // counts judges an assignment by itself: each label has as many examples as ever.
@@ -78,12 +78,12 @@ func (c *cells) counts(a engine.Assignment) error {
 	return nil
 }
 
-// compare has the other engine assign too, and compares counts and class sums.
+// compare assigns on the other driver, and compares counts and class sums.
 func (c *cells) compare() error {
 	if err := c.begin(); err != nil {
 		return err
 	}
-	b, err := c.t.Assign(c.alpha)
+	b, err := c.t().Assign(c.alpha)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *cells) compare() error {
 		if err := c.readSums(p); err != nil {
 			return err
 		}
-		if err := c.t.ClassSums(c.expected, p); err != nil {
+		if err := c.t().ClassSums(c.expected, p); err != nil {
 			return err
 		}
 		if err := same(c.sums, c.expected, c.sumName(p)); err != nil {
@@ -156,45 +156,42 @@ func (c *cells) addUp(a engine.Assignment) error {
 	})
 }
 
-// ClassSums, Norms and UpdateVectors are compared if the other engine has the same assignment.
+// ClassSums, Norms and UpdateVectors are compared if the other driver has the same assignment.
 func (c *cells) ClassSums(dst []int64, p int) error {
-	if err := c.r.ClassSums(dst, p); err != nil || !c.current {
+	if err := c.note(c.r.ClassSums(dst, p)); err != nil || !c.current {
 		return err
 	}
 	return again(c.scorer, "class sums", 4*len(dst), dst,
-		func(want []int64) error { return c.t.ClassSums(want, p) }, c.sumName(p))
+		func(want []int64) error { return c.t().ClassSums(want, p) }, c.sumName(p))
 }
 
 func (c *cells) Norms(dst, inv []float32) error {
-	if err := c.r.Norms(dst, inv); err != nil || !c.current {
+	if err := c.note(c.r.Norms(dst, inv)); err != nil || !c.current {
 		return err
 	}
 	return again(c.scorer, "norms", 8*c.w.Q*len(dst)*c.x.D, dst,
-		func(want []float32) error { return c.t.Norms(want, inv) },
+		func(want []float32) error { return c.t().Norms(want, inv) },
 		func(k int) string { return fmt.Sprintf("norm of region %d, class %d", k/c.w.Q, k%c.w.Q) })
 }
 
 func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	if err := c.r.UpdateVectors(dst, pairs, inv); err != nil || !c.current {
+	if err := c.note(c.r.UpdateVectors(dst, pairs, inv)); err != nil || !c.current {
 		return err
 	}
 	return again(c.scorer, "update vectors", 8*c.w.Q*len(dst), dst,
-		func(want []float32) error { return c.t.UpdateVectors(want, pairs, inv) },
+		func(want []float32) error { return c.t().UpdateVectors(want, pairs, inv) },
 		func(k int) string {
 			z := pairs[k/c.x.D]
 			return fmt.Sprintf("update vector of region %d, class %d: feature %d", z.P, z.Q, k%c.x.D)
 		})
 }
 
-// Close audits the last assignment before it closes.
+// Close audits the last assignment before it closes, unless the driver is closed or an operation
+// has failed.
 func (c *cells) Close() error {
 	var err error
-	if c.failed == nil && c.assigns > 0 && !c.current && !c.moved {
-		// One that is closed, or has failed by itself, has nothing to audit.
-		if c.readSums(0) == nil {
-			err = c.note("the last assignment", c.enough(c.a.budget.audit(last, c.cost(), c.compare)))
-		}
-		c.assigns = 0
+	if !c.a.closed && c.failed == nil && c.assigns > 0 && !c.current && !c.moved {
+		err = c.compared("the last assignment", c.enough(c.a.budget.audit(last, c.cost(), c.compare)))
 	}
 	return errors.Join(err, c.scorer.Close())
 }

@@ -5,15 +5,14 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // evaluator is a data set with targets.
 type evaluator struct {
 	*scorer
-	r, t    engine.Evaluator // t is the other's
+	r       engine.LoadedEvaluator
 	targets engine.Targets
-	sent    bool // t has these targets
+	sent    bool // the other driver has these targets
 
 	evaluations int // so far
 	found       engine.Evaluation
@@ -22,10 +21,11 @@ type evaluator struct {
 	current     bool    // the last was compared
 }
 
-func (v *evaluator) FixedPoint() numerics.FixedPoint { return v.r.FixedPoint() }
+// t is the data set on the other driver.
+func (v *evaluator) t() engine.LoadedEvaluator { return v.other.(engine.LoadedEvaluator) }
 
 func (v *evaluator) SetTargets(t engine.Targets) error {
-	if err := v.r.SetTargets(t); err != nil {
+	if err := v.note(v.r.SetTargets(t)); err != nil {
 		return err
 	}
 	v.current = true // what was evaluated with other targets cannot be repeated
@@ -35,7 +35,7 @@ func (v *evaluator) SetTargets(t engine.Targets) error {
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	e, err := v.r.Evaluate(sums, w)
-	if err != nil {
+	if v.note(err) != nil {
 		return e, err
 	}
 	v.evaluations++
@@ -46,10 +46,10 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 		v.stale[c] = true
 	}
 	name := fmt.Sprintf("evaluation %d", v.evaluations)
-	if err := v.note(name, v.plausible()); err != nil {
+	if err := v.compared(name, v.plausible()); err != nil {
 		return e, err
 	}
-	return e, v.note(name, v.enough(v.a.budget.audit(all, v.cost(), v.compare)))
+	return e, v.compared(name, v.enough(v.a.budget.audit(all, v.cost(), v.compare)))
 }
 
 // plausible judges an evaluation by itself.
@@ -77,7 +77,7 @@ func (v *evaluator) plausible() error {
 	return nil
 }
 
-// compare has the other engine evaluate too.
+// compare evaluates on the other driver.
 func (v *evaluator) compare() error {
 	if v.other == nil {
 		if err := v.begin(); err != nil {
@@ -85,13 +85,13 @@ func (v *evaluator) compare() error {
 		}
 	}
 	if !v.sent {
-		if err := v.t.SetTargets(v.targets); err != nil {
+		if err := v.t().SetTargets(v.targets); err != nil {
 			return err
 		}
 		v.sent = true
 	}
 	want := make([]int64, len(v.sums))
-	e, err := v.t.Evaluate(want, v.last)
+	e, err := v.t().Evaluate(want, v.last)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (v *evaluator) name(k int) string {
 }
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := v.r.WeightedSums(sums, a); err != nil {
+	if err := v.note(v.r.WeightedSums(sums, a)); err != nil {
 		return err
 	}
 	return again(v.scorer, "weighted sums", 2*v.x.Size()*(len(a)/max(1, v.x.N)+2), sums,
@@ -121,19 +121,16 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 					return err
 				}
 			}
-			return v.t.WeightedSums(want, a)
+			return v.t().WeightedSums(want, a)
 		}, v.name)
 }
 
-// Close audits the last evaluation before it closes.
+// Close audits the last evaluation before it closes, unless the driver is closed or an operation
+// has failed.
 func (v *evaluator) Close() error {
 	var err error
-	if v.failed == nil && v.evaluations > 0 && !v.current {
-		// neither closed nor failed
-		if _, _, q := v.r.Shape(); v.r.Scores(make([]float32, q), 0, 1) == nil {
-			err = v.note("the last evaluation", v.enough(v.a.budget.audit(last, v.cost(), v.compare)))
-		}
-		v.evaluations = 0
+	if !v.a.closed && v.failed == nil && v.evaluations > 0 && !v.current {
+		err = v.compared("the last evaluation", v.enough(v.a.budget.audit(last, v.cost(), v.compare)))
 	}
 	return errors.Join(err, v.scorer.Close())
 }

@@ -26,8 +26,8 @@ func BenchmarkUpdate(b *testing.B) {
 		inverse[i] = float32(i%13) / 13
 		pairs = append(pairs, engine.Pair{P: i / q, Q: i % q})
 	}
-	for name, e := range map[string]engine.Engine{
-		"simd": simd.New(), "shards": together(b, nil, simd.New(), simd.New()),
+	for name, e := range map[string]*engine.Engine{
+		"simd": simd.New(), "shards": together(b, nil, simd.NewDriver(), simd.NewDriver()),
 	} {
 		b.Run(name, func(b *testing.B) {
 			r, err := e.LoadCells(x, y, q, numerics.FixedPoint{})

@@ -2,43 +2,13 @@ package shard_test
 
 import (
 	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
-
-// form is a form that examples have, and how a rank comes by them.
-type form struct {
-	name string
-	read func(w way, r ranks.Reducer) (*dataset.Dataset, error)
-}
-
-// forms are two in memory, which each rank has whole, and files, where each rank has read its own
-// examples alone where the learner needs no others.
-func forms(t *testing.T, dense, sparse *dataset.Dataset) []form {
-	t.Helper()
-	all := []form{
-		{"dense", func(way, ranks.Reducer) (*dataset.Dataset, error) { return dense, nil }},
-		{"sparse", func(way, ranks.Reducer) (*dataset.Dataset, error) { return sparse, nil }},
-	}
-	dir := t.TempDir()
-	for _, name := range []string{"d.npz", "d.csv"} {
-		path := filepath.Join(dir, name)
-		if err := file.Write(t.Context(), path, dense, file.WriteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, form{name, func(w way, r ranks.Reducer) (*dataset.Dataset, error) {
-			return file.Read(t.Context(), path, file.Options{Classes: dense.Classes})
-		}})
-	}
-	return all
-}
 
 // cell is what else a training has: its ranks, the devices of each, and what these are.
 type cell struct {
@@ -77,8 +47,8 @@ func TestLearners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range forms(t, data, sparse) {
-			t.Run(w.name+", "+f.name, func(t *testing.T) {
+		for name, x := range map[string]*dataset.Dataset{"dense": data, "sparse": sparse} {
+			t.Run(w.name+", "+name, func(t *testing.T) {
 				some, cuts := cells, 10
 				if w.name == "classmean" || w.name == "perceptron" {
 					cuts = 1
@@ -90,7 +60,7 @@ func TestLearners(t *testing.T) {
 				}
 				for _, c := range some {
 					for range cuts {
-						c.judge(t, rng, w, f, opencl, noise, want)
+						c.judge(t, rng, w, x, opencl, noise, want)
 					}
 				}
 			})
@@ -100,23 +70,23 @@ func TestLearners(t *testing.T) {
 
 // judge trains on a random cut.
 func (c cell) judge(
-	t *testing.T, rng *rand.Rand, w way, f form, opencl []engine.Engine, noise *confusion.Matrix,
+	t *testing.T, rng *rand.Rand, w way, data *dataset.Dataset, opencl []engine.Driver,
+	noise *confusion.Matrix,
 	want string) {
 	t.Helper()
 	shares := make([][]int, c.ranks)
-	engines := make([][]engine.Engine, c.ranks)
+	drivers := make([][]engine.Driver, c.ranks)
 	for k, at := range rng.Perm(c.ranks * c.devices) {
 		rank := k % c.ranks
 		shares[rank] = append(shares[rank], 1+rng.IntN(20))
-		e := engine.Engine(simd.New())
+		e := simd.NewDriver()
 		if c.kind == "opencl" || c.kind == "both" && at%2 == 0 {
 			e = opencl[at]
 		}
-		engines[rank] = append(engines[rank], e)
+		drivers[rank] = append(drivers[rank], e)
 	}
-	for rank, got := range spread(t, w, shares, noise,
-		func(rank int) []engine.Engine { return engines[rank] },
-		func(r ranks.Reducer) (*dataset.Dataset, error) { return f.read(w, r) }) {
+	for rank, got := range spread(t, w, shares, data, noise,
+		func(rank int) []engine.Driver { return drivers[rank] }) {
 		if arrays(got) != arrays(want) { // metadata have the name and the hash of a file
 			t.Errorf("%s, shares %v: rank %d found %s, want %s as of one processor", c.kind, shares, rank,
 				got, want)

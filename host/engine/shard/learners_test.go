@@ -6,30 +6,20 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/online"
@@ -102,7 +92,7 @@ func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 
 // train returns the SHA-256 of all that a model computes with.
 func train(
-	ctx context.Context, e engine.Engine, w way, data *dataset.Dataset, noise *confusion.Matrix,
+	ctx context.Context, e *engine.Engine, w way, data *dataset.Dataset, noise *confusion.Matrix,
 ) (string, error) {
 	o := w.options
 	o.Engine = e
@@ -130,128 +120,23 @@ func arrays(hashes string) string {
 	return of
 }
 
-// spread trains on several ranks, each with the engines that open gives it, one for each of its
-// shares, and returns what each found in the examples that read gives it.
-func spread(
-	t testing.TB, w way, shares [][]int, noise *confusion.Matrix, open func(rank int) []engine.Engine,
-	read func(ranks.Reducer) (*dataset.Dataset, error)) []string {
+// spread trains on several ranks, each with the drivers that open gives it, one for each of its
+// shares, and returns what each found.
+func spread(t testing.TB, w way, shares [][]int, data *dataset.Dataset, noise *confusion.Matrix,
+	open func(rank int) []engine.Driver) []string {
 	t.Helper()
 	found := make([]string, len(shares))
 	for rank, err := range onRanks(len(shares), func(rank int, r ranks.Reducer) error {
-		e, err := shard.Ranks(t.Context(), r, open(rank), shares[rank])
+		d, err := shard.Ranks(t.Context(), r, open(rank), shares[rank])
 		if err != nil {
 			return err
 		}
-		return dataset.Guard(func() error {
-			data, err := read(r)
-			if err == nil {
-				found[rank], err = train(t.Context(), e, w, data, noise)
-			}
-			return err
-		})
+		found[rank], err = train(t.Context(), engine.New(d), w, data, noise)
+		return err
 	}) {
 		if err != nil {
 			t.Fatalf("rank %d of %d: %v", rank, len(shares), err)
 		}
 	}
 	return found
-}
-
-// TestPartsShare: examples held out, and what models say of examples that they have not seen, are
-// those of one process on every rank, from a table of more than numbers, some of whose examples are
-// bad.
-func TestPartsShare(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "d.csv")
-	var text strings.Builder
-	text.WriteString("id,colour,size,words,class\n")
-	for i := range 9000 {
-		size := fmt.Sprint(i * i % 37)
-		switch {
-		case i%400 == 7:
-			size = "large"
-		case i%13 == 0:
-			size = ""
-		}
-		fmt.Fprintf(&text, "e%d,%s,%s,\"%s and\n%s\",%d\n", i, []string{"red", "green", "NA"}[i%3], size,
-			[]string{"one", "two", "three"}[i%3], []string{"four", "five"}[i%2], i*7%3*(1-i%11/10))
-	}
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	read := func(storage string) (*dataset.Dataset, error) {
-		return file.Read(t.Context(), path, file.Options{Table: file.Table{LabelColumn: "class",
-			IDColumn: "id",
-			Encode: &features.EncodeOptions{Missing: "mean",
-				Text: features.TextOptions{Columns: []string{"words"}}}}, SkipBad: true, Storage: storage})
-	}
-	gradients := softmax.Defaults()
-	gradients.Iterations = 5
-	for _, c := range []struct {
-		storage string
-		learner learners.Params
-	}{{"sparse", uma.Defaults()}, {"dense", gradients}} {
-		of := func(e engine.Engine) (string, error) {
-			d, err := read(c.storage)
-			if err != nil {
-				return "", err
-			}
-			noise, err := confusion.Pairwise(d.Classes, 0.1)
-			if err != nil {
-				return "", err
-			}
-			o := host.Options{Engine: e, Learner: c.learner, MaxSteps: 5, TemperatureFolds: 2}
-			held, err := outoffold.Scores(t.Context(), d, noise, o, 3)
-			if err != nil {
-				return "", err
-			}
-			parts, err := dataset.SplitFractions(d, []float64{0.8, 0.2}, 1, dataset.InPlace)
-			if err != nil {
-				return "", err
-			}
-			if err := d.Close(); err != nil {
-				return "", err
-			}
-			m, err := host.Train(t.Context(), parts[0], noise, o)
-			if err != nil {
-				return "", err
-			}
-			s, err := m.Scores(t.Context(), e, parts[1].Examples)
-			h := sha256.New()
-			for _, v := range []any{held.Scores, held.Temperature, s, m.W, m.Meta.Temperature} {
-				binary.Write(h, binary.LittleEndian, v)
-			}
-			return fmt.Sprintf("%x %s %s", h.Sum(nil), parts[0].SHA256, parts[1].SHA256), err
-		}
-		want, err := of(simd.New())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, count := range []int{2, 3} {
-			found, errs := make([]string, count), make([]error, count)
-			var wg sync.WaitGroup
-			for rank, r := range ranks.NewGroup(count) {
-				wg.Go(func() {
-					e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
-					if err == nil {
-						err = dataset.Guard(func() (err error) {
-							found[rank], err = of(e)
-							return err
-						})
-					}
-					if errs[rank] = err; err != nil {
-						r.Abort(err)
-					}
-				})
-			}
-			wg.Wait()
-			if err := errors.Join(errs...); err != nil {
-				t.Fatalf("%s, %d ranks: %v", c.storage, count, err)
-			}
-			for rank, got := range found {
-				if got != want {
-					t.Errorf("%s: rank %d of %d found\n%s, want\n%s", c.storage, rank, count, got, want)
-				}
-			}
-		}
-	}
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Measure returns shares for New and Ranks: how fast each engine evaluates examples, dense or
-// sparse, in hundreds of thousands of stored values a second. stored is how many values the
-// examples will have; it makes up at most 2^23. It takes some tenths of a second, and measurements
-// differ.
-// Engines of one device count as equally fast. Errors are those of the engines.
-func Measure(engines []engine.Engine, features, classes, stored int, sparse bool) ([]int, error) {
+// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples,
+// dense or sparse, in hundreds of thousands of stored values a second. stored is the number of
+// values that the examples will have; at most 2^23 are made up. It takes some tenths of a second,
+// and measurements differ. Drivers of one device count as equally fast. Errors are those of the
+// drivers.
+func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
-	shares, fastest := make([]int, len(engines)), map[string]int{}
-	for _, e := range engines {
+	shares, fastest := make([]int, len(drivers)), map[string]int{}
+	for _, e := range drivers {
 		seconds, err := evaluationSeconds(e, x, classes)
 		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
@@ -27,7 +27,7 @@ func Measure(engines []engine.Engine, features, classes, stored int, sparse bool
 		speed := int(min(max(1, float64(x.Size())/seconds/1e5), mostShare))
 		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
 	}
-	for i, e := range engines {
+	for i, e := range drivers {
 		shares[i] = fastest[e.Device().ID]
 	}
 	return shares, nil
@@ -61,12 +61,14 @@ func made(features, stored int, sparse bool) dataset.Examples {
 }
 
 // evaluationSeconds returns the time of an evaluation, the shortest of a few after a first.
-func evaluationSeconds(e engine.Engine, x dataset.Examples, classes int) (_ float64, err error) {
-	r, err := e.LoadEvaluator(x, classes, numerics.FixedPoint{})
+func evaluationSeconds(e engine.Driver, x dataset.Examples, classes int) (_ float64, err error) {
+	loaded, err := e.Load(x, engine.Task{Use: engine.UseEvaluator, Classes: classes,
+		Format: numerics.NewFixedPoint(1, x.N)})
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
+	defer func() { err = errors.Join(err, loaded.Close()) }()
+	r := loaded.(engine.LoadedEvaluator)
 	labels := make([]int32, x.N)
 	for i := range labels {
 		labels[i] = int32(i % classes)

@@ -10,10 +10,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // onRanks has each rank do something, and returns their errors. A rank that returns
@@ -32,8 +32,8 @@ func onRanks(count int, do func(rank int, r ranks.Reducer) error) []error {
 	return errs
 }
 
-// TestRanksConformance: each rank of several finds what the contract says, though it has a part of
-// the examples; one of them may have two engines, another none of the examples.
+// TestRanksConformance: each rank of several finds what the contract says, though it computes on a
+// part of the examples; one of them may have two drivers, another none of the examples.
 func TestRanksConformance(t *testing.T) {
 	cuts := [][][]int{{{1, 3}, {2}, {1}}}
 	if *all {
@@ -46,11 +46,12 @@ func TestRanksConformance(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(len(shares), c.Name), func(t *testing.T) {
 				errs := onRanks(len(shares), func(rank int, r ranks.Reducer) error {
-					engines := []engine.Engine{simd.New(), cpuref.New()}[:len(shares[rank])]
-					e, err := shard.Ranks(t.Context(), r, engines, shares[rank])
+					drivers := []engine.Driver{simd.NewDriver(), cpuref.Driver{}}[:len(shares[rank])]
+					d, err := shard.Ranks(t.Context(), r, drivers, shares[rank])
 					if err != nil {
 						return err
 					}
+					e := engine.New(d)
 					return errors.Join(c.Check(e), e.Close())
 				})
 				if err := errors.Join(errs...); err != nil {
@@ -65,15 +66,15 @@ func TestRanksConformance(t *testing.T) {
 // kind.
 func TestRankFails(t *testing.T) {
 	errs := onRanks(3, func(rank int, r ranks.Reducer) error {
-		one := engine.Engine(simd.New())
+		one := simd.NewDriver()
 		if rank == 2 { // which has the few examples
 			one = breaking{one}
 		}
-		e, err := shard.Ranks(t.Context(), r, []engine.Engine{one}, nil)
+		d, err := shard.Ranks(t.Context(), r, []engine.Driver{one}, nil)
 		if err != nil {
 			return err
 		}
-		cells, err := enginetest.Small(e)
+		cells, err := enginetest.Small(engine.New(d))
 		if err != nil {
 			return err
 		}
@@ -92,11 +93,11 @@ func TestRankFails(t *testing.T) {
 	x, y := few()
 	y[2] = 9
 	for rank, err := range onRanks(2, func(rank int, r ranks.Reducer) error {
-		e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
+		d, err := shard.Ranks(t.Context(), r, []engine.Driver{simd.NewDriver()}, nil)
 		if err != nil {
 			return err
 		}
-		_, err = e.LoadCells(x, y, 2, numerics.FixedPoint{})
+		_, err = engine.New(d).LoadCells(x, y, 2, numerics.FixedPoint{})
 		return err
 	}) {
 		if !errors.Is(err, engine.ErrLabel) {
@@ -108,15 +109,15 @@ func TestRankFails(t *testing.T) {
 // TestRanksDiffer: ranks that do not do the same are told, and none waits for ever.
 func TestRanksDiffer(t *testing.T) {
 	x, y := few()
-	for name, do := range map[string]func(rank int, e engine.Engine, r ranks.Reducer) error{
-		"other weights": func(rank int, e engine.Engine, _ ranks.Reducer) error {
+	for name, do := range map[string]func(rank int, e *engine.Engine, r ranks.Reducer) error{
+		"other weights": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
 			s, err := e.Load(x, 2)
 			if err != nil {
 				return err
 			}
 			return s.Rescore(engine.Weights{Q: 2, D: 2, W: []float32{1, 2, 3, float32(rank)}}, []int{0, 1})
 		},
-		"other margins": func(rank int, e engine.Engine, _ ranks.Reducer) error {
+		"other margins": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
 			s, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
 			if err != nil {
 				return err
@@ -124,14 +125,14 @@ func TestRanksDiffer(t *testing.T) {
 			_, err = s.Assign(float32(rank) / 10)
 			return err
 		},
-		"other calls": func(rank int, e engine.Engine, r ranks.Reducer) error {
+		"other calls": func(rank int, e *engine.Engine, r ranks.Reducer) error {
 			if rank == 1 {
 				return r.Barrier(t.Context())
 			}
 			_, err := e.Load(x, 2)
 			return err
 		},
-		"a rank that ends": func(rank int, e engine.Engine, _ ranks.Reducer) error {
+		"a rank that ends": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
 			if rank == 1 {
 				return errBroken
 			}
@@ -141,11 +142,11 @@ func TestRanksDiffer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for rank, err := range onRanks(3, func(rank int, r ranks.Reducer) error {
-				e, err := shard.Ranks(t.Context(), r, []engine.Engine{simd.New()}, nil)
+				d, err := shard.Ranks(t.Context(), r, []engine.Driver{simd.NewDriver()}, nil)
 				if err != nil {
 					return err
 				}
-				return do(rank, e, r)
+				return do(rank, engine.New(d), r)
 			}) {
 				if err == nil {
 					t.Errorf("rank %d: found no error", rank)

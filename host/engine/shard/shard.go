@@ -1,244 +1,263 @@
-// Package shard makes one engine of several: of the OpenCL devices and the processor of a
-// machine ([New]), and of those of many machines ([Ranks]). The examples are cut in as many
-// consecutive shards as there are engines; each loads its own. What is asked of the
-// whole is asked of all at once, and their answers are put together. Class sums, weighted sums,
-// counts and losses are integers, and each score belongs to one example, so the answers have the
-// bits that any of the engines would give alone: clauses 3, 5, 14 and 16 of package contract
-// leave nothing to where the examples are cut, as long as the fixed-point format is that of the
-// whole and evaluations are cut between blocks of 256. Who uses the engine need not know.
-//
-// A ranks.Reducer joins the machines.
+// Package shard is a driver that combines drivers: the devices of one machine ([New]) and, through
+// a Reducer, those of several MPI ranks ([Ranks]). The examples are cut into consecutive shards,
+// one for each driver. Class sums, weighted sums, counts and losses are integers, and each score
+// belongs to one example, so results have the bits of a single driver: clauses 3, 5, 14 and 16 of
+// package contract leave nothing to where the examples are cut, as long as the fixed-point format
+// is that of all examples and evaluations are cut between blocks of 256.
 package shard
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/audit"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/enginecheck"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// New returns engines as one, which owns them: its Close closes them. Of the examples each
-// engine takes a share, a positive number that counts beside those of the others; nil shares are
-// equal. They change how long work takes and nothing else. With few examples some engines may
-// get none. Errors are of the arguments.
-func New(engines []engine.Engine, shares []int) (engine.Engine, error) {
-	return Ranks(context.Background(), ranks.Alone, engines, shares)
+// New returns drivers combined as one, which owns them. Of the examples each driver takes a share,
+// a positive number relative to the others; nil shares are equal. Shares change how long work takes
+// and nothing else. With few examples some drivers may get none.
+func New(drivers []engine.Driver, shares []int) (engine.Driver, error) {
+	return Ranks(context.Background(), ranks.Alone, drivers, shares)
 }
 
-// Ranks returns the engines of all ranks as one: this rank has those given, and takes their shares
-// of the examples, as New says. All ranks call it, and afterwards each makes the same calls, in
-// the same order, with the same arguments; of these it reads the examples of its own shards alone.
-// Answers are the whole's, on each rank. Methods must not be called at the same time. Close is
-// this rank's own. ctx is that of all calls of r.
-func Ranks(ctx context.Context, r ranks.Reducer, engines []engine.Engine,
-	shares []int) (engine.Engine, error) {
+// Ranks returns the drivers of all ranks combined as one: this rank has those given, with their
+// shares of the examples. All ranks call it, and afterwards make the same calls in the same order
+// with the same arguments; each computes on its own shards. Results are complete on every rank.
+// Close closes the drivers of this rank. ctx is that of all calls of r.
+func Ranks(ctx context.Context, r ranks.Reducer, drivers []engine.Driver, shares []int) (
+	engine.Driver, error) {
 	rank, all := r.Rank()
-	e := newSharded(engines, rankGroup{Reducer: r, ctx: ctx, rank: rank, all: all})
+	s := &driver{group: group{Reducer: r, ctx: ctx, rank: rank, ranks: all}, drivers: drivers}
 	if shares == nil {
-		shares = slices.Repeat([]int{1}, len(engines))
+		shares = slices.Repeat([]int{1}, len(drivers))
 	}
-	if err := e.agree(checkShares(engines, shares)); err != nil {
+	if err := s.agree(checkShares(drivers, shares)); err != nil {
 		return nil, err
 	}
-	counts := make([]int64, e.all)
-	counts[e.rank] = int64(len(engines))
-	if err := e.sum(nil, 0, counts); err != nil {
+	counts := make([]int64, all)
+	counts[rank] = int64(len(drivers))
+	if err := s.sum(nil, 0, counts); err != nil {
 		return nil, err
 	}
-	e.first = make([]int, e.all+1)
+	s.first = make([]int, all+1)
 	for rank, count := range counts {
-		e.first[rank+1] = e.first[rank] + int(count)
+		s.first[rank+1] = s.first[rank] + int(count)
 	}
-	of := make([]int64, e.first[e.all]) // shares of all shards
-	for i, s := range shares {
-		of[e.first[e.rank]+i] = int64(s)
+	each := make([]int64, s.first[all]) // shares of all shards
+	for i, share := range shares {
+		each[s.first[rank]+i] = int64(share)
 	}
-	if err := e.sum(nil, 0, of); err != nil {
+	if err := s.sum(nil, 0, each); err != nil {
 		return nil, err
 	}
-	e.until = make([]int64, 1, len(of)+1)
-	for i, s := range of {
-		e.until = append(e.until, e.until[i]+s)
+	s.until = make([]int64, 1, len(each)+1)
+	for i, share := range each {
+		s.until = append(s.until, s.until[i]+share)
 	}
-	return e, nil
+	return s, nil
 }
 
 // mostShare keeps products of shares and examples within 64 bits.
 const mostShare = 1 << 24
 
-func checkShares(engines []engine.Engine, shares []int) error {
-	if len(engines) == 0 || len(shares) != len(engines) {
-		return fmt.Errorf("shard: %w: found %d engines and %d shares, wanted one of each at least, and "+
-			"as many", engine.ErrShape, len(engines), len(shares))
+func checkShares(drivers []engine.Driver, shares []int) error {
+	if len(drivers) == 0 || len(shares) != len(drivers) {
+		return fmt.Errorf("shard: %w: found %d drivers and %d shares, want at least one driver and a "+
+			"share for each", engine.ErrShape, len(drivers), len(shares))
 	}
 	for i, s := range shares {
 		if s < 1 || s > mostShare {
-			return fmt.Errorf("shard: %w: found the share %d of engine %d, wanted 1 to %d", engine.ErrShape,
-				s, i, mostShare)
+			return fmt.Errorf("shard: %w: found share %d of driver %d, want 1 to %d", engine.ErrShape, s, i,
+				mostShare)
 		}
 	}
 	return nil
 }
 
-// shardedEngine is several engines as one. On several ranks its operations take turns.
-type shardedEngine struct {
-	*enginecheck.Engine
-	rankGroup
-	engines []engine.Engine // of this rank
-	first   []int           // number of each rank's first shard, and of all shards at the end
-	until   []int64         // sum of the shares of the shards before each, and of all at the end
+// driver is several drivers as one.
+type driver struct {
+	group
+	drivers []engine.Driver // of this rank
+	first   []int           // the first shard of each rank, and the number of shards at the end
+	until   []int64         // the sum of the shares before each shard, and of all at the end
 }
 
-func newSharded(engines []engine.Engine, j rankGroup) *shardedEngine {
-	e := &shardedEngine{rankGroup: j, engines: engines}
-	e.Engine = enginecheck.New(unchecked{e}, enginecheck.How{Turns: j.all > 1, ChecksExamples: true})
-	return e
+func (s *driver) Serial() bool {
+	return s.ranks > 1 || slices.ContainsFunc(s.drivers, engine.Driver.Serial)
 }
 
-// unchecked is a sharded behind the checks.
-type unchecked struct{ *shardedEngine }
-
-// Device describes the engines of this rank.
-func (e unchecked) Device() engine.Device {
+// Device describes the drivers of this rank.
+func (s *driver) Device() engine.Device {
 	d := engine.Device{Conforming: true}
-	var all [5][]string // what is told of each engine
-	for _, one := range e.engines {
+	var texts [5][]string // of each driver
+	for _, one := range s.drivers {
 		about := one.Device()
 		d.Conforming = d.Conforming && about.Conforming
 		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver} {
-			if text != "" && (i == 1 || i == 2 || !slices.Contains(all[i], text)) {
-				all[i] = append(all[i], text)
+			if text != "" && (i == 1 || i == 2 || !slices.Contains(texts[i], text)) {
+				texts[i] = append(texts[i], text)
 			}
 		}
 	}
-	for i, text := range []*string{&d.Kind, &d.ID} {
-		*text = strings.Join(all[i], "+")
-	}
+	d.Kind, d.ID = strings.Join(texts[0], "+"), strings.Join(texts[1], "+")
 	for i, text := range []*string{&d.Name, &d.Platform, &d.Driver} {
-		*text = strings.Join(all[2+i], " + ")
+		*text = strings.Join(texts[2+i], " + ")
 	}
 	return d
 }
 
-// Work returns what the engines of this rank that count have done.
-func (e *shardedEngine) Work() (sum engine.Work) {
-	for _, one := range e.engines {
-		if c, ok := one.(interface{ Work() engine.Work }); ok {
-			w := c.Work()
-			sum.Launches += w.Launches
-			sum.Transfers += w.Transfers
-			sum.ExampleBytes += w.ExampleBytes
-			sum.Rescored += w.Rescored
-		}
+// Work is that of the drivers of this rank.
+func (s *driver) Work() (sum engine.Work) {
+	for _, one := range s.drivers {
+		w := one.Work()
+		sum.Launches += w.Launches
+		sum.Transfers += w.Transfers
+		sum.ExampleBytes += w.ExampleBytes
+		sum.Rescored += w.Rescored
 	}
 	return sum
 }
 
-func (e unchecked) Close() error {
-	errs := make([]error, len(e.engines))
-	for i, one := range e.engines {
-		errs[i] = one.Close()
+func (s *driver) Close() error {
+	var errs []error
+	for _, one := range s.drivers {
+		errs = append(errs, one.Close())
 	}
 	return errors.Join(errs...)
 }
 
-// cuts are where a data set is cut: shard k has examples cuts[k]..cuts[k+1]-1, those of rank r
-// are the shards first[r]..first[r+1]-1.
+// cuts are where examples are cut: shard k has examples cuts[k]..cuts[k+1]-1.
 type cuts []int
 
-// cut cuts x by the shares, between multiples of step.
-func (e *shardedEngine) cut(x dataset.Examples, step int) cuts {
-	c := make(cuts, len(e.until))
-	blocks, shares := int64((x.N+step-1)/step), e.until[len(e.until)-1]
-	for k := range c {
-		c[k] = min(x.N, int(blocks*e.until[k]/shares)*step)
+// cut cuts n examples by the shares, between multiples of step.
+func (s *driver) cut(n, step int) cuts {
+	c := make(cuts, len(s.until))
+	blocks, all := int64((n+step-1)/step), s.until[len(s.until)-1]
+	for k, until := range s.until {
+		c[k] = min(n, int(blocks*until/all)*step)
 	}
 	return c
 }
 
-// own returns the examples of this rank, from..to-1.
-func (e *shardedEngine) own(c cuts) (from, to int) {
-	return c[e.first[e.rank]], c[e.first[e.rank+1]]
+// cutFor cuts examples for a task: between blocks of weighted sums or, for other uses, between the
+// blocks in which drivers keep scores.
+func (s *driver) cutFor(n int, use engine.Use) cuts {
+	if use == engine.UseEvaluator {
+		return s.cut(n, numerics.Block)
+	}
+	return s.cut(n, scoreBlock)
 }
 
+const scoreBlock = 16
+
 // byRank returns where the examples of each rank begin, and the last ones end.
-func (e *shardedEngine) byRank(c cuts) []int {
-	ends := make([]int, e.all+1)
-	for rank, shard := range e.first {
+func (s *driver) byRank(c cuts) []int {
+	ends := make([]int, len(s.first))
+	for rank, shard := range s.first {
 		ends[rank] = c[shard]
 	}
 	return ends
 }
 
-// rankGroup is what this rank asks of all.
-type rankGroup struct {
-	ranks.Reducer
-	ctx       context.Context
-	rank, all int
-	buffer    []int64 // of sum
+// part is a shard of this rank that has examples.
+type part struct {
+	engine.Driver
+	from, to int
+	loaded   engine.Loaded // nil until they are loaded
 }
 
-// kinds are the kinds of error that one rank tells the others of, by their index.
-var kinds = []error{
-	engine.ErrShape, engine.ErrLabel, engine.ErrValue, engine.ErrMemory, engine.ErrClosed,
-	engine.ErrFailed,
-	audit.ErrDiffers,
-}
-
-// agree returns nil if err is nil on all ranks, else that of one of them, as
-// ranks.Agree has it.
-func (r *rankGroup) agree(err error) error { return r.sum(err, 0) }
-
-// sum makes each number of all the slices the sum over all ranks, and is agree besides. same must
-// be the same number on all ranks: else it returns ranks.ErrDiffers.
-func (r *rankGroup) sum(err error, same int64, slices ...[]int64) error {
-	if r.all == 1 {
-		return err
+// task returns the task of the part's examples.
+func (p part) task(t engine.Task) engine.Task {
+	if t.Labels != nil {
+		t.Labels = t.Labels[p.from:p.to]
 	}
-	const heading = 2
-	r.buffer = append(r.buffer[:0], 0, same)
+	return t
+}
+
+// parts returns the shards of this rank that have examples.
+func (s *driver) parts(c cuts) []part {
+	var all []part
+	for i, d := range s.drivers {
+		shard := s.first[s.rank] + i
+		if c[shard] < c[shard+1] {
+			all = append(all, part{Driver: d, from: c[shard], to: c[shard+1]})
+		}
+	}
+	return all
+}
+
+// Plan is the sum of the plans of all ranks' drivers, with the class sums of all examples on each
+// rank besides. If one driver has no limit, the sum has none.
+func (s *driver) Plan(x dataset.Examples, t engine.Task) (sum engine.Plan, err error) {
+	n := make([]int64, 10)
+	for _, p := range s.parts(s.cutFor(x.N, t.Use)) {
+		one, failed := p.Plan(x.Part(p.from, p.to), p.task(t))
+		if err = failed; err != nil {
+			break
+		}
+		count := map[bool]int64{true: 1}
+		lists.Add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
+			int64(one.Tiles), int64(one.TilesAside), count[one.Limit == 0], count[!one.InPlace]})
+	}
+	if t.Use == engine.UseCells && err == nil {
+		whole := memory.Product(8, t.Classes, t.Classes, x.D)
+		n[3] = memory.Sum(n[3], whole)
+		err = memory.Check(whole, fmt.Sprintf("class sums of all shards, %d × %d cells × %d features",
+			t.Classes, t.Classes, x.D))
+	}
+	if err := s.sum(err, 0, n); err != nil {
+		return sum, err
+	}
+	if n[8] > 0 {
+		n[5] = 0
+	}
+	return engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
+		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}, nil
+}
+
+// Load has each driver of this rank load its shard.
+func (s *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	c, q := s.cutFor(x.N, t.Use), t.Classes
+	l := loaded{s: s, n: x.N, d: x.D, q: q, cuts: c, parts: s.parts(c)}
+	err := s.agree(l.each(func(i int, p part) (err error) {
+		l.parts[i].loaded, err = p.Load(x.Part(p.from, p.to), p.task(t))
+		if err != nil {
+			l.parts[i].loaded = nil
+		}
+		return err
+	}))
 	if err != nil {
-		r.buffer[0] = 1
+		return nil, errors.Join(err, l.Close())
 	}
-	for _, v := range slices {
-		r.buffer = append(r.buffer, v...)
+	switch t.Use {
+	case engine.UseCells:
+		return &cells{loaded: l, fixed: t.Format, regions: make([]int64, q*q),
+			sums:  make([]int64, q*q*x.D),
+			fresh: slices.Repeat([]bool{true}, q), // every cell is empty
+			norms: make([]float32, q*q), known: make([]bool, q)}, nil
+	case engine.UseEvaluator:
+		return &evaluator{l}, nil
 	}
-	if e := r.Sum(r.ctx, r.buffer); e != nil {
-		return errors.Join(err, e)
-	}
-	if r.buffer[0] > 0 {
-		return ranks.Agree(r.ctx, r.Reducer, err, kinds...)
-	}
-	if r.buffer[1] != same*int64(r.all) {
-		err := fmt.Errorf("rank %d of %d: %w, wanted the same program, data and options on all", r.rank,
-			r.all, ranks.ErrDiffers)
-		r.Abort(err) // not all may have seen it
-		return err
-	}
-	at := heading
-	for _, v := range slices {
-		at += copy(v, r.buffer[at:])
-	}
-	return nil
+	return &l, nil
 }
 
-// print is a number that weights with other bits most likely do not have (FNV-1a of the words); 0
-// if there is one rank, which has nobody to compare it with.
-func (r *rankGroup) print(w engine.Weights) int64 {
-	if r.all == 1 {
-		return 0
+// Project: each driver maps its examples (clause 13).
+func (s *driver) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+	c, width := s.cut(x.N, scoreBlock), p.Width()
+	l := loaded{parts: s.parts(c)}
+	err := s.agree(l.each(func(_ int, part part) error {
+		return part.Project(dst[part.from*width:part.to*width], x.Part(part.from, part.to), p)
+	}))
+	if err != nil {
+		return err
 	}
-	hash := uint64(14695981039346656037)
-	for _, v := range w.W {
-		hash = (hash ^ uint64(math.Float32bits(v))) * 1099511628211
-	}
-	return int64(hash)
+	return ranks.Gather(s.ctx, s.Reducer, dst, width, s.byRank(c))
 }

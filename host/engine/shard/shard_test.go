@@ -10,24 +10,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
-// together returns engines as one.
-func together(t testing.TB, shares []int, engines ...engine.Engine) engine.Engine {
+// joined returns drivers as one.
+func joined(t testing.TB, shares []int, drivers ...engine.Driver) engine.Driver {
 	t.Helper()
-	e, err := shard.New(engines, shares)
+	d, err := shard.New(drivers, shares)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// together returns an engine of several drivers.
+func together(t testing.TB, shares []int, drivers ...engine.Driver) *engine.Engine {
+	t.Helper()
+	e := engine.New(joined(t, shares, drivers...))
 	t.Cleanup(func() { e.Close() })
 	return e
 }
 
 // devices opens the first OpenCL device several times; none in a build without OpenCL.
-func devices(t testing.TB, count int) []engine.Engine {
+func devices(t testing.TB, count int) []engine.Driver {
 	t.Helper()
 	if !gpu.Built {
 		return nil
@@ -36,9 +42,9 @@ func devices(t testing.TB, count int) []engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []engine.Engine
+	var all []engine.Driver
 	for range count {
-		e, err := gpu.Open(infos[0], gpu.Options{})
+		e, err := gpu.OpenDriver(infos[0], gpu.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,27 +63,32 @@ func cases() []enginetest.Case {
 }
 
 func TestConformance(t *testing.T) {
-	engines := map[string]engine.Engine{
-		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.New(), simd.New(), simd.New(),
-			cpuref.New(), simd.New(), simd.New(), cpuref.New(), simd.New()),
+	engines := map[string]*engine.Engine{
+		"eight": together(t, []int{3, 1, 4, 1, 5, 9, 2, 6}, simd.NewDriver(), simd.NewDriver(),
+			simd.NewDriver(),
+			cpuref.Driver{}, simd.NewDriver(), simd.NewDriver(), cpuref.Driver{}, simd.NewDriver()),
 	}
 	if *all {
-		engines["one"] = together(t, nil, simd.New())
-		engines["of several"] = together(t, []int{2, 3}, together(t, nil, simd.New(), cpuref.New()),
-			simd.New())
+		engines["one"] = together(t, nil, simd.NewDriver())
+		engines["of several"] = together(t, []int{2, 3}, joined(t, nil, simd.NewDriver(),
+			cpuref.Driver{}),
+			simd.NewDriver())
 	}
 	for name, e := range engines {
 		t.Run(name, func(t *testing.T) { enginetest.Run(t, e, cases()) })
 	}
 	if d := devices(t, 2); d != nil {
 		t.Run("a device twice, and the processor", func(t *testing.T) {
-			enginetest.Run(t, together(t, []int{2, 1, 2}, d[0], simd.New(), d[1]), cases())
+			enginetest.Run(t, together(t, []int{2, 1, 2}, d[0], simd.NewDriver(), d[1]), cases())
 		})
 	}
 }
 
 func TestClose(t *testing.T) {
-	enginetest.RunClose(t, func() engine.Engine { return together(t, nil, simd.New(), cpuref.New()) })
+	enginetest.RunClose(t, func() *engine.Engine {
+		return together(t, nil, simd.NewDriver(),
+			cpuref.Driver{})
+	})
 }
 
 // TestShares: shares that are none are refused; what the shares say is cut is cut.
@@ -86,7 +97,7 @@ func TestShares(t *testing.T) {
 		count  int
 		shares []int
 	}{{0, nil}, {2, []int{1}}, {1, []int{0}}, {2, []int{3, -1}}, {1, []int{1<<24 + 1}}} {
-		engines := make([]engine.Engine, c.count)
+		engines := make([]engine.Driver, c.count)
 		if _, err := shard.New(engines, c.shares); !errors.Is(err, engine.ErrShape) {
 			t.Errorf("%d engines with shares %v: %v, want %v", c.count, c.shares, err, engine.ErrShape)
 		}
@@ -102,9 +113,9 @@ func TestShares(t *testing.T) {
 		{1 << 20, []int{1, 2, 1 << 20}, []int{0, 0, 1 << 20}},
 	} {
 		var counted []*counting
-		var engines []engine.Engine
+		var engines []engine.Driver
 		for range c.shares {
-			one := &counting{Engine: simd.New()}
+			one := &counting{Driver: simd.NewDriver()}
 			counted, engines = append(counted, one), append(engines, one)
 		}
 		x := dataset.Examples{N: c.n, D: 1, X: make([]float32, c.n)}
@@ -120,29 +131,28 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// counting notes how many examples an engine was given.
+// counting notes how many examples a driver was given.
 type counting struct {
-	engine.Engine
+	engine.Driver
 	loaded int
 }
 
-func (c *counting) Load(x dataset.Examples, classes int) (engine.Scorer, error) {
+func (c *counting) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
 	c.loaded = x.N
-	return c.Engine.Load(x, classes)
+	return c.Driver.Load(x, t)
 }
 
-// breaking is an engine whose examples with labels fail when they are put into cells.
-type breaking struct{ engine.Engine }
+// breaking is a driver whose examples with labels fail when they are put into cells.
+type breaking struct{ engine.Driver }
 
 var errBroken = errors.New("the cable is loose")
 
-func (b breaking) LoadCells(x dataset.Examples, y []int32, classes int, f numerics.FixedPoint,
-) (engine.Cells, error) {
-	r, err := b.Engine.LoadCells(x, y, classes, f)
-	return brokenCells{r}, err
+func (b breaking) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	r, err := b.Driver.Load(x, t)
+	return brokenCells{r.(engine.LoadedCells)}, err
 }
 
-type brokenCells struct{ engine.Cells }
+type brokenCells struct{ engine.LoadedCells }
 
 func (brokenCells) Assign(float32) (engine.Assignment, error) {
 	return engine.Assignment{},
@@ -152,7 +162,7 @@ func (brokenCells) Assign(float32) (engine.Assignment, error) {
 // TestFailed: what one engine fails to do fails, and all that comes later; the loads that were
 // made when one fails are undone.
 func TestFailed(t *testing.T) {
-	r, err := enginetest.Small(together(t, nil, breaking{simd.New()}))
+	r, err := enginetest.Small(together(t, nil, breaking{simd.NewDriver()}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +176,9 @@ func TestFailed(t *testing.T) {
 
 // TestDevice: the engine says which ones it is of.
 func TestDevice(t *testing.T) {
-	got := together(t, nil, simd.New(), cpuref.New()).Device()
+	got := together(t, nil, simd.NewDriver(), cpuref.Driver{}).Device()
 	if got.ID != "cpu+cpu:plain" || got.Kind != "cpu" || !got.Conforming ||
-		!strings.Contains(got.Name, simd.New().Device().Name+" + "+cpuref.New().Device().Name) {
+		!strings.Contains(got.Name, simd.NewDriver().Device().Name+" + "+cpuref.Driver{}.Device().Name) {
 		t.Errorf("found %+v", got)
 	}
 }
@@ -181,15 +191,10 @@ func few() (dataset.Examples, []int32) {
 // TestMeasure: each engine has a speed.
 func TestMeasure(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
-		got, err := shard.Measure([]engine.Engine{cpuref.New(), simd.New()}, 40, 3, 60000, sparse)
+		got, err := shard.Measure([]engine.Driver{cpuref.Driver{}, simd.NewDriver()}, 40, 3, 60000,
+			sparse)
 		if err != nil || len(got) != 2 || min(got[0], got[1]) < 10 {
 			t.Errorf("sparse %v: found shares %v, %v", sparse, got, err)
 		}
-	}
-	e := simd.New()
-	e.Close()
-	if _, err := shard.Measure([]engine.Engine{e}, 2, 2, 10, false); !errors.Is(err,
-		engine.ErrClosed) {
-		t.Errorf("of a closed engine: %v, want %v", err, engine.ErrClosed)
 	}
 }

@@ -22,7 +22,8 @@ func TestUpdates(t *testing.T) {
 			x.X[i] = float32(i*7919%101-50) / 101
 		}
 		var found [2][][]float32
-		for k, e := range []engine.Engine{simd.New(), together(t, nil, simd.New(), simd.New())} {
+		for k, e := range []*engine.Engine{simd.New(), together(t, nil, simd.NewDriver(),
+			simd.NewDriver())} {
 			r, err := e.LoadCells(x, []int32{0, 1, 0, 1, 1, 0}, q, numerics.FixedPoint{})
 			if err != nil {
 				t.Fatal(err)

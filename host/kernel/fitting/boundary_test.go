@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 

@@ -127,7 +127,7 @@ func (k *Options) MostComponents(n, d int) int {
 // FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
 // user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
 // Check and pca.MedianGamma.
-func (k *Options) FindPCA(e engine.Engine, x dataset.Examples, seed uint64,
+func (k *Options) FindPCA(e *engine.Engine, x dataset.Examples, seed uint64,
 ) (o pca.Options, note string, err error) {
 	o = k.PCA(x.N, x.D, seed)
 	if err := k.Check(x); err != nil {
@@ -138,7 +138,7 @@ func (k *Options) FindPCA(e engine.Engine, x dataset.Examples, seed uint64,
 }
 
 // findFunction returns the kernel function, with γ as FindPCA finds it, and its note.
-func (k *Options) findFunction(e engine.Engine, x dataset.Examples, seed uint64) (kernel.Function,
+func (k *Options) findFunction(e *engine.Engine, x dataset.Examples, seed uint64) (kernel.Function,
 	string, error) {
 	f := k.Function
 	if !k.findsGamma() {

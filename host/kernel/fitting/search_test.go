@@ -11,10 +11,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/internal/everyengine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -96,7 +96,7 @@ func TestKernelMap(t *testing.T) {
 	}
 }
 
-func train(t *testing.T, e engine.Engine, x dataset.Examples, y []int32,
+func train(t *testing.T, e *engine.Engine, x dataset.Examples, y []int32,
 	noise *confusion.Matrix) engine.Weights {
 	t.Helper()
 	p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e}

@@ -158,7 +158,7 @@ const panelSize = 256
 // vectors is a growing set of count vectors of n values on an engine. Blocks are
 // n × blockSize row-major. A full panel is loaded for good, so that a device keeps it.
 type vectors struct {
-	e        engine.Engine
+	e        *engine.Engine
 	n, count int
 	panels   []*panel
 }
@@ -168,8 +168,8 @@ type panel struct {
 	count     int
 	byVector  dataset.Examples // panelSize × n
 	byExample dataset.Examples // n × panelSize, 0 where there is no vector yet
-	products  engine.Scorer    // of byVector, once it is full
-	sums      engine.Scorer    // of byExample, likewise
+	products  *engine.Scorer   // of byVector, once it is full
+	sums      *engine.Scorer   // of byExample, likewise
 }
 
 var linear = kernel.Function{Kind: kernel.Linear}
@@ -177,7 +177,7 @@ var linear = kernel.Function{Kind: kernel.Linear}
 func (v *vectors) close() error {
 	var errs []error
 	for _, p := range v.panels {
-		for _, r := range []engine.Scorer{p.products, p.sums} {
+		for _, r := range []*engine.Scorer{p.products, p.sums} {
 			if r != nil {
 				errs = append(errs, r.Close())
 			}
@@ -259,7 +259,7 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 }
 
 // multiply writes the inner products of x, loaded or not, with the rows of w to dst.
-func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Examples,
+func (v *vectors) multiply(dst []float32, loaded *engine.Scorer, x dataset.Examples,
 	w engine.Weights) error {
 	if loaded == nil {
 		return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: w.Q,
@@ -269,7 +269,7 @@ func (v *vectors) multiply(dst []float32, loaded engine.Scorer, x dataset.Exampl
 }
 
 // scores writes the inner products of all examples with the rows of w to dst.
-func scores(dst []float32, r engine.Scorer, w engine.Weights) error {
+func scores(dst []float32, r *engine.Scorer, w engine.Weights) error {
 	if err := r.Rescore(w, lists.UpTo[int](w.Q)); err != nil {
 		return err
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// countingEngine calls cancel in the call of Project with number at, from 1.
-type countingEngine struct {
-	engine.Engine
+// counting calls cancel in the call of Project with number at, from 1.
+type counting struct {
+	engine.Driver
 	calls, at int
 	cancel    func()
 }
 
-func (e *countingEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+func (e *counting) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	if e.calls++; e.calls == e.at {
 		e.cancel()
 	}
-	return e.Engine.Project(dst, x, p)
+	return e.Driver.Project(dst, x, p)
 }
 
 // A cancelled context ends every kind of fit with its error, whenever it comes: the engine
@@ -39,8 +39,8 @@ func TestFitCancelled(t *testing.T) {
 		"many":           {large, Options{Function: rbf, Components: 40}},
 		"many landmarks": {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20}},
 	} {
-		all := &countingEngine{Engine: simd.New()}
-		if _, err := Fit(context.Background(), all, c.x, c.o); err != nil {
+		all := &counting{Driver: simd.NewDriver()}
+		if _, err := Fit(context.Background(), engine.New(all), c.x, c.o); err != nil {
 			t.Fatal(err)
 		}
 		// Of the last call the fit may have all it needs.
@@ -49,11 +49,11 @@ func TestFitCancelled(t *testing.T) {
 				continue
 			}
 			ctx, cancel := context.WithCancel(context.Background())
-			e := &countingEngine{Engine: simd.New(), at: at, cancel: cancel}
+			e := &counting{Driver: simd.NewDriver(), at: at, cancel: cancel}
 			if at == 0 {
 				cancel()
 			}
-			b, err := Fit(ctx, e, c.x, c.o)
+			b, err := Fit(ctx, engine.New(e), c.x, c.o)
 			cancel()
 			if !errors.Is(err, context.Canceled) || b != nil {
 				t.Errorf("%s: cancelled in call %d of %d: basis %v, error %v", name, at, all.calls, b != nil,
@@ -71,8 +71,8 @@ func TestProjectInBlocks(t *testing.T) {
 	if err := simd.New().Project(want, x, b.Projection); err != nil {
 		t.Fatal(err)
 	}
-	e := &countingEngine{Engine: simd.New()}
-	if err := b.Project(context.Background(), e, got, x.Compressed()); err != nil {
+	e := &counting{Driver: simd.NewDriver()}
+	if err := b.Project(context.Background(), engine.New(e), got, x.Compressed()); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) || e.calls != 2 {
@@ -80,15 +80,17 @@ func TestProjectInBlocks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	e = &countingEngine{Engine: simd.New(), at: 1, cancel: cancel}
-	if err := b.Project(ctx, e, got, x); !errors.Is(err, context.Canceled) || e.calls != 1 {
+	e = &counting{Driver: simd.NewDriver(), at: 1, cancel: cancel}
+	if err := b.Project(ctx, engine.New(e), got, x); !errors.Is(err, context.Canceled) ||
+		e.calls != 1 {
 		t.Errorf("cancelled in the first block: %v after %d calls", err, e.calls)
 	}
-	if err := b.Project(context.Background(), e, got[1:], x); !errors.Is(err, engine.ErrShape) {
+	if err := b.Project(context.Background(), engine.New(e), got[1:], x); !errors.Is(err,
+		engine.ErrShape) {
 		t.Errorf("too short a destination: %v", err)
 	}
 	x.X = x.X[1:]
-	if err := b.Project(context.Background(), e, got, x); err == nil {
+	if err := b.Project(context.Background(), engine.New(e), got, x); err == nil {
 		t.Error("examples of a wrong size were projected")
 	}
 }

@@ -40,7 +40,7 @@ func TestCoordinates(t *testing.T) {
 			coordinates.Landmarks || b.Axes.Q > coordinates.MostComponents(x.N, x.D) || plan.Vectors != 0 {
 			t.Errorf("%+v: %d coordinates, plan %+v, %v", o, b.Axes.Q, plan, err)
 		}
-		for _, e := range []engine.Engine{cpuref.New(), simd.New()} {
+		for _, e := range []*engine.Engine{cpuref.New(), simd.New()} {
 			for _, x := range []dataset.Examples{x, x.Compressed()} {
 				again, y, err := FitMap(t.Context(), e, x, coordinates, dataset.Steps{})
 				if err != nil {

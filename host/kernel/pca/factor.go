@@ -32,7 +32,7 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 // the largest rest beside those before it, until that is no more than tolerance, of the largest
 // squared length; the others are dropped. In another order, rounding of nearly dependent
 // landmarks grows from one to the next.
-func (b *Basis) factor(ctx context.Context, e engine.Engine, tolerance float64) (lower, error) {
+func (b *Basis) factor(ctx context.Context, e *engine.Engine, tolerance float64) (lower, error) {
 	m := len(b.Rows)
 	values := make([]float32, m*m)
 	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function,

@@ -20,7 +20,7 @@ import (
 // changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
 // before any work: ErrOptions, ErrConstant; later those of the engine,
 // engine.ErrValue for kernel values that overflow, and ErrConstant.
-func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
+func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	if err := errors.Join(o.check(x.N, x.D), x.Check()); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Fit(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) (*
 }
 
 // fitAll makes every example a landmark.
-func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples, o Options) error {
+func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) error {
 	b.Rows = lists.UpTo[int](x.N)
 	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
 	values := make([]float32, x.N*x.N)
@@ -79,7 +79,7 @@ func (b *Basis) fitAll(ctx context.Context, e engine.Engine, x dataset.Examples,
 
 // eigenpairs returns the leading eigenpairs of the n×n matrix M, or of HMH if mean is that of each
 // column of M; nil if M is centred.
-func (b *Basis) eigenpairs(ctx context.Context, e engine.Engine, m []float32, n int,
+func (b *Basis) eigenpairs(ctx context.Context, e *engine.Engine, m []float32, n int,
 	mean []float64, o Options) (eigenpairs, error) {
 	if n <= denseSize {
 		return b.dense(m, n, mean, o)
@@ -169,7 +169,7 @@ func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
 // Project writes the D components of each example of x to dst, x.N × D row-major. A
 // cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
 // those of Prepare and of Engine.Project.
-func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
+func (b *Basis) Project(ctx context.Context, e *engine.Engine, dst []float32,
 	x dataset.Examples) error {
 	if err := x.Check(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (b *Basis) Project(ctx context.Context, e engine.Engine, dst []float32,
 const projectRows = 8192
 
 // project is Engine.Project, a block of examples at a time, so that ctx can end it.
-func project(ctx context.Context, e engine.Engine, dst []float32, x dataset.Examples,
+func project(ctx context.Context, e *engine.Engine, dst []float32, x dataset.Examples,
 	p engine.Projection) error {
 	if x.N <= projectRows || len(dst) != x.N*p.Width() {
 		if err := ctx.Err(); err != nil {

@@ -19,7 +19,7 @@ import (
 
 var rbf = kernel.Function{Kind: kernel.RBF, Gamma: 0.7}
 
-func fit(t *testing.T, e engine.Engine, x dataset.Examples, o Options) *Basis {
+func fit(t *testing.T, e *engine.Engine, x dataset.Examples, o Options) *Basis {
 	t.Helper()
 	b, err := Fit(context.Background(), e, x, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestSameBits(t *testing.T) {
 		if !slices.Equal(before, c.x.X) {
 			t.Errorf("%s: the examples were changed", name)
 		}
-		for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
+		for _, e := range []*engine.Engine{simd.New(), cpuref.New()} {
 			for _, processors := range []int{1, 2, 5} {
 				old := runtime.GOMAXPROCS(processors)
 				got := fit(t, e, c.x, c.o)

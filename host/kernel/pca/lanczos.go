@@ -65,7 +65,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 }
 
 // leading finds the leading eigenpairs of a large matrix.
-func (b *Basis) leading(ctx context.Context, e engine.Engine, a matrix, o Options,
+func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Options,
 ) (eigenpairs, error) {
 	l, err := newLanczos(e, a, o.Seed)
 	if err != nil {
@@ -157,8 +157,8 @@ type eigenpairs struct {
 // matrix is a symmetric positive semidefinite n×n matrix M on an engine.
 type matrix struct {
 	n       int
-	centred bool          // it stands for H·M·H
-	values  engine.Scorer // M
+	centred bool           // it stands for H·M·H
+	values  *engine.Scorer // M
 }
 
 // lanczos is the block Lanczos process: an orthonormal basis Q of the space spanned by the
@@ -175,7 +175,7 @@ type lanczos struct {
 	exhausted bool // the newest vectors are all 0: q spans an invariant space
 }
 
-func newLanczos(e engine.Engine, a matrix, seed uint64) (*lanczos, error) {
+func newLanczos(e *engine.Engine, a matrix, seed uint64) (*lanczos, error) {
 	l := &lanczos{a: a, q: &vectors{e: e, n: a.n}, t: &band{width: blockSize}, block: make([]float64,
 		a.n*blockSize)}
 	l.rng = rand.New(rand.NewPCG(seed, 0x6c616e637a6f73)) // "lanczos"

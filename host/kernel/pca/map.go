@@ -22,7 +22,7 @@ type Map struct {
 // FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
 // Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors:
 // those of Fit, Engine.Project, features.Fit and Apply.
-func FitMap(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
+func FitMap(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options,
 	steps dataset.Steps) (*Map, dataset.Examples, error) {
 	basis, err := Fit(ctx, e, x, o)
 	if err != nil {
@@ -40,7 +40,7 @@ func FitMap(ctx context.Context, e engine.Engine, x dataset.Examples, o Options,
 
 // NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
 func NewMap(
-	ctx context.Context, e engine.Engine, basis *Basis, x dataset.Examples, steps dataset.Steps,
+	ctx context.Context, e *engine.Engine, basis *Basis, x dataset.Examples, steps dataset.Steps,
 ) (*Map, dataset.Examples, error) {
 	z, err := basis.Components(ctx, e, x)
 	if err != nil {
@@ -71,7 +71,7 @@ func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
 // Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). A
 // cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project and
 // Preparation.Apply.
-func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (dataset.Examples,
+func (k *Map) Apply(ctx context.Context, e *engine.Engine, x dataset.Examples) (dataset.Examples,
 	error) {
 	z, err := k.Basis.Components(ctx, e, x)
 	if err != nil {
@@ -82,7 +82,7 @@ func (k *Map) Apply(ctx context.Context, e engine.Engine, x dataset.Examples) (d
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
 // is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
-func (b *Basis) Components(ctx context.Context, e engine.Engine, x dataset.Examples,
+func (b *Basis) Components(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) (z dataset.Examples, err error) {
 	what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
 	if err := memory.Check(memory.Product(x.N, b.Axes.Q, 4), what); err != nil {
@@ -99,7 +99,7 @@ const blockValues = 1 << 25
 // of the examples to use, one block after the other, in order. The error is that of Apply or of
 // use.
 func (k *Map) Blocks(
-	ctx context.Context, e engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
+	ctx context.Context, e *engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
 ) error {
 	size := max(1, blockValues/k.Preparation.Width())
 	for from := 0; from < x.N; from += size {
@@ -120,7 +120,7 @@ const medianRows = 1000
 // MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples,
 // chosen by seed: the usual first guess for an rbf kernel function. Error: ErrConstant if
 // more than half of the pairs are equal, and those of Engine.Project.
-func MedianGamma(e engine.Engine, given dataset.Examples, seed uint64) (float32, error) {
+func MedianGamma(e *engine.Engine, given dataset.Examples, seed uint64) (float32, error) {
 	x := given
 	if x.N < 2 {
 		return 0, fmt.Errorf("%w: found %d examples, wanted at least 2", ErrOptions, x.N)

@@ -42,7 +42,7 @@ func TestMap(t *testing.T) {
 	if want.N != 80 || want.D != k.Preparation.Width() || want.D != 7 {
 		t.Errorf("%d×%d values of a map to %d", want.N, want.D, k.Preparation.Width())
 	}
-	for _, e := range []engine.Engine{simd.New(), cpuref.New()} {
+	for _, e := range []*engine.Engine{simd.New(), cpuref.New()} {
 		for _, x := range []dataset.Examples{x, x.Compressed()} {
 			got, err := k.Apply(context.Background(), e, x)
 			if err != nil || !reflect.DeepEqual(got, want) {

@@ -16,7 +16,7 @@ import (
 )
 
 // fitLandmarks takes principal components of the Nyström features F = K_nm·L⁻ᵀ, K_mm = LLᵀ.
-func (b *Basis) fitLandmarks(ctx context.Context, e engine.Engine, x dataset.Examples,
+func (b *Basis) fitLandmarks(ctx context.Context, e *engine.Engine, x dataset.Examples,
 	o Options) error {
 	b.Rows = o.Rows
 	if b.Rows == nil {
@@ -79,7 +79,7 @@ func (b *Basis) explain(z dataset.Examples) {
 
 // gram returns the inner products of the m features, centred, over all examples, m × m, and the
 // mean of each column of K_nm. It sets Variance.
-func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l lower) ([]float32,
+func (b *Basis) gram(ctx context.Context, e *engine.Engine, x dataset.Examples, l lower) ([]float32,
 	[]float64, error) {
 	panels, sums, err := b.features(ctx, e, x, l)
 	if err != nil {
@@ -104,7 +104,7 @@ func (b *Basis) gram(ctx context.Context, e engine.Engine, x dataset.Examples, l
 // features returns F in panels of columns, of some examples, and sums of columns of K_nm over
 // parts of these, a row of m for each part: panel by panel F_J = (K_J - Σ_I F_I·L_JIᵀ)·L_JJ⁻ᵀ,
 // products on the engine.
-func (b *Basis) features(ctx context.Context, e engine.Engine, x dataset.Examples, l lower,
+func (b *Basis) features(ctx context.Context, e *engine.Engine, x dataset.Examples, l lower,
 ) (panels [][]float32, sums [][]float64, err error) {
 	if x.N == 0 {
 		return nil, nil, nil

@@ -18,7 +18,7 @@ import (
 // Scored is the part of a run that all learners share which ask the engine for scores alone.
 type Scored struct {
 	Problem *learners.Problem
-	Scorer  engine.Scorer
+	Scorer  *engine.Scorer
 
 	name   string
 	closed bool
@@ -33,9 +33,10 @@ func StartScored(name string, begin func(*Scored) (learners.Learner, error),
 		if err != nil {
 			return nil, err
 		}
-		l, err := begin(&Scored{Problem: problem, Scorer: scorer, name: name})
+		s := &Scored{Problem: problem, Scorer: scorer, name: name}
+		l, err := begin(s)
 		if err != nil {
-			return nil, errors.Join(err, scorer.Close())
+			return nil, errors.Join(err, s.Close())
 		}
 		return l, nil
 	}
@@ -56,11 +57,14 @@ func (s *Scored) Ready(ctx context.Context) error {
 
 func (s *Scored) Close() error {
 	s.closed = true
+	if s.Scorer == s.Problem.Loaded {
+		return nil // its owner closes it
+	}
 	return s.Scorer.Close()
 }
 
 // CountPredicted is Learner.Count by a scorer, of examples of labels y.
-func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, y []int32) ([]int64, error) {
+func CountPredicted(s *engine.Scorer, w engine.Weights, changed []int, y []int32) ([]int64, error) {
 	if err := s.Rescore(w, changed); err != nil {
 		return nil, err
 	}
@@ -69,7 +73,7 @@ func CountPredicted(s engine.Scorer, w engine.Weights, changed []int, y []int32)
 }
 
 // EachScores calls f with the scores of each example, in order. f may change but not keep them.
-func EachScores(s engine.Scorer, f func(i int, scores []float32) error) error {
+func EachScores(s *engine.Scorer, f func(i int, scores []float32) error) error {
 	const block = 4096
 	n, _, q := s.Shape()
 	scores := make([]float32, min(block, n)*q)

@@ -16,7 +16,7 @@ import (
 type Sums struct {
 	Inverse *confusion.Inverse // C⁻¹
 	Labels  []int64            // examples by noisy label
-	Cells   engine.Cells
+	Cells   *engine.Cells
 	b       []float32 // float32(C⁻¹)
 	n, d, q int
 	learner string // its name

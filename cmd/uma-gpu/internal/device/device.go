@@ -150,14 +150,16 @@ func (s *Selection) Foresee(path string) {
 // largeFile is a size in bytes of as many values as are too many for the processor alone.
 const largeFile = 4 * ProcessorValues
 
-// processor opens an engine without OpenCL, which cannot fail.
-type processor func() engine.Engine
+// processor opens a driver without OpenCL, which cannot fail.
+type processor func() engine.Driver
 
-// Processors are these engines, by their id.
+// Processors are these drivers, by their id.
 var Processors = []struct {
 	id  string
 	New processor
-}{{"cpu", simd.New}, {"cpu:plain", cpuref.New}}
+}{{"cpu", simd.NewDriver}, {"cpu:plain", plainDriver}}
+
+func plainDriver() engine.Driver { return cpuref.Driver{} }
 
 // Select finds the devices that a name stands for. list lists the OpenCL devices; it is not called
 // if the name does not ask for one, and for auto by Look. Errors are ErrNoSuchDevice or those of
@@ -171,7 +173,7 @@ func Select(name string, list lister) (Selection, error) {
 		}
 	}
 	if keyword == "auto" || keyword == "" {
-		return Selection{CPU: simd.New, Auto: true, list: list}, nil
+		return Selection{CPU: simd.NewDriver, Auto: true, list: list}, nil
 	}
 	quoted := strconv.Quote(name)
 	if strings.TrimSpace(os.Getenv(Variable)) == name {
@@ -254,21 +256,18 @@ func Advise(err error) error {
 }
 
 // audited returns e with the audit that was asked for. The loops that define every result audit the
-// processor. The processor audits all others, as it is fast, and without bounds, about which both
-// could be wrong.
-func (d *Device) audited(e engine.Engine) engine.Engine {
-	level, reference := d.Audit, engine.Engine(nil)
-	if e.Device().Kind == "cpu" && level == "" {
+// processor. The processor audits all others, as it is fast and shares no code with them.
+func (d *Device) audited(e engine.Driver) engine.Driver {
+	about, level, by := e.Device(), d.Audit, simd.NewDriver()
+	if about.Kind == "cpu" && level == "" {
 		level = audit.Off
 	} else if level == "" {
 		level = audit.Sample
 	}
-	if e.Device().ID == "cpu" {
-		reference = cpuref.New()
-	} else {
-		reference = simd.New()
+	if about.ID == "cpu" {
+		by = cpuref.Driver{}
 	}
-	return audit.Engine(e, reference, level)
+	return audit.Driver(e, by, level)
 }
 
 // Work is what a learner will see of the examples. Devices are chosen for it.
@@ -313,7 +312,15 @@ const ProcessorValues = 1 << 20
 func (w Work) processorSuffices() bool { return w.Values < ProcessorValues }
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
-func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
+func (d *Device) Open(n app.Notes, w Work) (*engine.Engine, error) {
+	driver, err := d.openDriver(n, w)
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(driver), nil
+}
+
+func (d *Device) openDriver(n app.Notes, w Work) (joined engine.Driver, err error) {
 	parts := d.Parts
 	if parts == nil {
 		if Launch.Ranks == 1 {
@@ -321,10 +328,10 @@ func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 		}
 		parts = []*Device{d}
 	}
-	var engines []engine.Engine
+	var drivers []engine.Driver
 	defer func() {
 		if err != nil {
-			for _, e := range engines {
+			for _, e := range drivers {
 				err = errors.Join(err, e.Close())
 			}
 		}
@@ -334,11 +341,11 @@ func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 		if err != nil {
 			return nil, err
 		}
-		engines = append(engines, e)
+		drivers = append(drivers, e)
 	}
 	shares := d.shares
 	if shares == nil && !w.processorSuffices() {
-		shares, err = shard.Measure(engines, w.Features, w.Classes, w.Values, w.sparse)
+		shares, err = shard.Measure(drivers, w.Features, w.Classes, w.Values, w.sparse)
 		if err != nil {
 			return nil, err
 		}
@@ -351,16 +358,16 @@ func (d *Device) Open(n app.Notes, w Work) (joined engine.Engine, err error) {
 		if err := agree(fmt.Sprint(d.Data, w)); err != nil {
 			return nil, err
 		}
-		return shard.Ranks(context.Background(), counted, engines, shares)
+		return shard.Ranks(context.Background(), World, drivers, shares)
 	}
-	if joined, err = shard.New(engines, shares); err == nil {
-		n.Say("shares of the examples: %s", SharesText(engines, shares))
+	if joined, err = shard.New(drivers, shares); err == nil {
+		n.Say("shares of the examples: %s", SharesText(drivers, shares))
 	}
 	return joined, err
 }
 
-// openOne is Open for a device that is not a list, and of a process by itself.
-func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
+// openOne is openDriver for a device that is not a list, of a process by itself.
+func (d *Device) openOne(n app.Notes, w Work) (engine.Driver, error) {
 	var try []gpu.Info
 	if !d.Auto || !w.processorSuffices() {
 		if d.Look(); d.Problem != nil {
@@ -369,7 +376,7 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 		try = d.Try
 	}
 	for _, i := range try {
-		e, err := gpu.Open(i, d.Options)
+		e, err := gpu.OpenDriver(i, d.Options)
 		if err == nil {
 			about := e.Device()
 			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
@@ -388,16 +395,16 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Engine, error) {
 	return d.audited(e), nil
 }
 
-// SharesText says how much each engine takes; nil shares are equal.
-func SharesText(engines []engine.Engine, shares []int) string {
+// SharesText returns the share of each driver; nil shares are equal.
+func SharesText(drivers []engine.Driver, shares []int) string {
 	if shares == nil {
-		shares = slices.Repeat([]int{1}, len(engines))
+		shares = slices.Repeat([]int{1}, len(drivers))
 	}
-	total, texts := 0, make([]string, len(engines))
+	total, texts := 0, make([]string, len(drivers))
 	for _, share := range shares {
 		total += share
 	}
-	for i, e := range engines {
+	for i, e := range drivers {
 		texts[i] = fmt.Sprintf("%s %.3g %%", e.Device().ID, 100*float64(shares[i])/float64(total))
 	}
 	return strings.Join(texts, ", ")

@@ -24,9 +24,6 @@ var (
 	Launch = mpi.Launched()
 	// World is all ranks, once they have met; nil before, and for a process by itself.
 	World *mpi.World
-	// counted is World, whose traffic is counted in traffic.
-	counted ranks.Reducer
-	traffic ranks.Traffic
 	// Scratch is the folder for the outputs of ranks but the first, to be deleted; "" for rank 0.
 	Scratch string
 )
@@ -74,17 +71,7 @@ func JoinWorld() error {
 		return fmt.Errorf("rank %d of %d: MPI says rank %d of %d; start the program by the mpirun of "+
 			"the MPI that it is built with", Launch.Rank, Launch.Ranks, rank, all)
 	}
-	counted = traffic.Through(World)
 	return nil
-}
-
-// TrafficOfRanks is what rank 0 has had added up and sent so far, nil for a process by itself.
-func TrafficOfRanks() *ranks.Traffic {
-	if counted == nil {
-		return nil
-	}
-	t := traffic
-	return &t
 }
 
 // CompareReading returns an error unless all ranks, if there are several, read the same file by the

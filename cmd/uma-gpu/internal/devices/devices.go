@@ -75,7 +75,7 @@ func Run(_ context.Context, o *app.Common) error {
 // Test opens all devices, which runs their self-test.
 func Test(n app.Notes) (listing DeviceListing) {
 	for _, p := range device.Processors {
-		cpu := p.New()
+		cpu := engine.New(p.New())
 		about := cpu.Device()
 		listing.Devices = append(listing.Devices, DeviceEntry{
 			ID: about.ID, Kind: about.Kind, Name: about.Name,

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -66,8 +64,6 @@ type Report struct {
 	Validation *judgement.Judgement `json:"validation,omitempty"`
 	// CompressionSet are the examples, counted from 0, whose multiples add up to W; nil if unknown.
 	CompressionSet []int `json:"compression_set,omitempty"`
-	// Traffic is between ranks, if there are several.
-	Traffic *ranks.Traffic `json:"traffic,omitempty"`
 }
 
 func (o *Options) report(trained *host.Trained) *Report {
@@ -83,7 +79,7 @@ func (o *Options) report(trained *host.Trained) *Report {
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count,
 		Condition: max(1, meta.Condition), Device: o.Train.Engine.Device(), Model: o.Model,
 		Seconds: o.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet, Traffic: device.TrafficOfRanks(),
+		CompressionSet: run.CompressionSet,
 	}
 }
 
@@ -115,10 +111,6 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		row("training error\t%.4f, %s", min(max(r.EstimatedError, 0), 1), of)
 		row("seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f",
 			s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
-		if a := r.Traffic; a != nil {
-			row("traffic\t%s summed and %s broadcast in %d calls, %.3f s", app.BytesText(a.Summed),
-				app.BytesText(a.Broadcast), a.Calls, a.Seconds)
-		}
 	}); err != nil {
 		return err
 	}

@@ -337,7 +337,7 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 func (o *Options) lendMemory(d *dataset.Dataset) {
 	t := &o.Train
 	t.Memory = []dataset.Memory{dataset.InPlace}
-	t.Open = func(w host.Work) (engine.Engine, error) {
+	t.Open = func(w host.Work) (*engine.Engine, error) {
 		o.mark(&o.seconds.Prepare)
 		defer o.mark(&o.seconds.Open)
 		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {

@@ -38,13 +38,13 @@ func (p problem) String() string {
 }
 
 // cases put problems to a check, in both forms.
-func cases(prefix string, check func(p problem, e, ref engine.Engine) error,
+func cases(prefix string, check func(p problem, e, ref *engine.Engine) error,
 	problems ...problem) []Case {
 	var all []Case
 	for _, p := range problems {
 		p.name = prefix + p.name
 		add := func(p problem) {
-			all = append(all, newCase(p.String(), func(e, ref engine.Engine) error {
+			all = append(all, newCase(p.String(), func(e, ref *engine.Engine) error {
 				return check(p, e, ref)
 			}))
 		}

@@ -106,7 +106,7 @@ func projectCases(all []projection) []Case {
 
 // check compares numbers, for both forms of the examples and
 // of the landmarks.
-func (p projection) check(e, ref engine.Engine) error {
+func (p projection) check(e, ref *engine.Engine) error {
 	rng := rand.New(rand.NewPCG(uint64(p.n)<<40|uint64(p.d)<<20|uint64(p.m), uint64(p.axes)))
 	x, m := p.draw(rng, p.n), p.draw(rng, p.m)
 	for i := range min(p.n, p.m) / 3 { // some examples are landmarks

@@ -18,9 +18,9 @@ const tile = 272 << 10
 // Open returns the engine that defines every result, the fast one for processors, and in a
 // build with OpenCL each device twice: as it is, and with allocations of 272 KiB. A build with
 // OpenCL on a machine without a device fails the test. The engines are closed when it ends.
-func Open(t testing.TB) []engine.Engine {
+func Open(t testing.TB) []*engine.Engine {
 	t.Helper()
-	all := []engine.Engine{cpuref.New(), simd.New()}
+	all := []*engine.Engine{cpuref.New(), simd.New()}
 	if !gpu.Built {
 		return all
 	}

@@ -13,7 +13,7 @@ import (
 
 // checkLimits has one feature and two classes, and losses at both sides of the largest that
 // counts, 2^15, by the scores, the weights of examples or the targets.
-func checkLimits(e, ref engine.Engine) error {
+func checkLimits(e, ref *engine.Engine) error {
 	var x dataset.Examples
 	var weight, halves []float32
 	for _, score := range []float32{0, 1, numerics.MostLoss, 0x1p15, 0x1.000002p15, 0x1.fffffep15,
@@ -73,7 +73,7 @@ func checkLimits(e, ref engine.Engine) error {
 
 // checkTargets sets targets again and again that lie in the same memory, some with rows, weights,
 // other values or another meaning than those before.
-func checkTargets(e, ref engine.Engine) error {
+func checkTargets(e, ref *engine.Engine) error {
 	p := problem{n: 261, d: 3, q: 3}
 	x, _, _, rng := p.build()
 	w := engine.NewWeights(p.q, p.d)
@@ -112,7 +112,7 @@ func checkTargets(e, ref engine.Engine) error {
 // checkEvaluateRounding has sums that are wrong if one of their roundings is. Evaluations come
 // by the same coefficients: the only class has probability 1, so with target 0 the residual of
 // an example is its weight.
-func checkEvaluateRounding(e, ref engine.Engine) error {
+func checkEvaluateRounding(e, ref *engine.Engine) error {
 	// Wrong if a product is added in float64 and the sum rounded to float32 afterwards:
 	// a·x = u/2·(1 - 2^-46), u the unit of the last place of the sum so far, ±(1 + 2^-23). It is
 	// rounded away, but rounded to u/2 first if float64 has to hold the sum, and then to even.
@@ -169,7 +169,7 @@ func checkEvaluateRounding(e, ref engine.Engine) error {
 }
 
 // sameRounding compares weighted sums, and those of an evaluation, of x in some form.
-func sameRounding(e, ref engine.Engine, form, x dataset.Examples, a []float32,
+func sameRounding(e, ref *engine.Engine, form, x dataset.Examples, a []float32,
 	f numerics.FixedPoint) error {
 	got, want, err := evaluators(e, ref, form, x, 1, f)
 	if err != nil {
@@ -183,8 +183,8 @@ func sameRounding(e, ref engine.Engine, form, x dataset.Examples, a []float32,
 }
 
 // evaluators loads examples in some form on the engine, and dense ones on the reference.
-func evaluators(e, ref engine.Engine, form, x dataset.Examples, q int, f numerics.FixedPoint,
-) (got, want engine.Evaluator, err error) {
+func evaluators(e, ref *engine.Engine, form, x dataset.Examples, q int, f numerics.FixedPoint,
+) (got, want *engine.Evaluator, err error) {
 	if want, err = ref.LoadEvaluator(x, q, f); err == nil {
 		got, err = e.LoadEvaluator(form, q, f)
 	}
@@ -192,7 +192,7 @@ func evaluators(e, ref engine.Engine, form, x dataset.Examples, q int, f numeric
 }
 
 // evaluateBoth sets targets and compares evaluations of w.
-func evaluateBoth(got, want engine.Evaluator, t engine.Targets, w engine.Weights,
+func evaluateBoth(got, want *engine.Evaluator, t engine.Targets, w engine.Weights,
 ) (engine.Evaluation, error) {
 	if err := errors.Join(want.SetTargets(t), got.SetTargets(t)); err != nil {
 		return engine.Evaluation{}, err

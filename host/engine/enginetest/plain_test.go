@@ -32,9 +32,9 @@ type loops struct {
 	targets     func(before, now engine.Targets) engine.Targets
 	coefficient func(a []float32, i, r, n, count int) float32
 	losses      func(f numerics.FixedPoint, n int) numerics.FixedPoint
-	sums        func(dst int64) int64                            // what a sum starts from
-	scored      func(r engine.Evaluator, w engine.Weights) error // after an evaluation
-	summed      func(r engine.Evaluator) error                   // after weighted sums
+	sums        func(dst int64) int64                                  // what a sum starts from
+	scored      func(r engine.LoadedEvaluator, w engine.Weights) error // after an evaluation
+	summed      func(r engine.LoadedEvaluator) error                   // after weighted sums
 }
 
 // plainLoops are those of the contract.
@@ -80,24 +80,24 @@ func plainLoops() loops {
 			return numerics.LossFormat(f.N)
 		},
 		sums:   func(int64) int64 { return 0 },
-		scored: func(engine.Evaluator, engine.Weights) error { return nil },
-		summed: func(engine.Evaluator) error { return nil },
+		scored: func(engine.LoadedEvaluator, engine.Weights) error { return nil },
+		summed: func(engine.LoadedEvaluator) error { return nil },
 	}
 }
 
-// looped is an engine whose evaluators are loops around another engine's scorers.
+// looped is a driver whose evaluators are loops around another driver's scorers.
 type looped struct {
-	engine.Engine
+	engine.Driver
 	loops loops
 }
 
-func (e looped) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint,
-) (engine.Evaluator, error) {
-	r, err := e.Engine.LoadEvaluator(x, classes, f)
-	if err != nil {
-		return nil, err
+func (d looped) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	r, err := d.Driver.Load(x, t)
+	if err != nil || t.Use != engine.UseEvaluator {
+		return r, err
 	}
-	return &evaluator{Evaluator: r, loops: e.loops, x: dense(x)}, nil
+	return &evaluator{LoadedEvaluator: r.(engine.LoadedEvaluator), loops: d.loops, format: t.Format,
+		x: dense(x)}, nil
 }
 
 // dense returns x with all its values.
@@ -116,14 +116,15 @@ func dense(x dataset.Examples) dataset.Examples {
 }
 
 type evaluator struct {
-	engine.Evaluator
+	engine.LoadedEvaluator
 	loops
-	x dataset.Examples
-	t engine.Targets
+	format numerics.FixedPoint
+	x      dataset.Examples
+	t      engine.Targets
 }
 
 func (r *evaluator) SetTargets(t engine.Targets) error {
-	err := r.Evaluator.SetTargets(t)
+	err := r.LoadedEvaluator.SetTargets(t)
 	if err == nil {
 		r.t = r.targets(r.t, t)
 	}
@@ -131,7 +132,7 @@ func (r *evaluator) SetTargets(t engine.Targets) error {
 }
 
 func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	if _, err := r.Evaluator.Evaluate(make([]int64, len(sums)), w); err != nil ||
+	if _, err := r.LoadedEvaluator.Evaluate(make([]int64, len(sums)), w); err != nil ||
 		len(sums) != w.Q*w.D {
 		return engine.Evaluation{}, err
 	}
@@ -154,11 +155,11 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 		if r.refuse(scores, loss, weight) {
 			r.whenRefused(&v, residuals, loss)
 		} else {
-			v.Loss += r.whole(loss, r.losses(r.FixedPoint(), r.x.N))
+			v.Loss += r.whole(loss, r.losses(r.format, r.x.N))
 		}
 	}
 	r.add(sums, a, w.Q)
-	return v, r.scored(r.Evaluator, w)
+	return v, r.scored(r.LoadedEvaluator, w)
 }
 
 // residual writes an example's residuals to a and returns its loss.
@@ -202,16 +203,16 @@ func (r *evaluator) softmax(s []float32) (m, l float32, p []float32) {
 }
 
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {
-	if err := r.Evaluator.WeightedSums(make([]int64, len(sums)), a); err != nil {
+	if err := r.LoadedEvaluator.WeightedSums(make([]int64, len(sums)), a); err != nil {
 		return err
 	}
 	r.add(sums, a, len(a)/r.x.N)
-	return r.summed(r.Evaluator)
+	return r.summed(r.LoadedEvaluator)
 }
 
 // add writes weighted sums by count coefficients of each example.
 func (r *evaluator) add(sums []int64, a []float32, count int) {
-	f := r.FixedPoint()
+	f := r.format
 	for c := range count {
 		for j := range r.x.D {
 			total := r.sums(sums[c*r.x.D+j])

@@ -45,7 +45,7 @@ func measure(b *testing.B, name string, r rates, f func() error) {
 }
 
 // each runs f on the fastest engine for processors and, in a build with OpenCL, on each device.
-func each(b *testing.B, f func(b *testing.B, e engine.Engine)) {
+func each(b *testing.B, f func(b *testing.B, e *engine.Engine)) {
 	b.Run("cpu", func(b *testing.B) { f(b, simd.New()) })
 	if !gpu.Built {
 		return
@@ -72,7 +72,7 @@ func BenchmarkProject(b *testing.B)  { each(b, project) }
 // evaluate measures evaluations, and weighted sums alone, of dense examples and of
 // sparse ones of the sizes of texts. Terms are those of the products of stored values and
 // classes, scores and weighted sums; the columns of stored values are read too.
-func evaluate(b *testing.B, e engine.Engine) {
+func evaluate(b *testing.B, e *engine.Engine) {
 	for _, s := range []struct{ n, d, q, stored int }{
 		{60000, 784, 3, 784}, {60000, 784, 10, 784}, {60000, 784, 26, 784}, {20000, 784, 200, 784},
 		{3823, 65, 10, 65}, {15000, 17, 26, 17},
@@ -137,7 +137,7 @@ func around0(r *rand.Rand) float32 { return r.Float32() - 0.5 }
 
 // project measures projections of the sizes that kernel PCA has. It compares with
 // a matrix product of the same sizes, or with two of them one after the other.
-func project(b *testing.B, e engine.Engine) {
+func project(b *testing.B, e *engine.Engine) {
 	for _, s := range []struct {
 		f             kernel.Function
 		n, d, m, axes int

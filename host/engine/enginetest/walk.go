@@ -43,7 +43,7 @@ func walks() []walk {
 // steps of a walk: enough for bounds to become loose and to be tight again.
 const walkSteps = 40
 
-func (k walk) check(e, ref engine.Engine) error {
+func (k walk) check(e, ref *engine.Engine) error {
 	if k.sizes[0] == 0 {
 		k.sizes = [2]float64{1, 1}
 	}
@@ -156,7 +156,7 @@ func (k walk) move(rng *rand.Rand, w engine.Weights, step int) (changed []int) {
 // the weights of class 0 are a little less than half that unit, each is lost when it is added to
 // 1, and where they are a little more, each counts for twice what it is. An
 // engine that bounds how far scores have moved must reckon with it.
-func checkRounding(e, ref engine.Engine) error {
+func checkRounding(e, ref *engine.Engine) error {
 	const n, d, q, part = 320, 256, 3, 0x1p-12
 	rng := rand.New(rand.NewPCG(12, 24))
 	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}

@@ -91,7 +91,7 @@ func tinyEvaluations() []Case {
 
 // checkEvaluation takes the engine and the reference through the targets, at W = 0 and
 // others, with all that may be asked in between.
-func (p problem) checkEvaluation(e, ref engine.Engine) error {
+func (p problem) checkEvaluation(e, ref *engine.Engine) error {
 	x, _, _, rng := p.build()
 	if p.targets == nil {
 		p.targets = everyKind
@@ -128,7 +128,7 @@ func (p problem) checkEvaluation(e, ref engine.Engine) error {
 }
 
 // evaluateTwice evaluates w, then other weights, which stay in w.
-func (p problem) evaluateTwice(got, want engine.Evaluator, w engine.Weights, t engine.Targets,
+func (p problem) evaluateTwice(got, want *engine.Evaluator, w engine.Weights, t engine.Targets,
 	rng *rand.Rand) error {
 	var f fences
 	if err := errors.Join(want.SetTargets(t), got.SetTargets(f.targets(t))); err != nil {
@@ -147,12 +147,12 @@ func (p problem) evaluateTwice(got, want engine.Evaluator, w engine.Weights, t e
 
 // sameEvaluation evaluates w, compares all that can be asked for then, and returns the reference's
 // evaluation.
-func sameEvaluation(got, want engine.Evaluator, w engine.Weights) (engine.Evaluation, error) {
+func sameEvaluation(got, want *engine.Evaluator, w engine.Weights) (engine.Evaluation, error) {
 	n, d, q := want.Shape()
 	var f fences
 	w.W = fence(&f, "weights", w.W)
 	var found []engine.Evaluation // of the reference first
-	err := agree("sum", got, want, q*d, func(r engine.Evaluator, sums []int64) error {
+	err := agree("sum", got, want, q*d, func(r *engine.Evaluator, sums []int64) error {
 		v, err := r.Evaluate(sums, w)
 		found = append(found, v)
 		return err
@@ -179,11 +179,11 @@ func (p problem) coefficients(rng *rand.Rand, count int) []float32 {
 }
 
 // sameWeightedSums compares sums by the coefficients of each example.
-func sameWeightedSums(got, want engine.Evaluator, a []float32) error {
+func sameWeightedSums(got, want *engine.Evaluator, a []float32) error {
 	n, d, _ := want.Shape()
 	count := len(a) / n
 	return agree(fmt.Sprintf("weighted sums of %d coefficients", count), got, want, count*d,
-		func(r engine.Evaluator, sums []int64) error { return r.WeightedSums(sums, a) })
+		func(r *engine.Evaluator, sums []int64) error { return r.WeightedSums(sums, a) })
 }
 
 func coefficient(r *rand.Rand) float32 {
@@ -202,7 +202,7 @@ func coefficient(r *rand.Rand) float32 {
 
 // rescoreAfterwards asks for what a Scorer is asked for, with the scores of the evaluation, and
 // with some of them computed anew from other weights.
-func (p problem) rescoreAfterwards(got, want engine.Evaluator, w engine.Weights, round int,
+func (p problem) rescoreAfterwards(got, want *engine.Evaluator, w engine.Weights, round int,
 	rng *rand.Rand) error {
 	other := w.Clone()
 	for step, changed := range [][]int{nil, {p.q - 1}, rng.Perm(p.q)} {
@@ -244,7 +244,7 @@ func evaluationParts() []Case {
 }
 
 // checkEvaluationParts compares the whole, and the added parts, with the reference.
-func (p problem) checkEvaluationParts(e, ref engine.Engine) (err error) {
+func (p problem) checkEvaluationParts(e, ref *engine.Engine) (err error) {
 	x, _, _, rng := p.build()
 	f, err := p.format(x)
 	if err != nil {

@@ -1,4 +1,4 @@
-package enginecheck
+package engine
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -17,35 +16,35 @@ const mostIndex = math.MaxInt32 - 1024
 // mostValue is the largest value for which the sums of a block (clause 14) stay finite.
 const mostValue = 0x1p118
 
-// Load checks examples and what they are loaded for. It returns the format of the sums: that of t,
-// or the format of x if that is zero.
-func Load(x dataset.Examples, t Task) (f numerics.FixedPoint, err error) {
+// checkTask checks examples and what they are loaded for. It returns the format of the sums: that
+// of t or, if that is zero, the format of x.
+func checkTask(x dataset.Examples, t Task) (f numerics.FixedPoint, err error) {
 	if x.N < 1 || x.D < 1 || t.Classes < 1 {
 		return f, fmt.Errorf("%w: got %d examples, %d features, %d classes; each must be at least 1",
-			engine.ErrShape, x.N, x.D, t.Classes)
+			ErrShape, x.N, x.D, t.Classes)
 	}
 	if x.N > mostIndex || x.D > mostIndex || t.Classes > math.MaxInt16 {
 		return f, fmt.Errorf("%w: got %d examples, %d features, %d classes; at most 2^31-1025 "+
-			"examples or features and 32767 classes are supported", engine.ErrShape, x.N, x.D, t.Classes)
+			"examples or features and 32767 classes are supported", ErrShape, x.N, x.D, t.Classes)
 	}
-	maxAbs, err := engine.MaxAbs(x)
+	maxAbs, err := MaxAbs(x)
 	if err != nil {
 		return f, err
 	}
 	switch t.Use {
-	case Scoring:
+	case UseScorer:
 		return f, nil
-	case Sorting:
+	case UseCells:
 		if err := checkLabels(t.Labels, x.N, t.Classes); err != nil {
 			return f, err
 		}
-	case Evaluating:
+	case UseEvaluator:
 		if maxAbs > mostValue {
 			return f, fmt.Errorf("%w: found a value of size %v, want at most 2^118, so that sums of 256 "+
-				"stay finite; scale the features", engine.ErrValue, maxAbs)
+				"stay finite; scale the features", ErrValue, maxAbs)
 		}
 	}
-	return Format(maxAbs, x.N, t.Format)
+	return checkFormat(maxAbs, x.N, t.Format)
 }
 
 // checkLabels wants n labels of q classes.
@@ -55,52 +54,53 @@ func checkLabels(y []int32, n, q int) error {
 	}
 	for i, k := range y {
 		if k < 0 || int(k) >= q {
-			return fmt.Errorf("%w: example %d has label %d, want 0..%d", engine.ErrLabel, i, k, q-1)
+			return fmt.Errorf("%w: example %d has label %d, want 0..%d", ErrLabel, i, k, q-1)
 		}
 	}
 	return nil
 }
 
-// Format returns f, or if f is zero the format of n examples whose largest absolute value is
-// maxAbs. Its error is ErrShape if f cannot hold them.
-func Format(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
+// checkFormat returns f or, if f is zero, the format of n examples whose largest absolute value is
+// maxAbs. ErrShape if f cannot hold them.
+func checkFormat(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPoint, error) {
 	if f == (numerics.FixedPoint{}) {
 		return numerics.NewFixedPoint(maxAbs, n), nil
 	}
 	if f.N < n || f.N > numerics.MostExamples {
-		return f, fmt.Errorf("%w: the fixed-point format is of %d examples, want %d, which are "+
-			"here, to 2^53", engine.ErrShape, f.N, n)
+		return f, fmt.Errorf("%w: the fixed-point format is of %d examples, want %d, the "+
+			"examples here, to 2^53", ErrShape, f.N, n)
 	}
 	if most := numerics.NewFixedPoint(maxAbs, f.N).S; f.S < -126 || f.S > most {
 		return f, fmt.Errorf("%w: the fixed-point format has s = %d, want -126 to %d for %d "+
 			"examples, the largest here %v; give the format of the largest value of all parts",
-			engine.ErrShape, f.S, most, f.N, maxAbs)
+			ErrShape, f.S, most, f.N, maxAbs)
 	}
 	return f, nil
 }
 
-// inMemory returns ErrMemory if the process may not take what p lists besides the examples.
-func inMemory(op string, x dataset.Examples, classes int, p engine.Plan) error {
+// CheckMemory returns ErrMemory if the process may not take what a plan lists besides the examples:
+// the check of a driver whose memory is that of the process.
+func CheckMemory(x dataset.Examples, classes int, p Plan) error {
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {
 		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
 	}
 	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch),
-		op+": what is kept besides the examples ("+what+")")
+		"memory besides the examples ("+what+")")
 }
 
 // checkRescore checks the arguments of Scorer.Rescore.
-func checkRescore(w engine.Weights, classes []int, d, q int) error {
+func checkRescore(w Weights, classes []int, d, q int) error {
 	if err := checkWeights(w, d, q); err != nil {
 		return err
 	}
 	seen := make([]bool, q)
 	for _, r := range classes {
 		if r < 0 || r >= q {
-			return fmt.Errorf("%w: class %d, want 0..%d", engine.ErrShape, r, q-1)
+			return fmt.Errorf("%w: class %d, want 0..%d", ErrShape, r, q-1)
 		}
 		if seen[r] {
-			return fmt.Errorf("%w: class %d is named twice", engine.ErrShape, r)
+			return fmt.Errorf("%w: class %d is named twice", ErrShape, r)
 		}
 		seen[r] = true
 	}
@@ -108,10 +108,10 @@ func checkRescore(w engine.Weights, classes []int, d, q int) error {
 }
 
 // checkWeights checks the shape of W.
-func checkWeights(w engine.Weights, d, q int) error {
+func checkWeights(w Weights, d, q int) error {
 	if w.Q != q || w.D != d || len(w.W) != q*d {
 		return fmt.Errorf("%w: weights are %d×%d with %d values, the examples want %d×%d",
-			engine.ErrShape, w.Q, w.D, len(w.W), q, d)
+			ErrShape, w.Q, w.D, len(w.W), q, d)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func checkWeights(w engine.Weights, d, q int) error {
 func checkScores(dst []float32, from, to, n, q int) error {
 	if from < 0 || to < from || to > n || len(dst) != (to-from)*q {
 		return fmt.Errorf("%w: %d values for examples %d..%d of %d with %d classes",
-			engine.ErrShape, len(dst), from, to, n, q)
+			ErrShape, len(dst), from, to, n, q)
 	}
 	return nil
 }
@@ -128,13 +128,13 @@ func checkScores(dst []float32, from, to, n, q int) error {
 // checkLen checks the length of one argument of an operation.
 func checkLen(what string, got, want int) error {
 	if got != want {
-		return fmt.Errorf("%w: %s has %d values, want %d", engine.ErrShape, what, got, want)
+		return fmt.Errorf("%w: %s has %d values, want %d", ErrShape, what, got, want)
 	}
 	return nil
 }
 
 // checkUpdateVectors checks the arguments of Cells.UpdateVectors.
-func checkUpdateVectors(dst []float32, pairs []engine.Pair, inv []float32, d, q int) error {
+func checkUpdateVectors(dst []float32, pairs []Pair, inv []float32, d, q int) error {
 	for _, z := range pairs {
 		if err := cmp.Or(checkClass(z.P, q), checkClass(z.Q, q)); err != nil {
 			return err
@@ -146,38 +146,38 @@ func checkUpdateVectors(dst []float32, pairs []engine.Pair, inv []float32, d, q 
 // checkClass checks a class index of an operation.
 func checkClass(r, q int) error {
 	if r < 0 || r >= q {
-		return fmt.Errorf("%w: class %d, want 0..%d", engine.ErrShape, r, q-1)
+		return fmt.Errorf("%w: class %d, want 0..%d", ErrShape, r, q-1)
 	}
 	return nil
 }
 
-// Project checks the arguments of Engine.Project.
-func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
+// checkProject checks the arguments of Engine.Project.
+func checkProject(dst []float32, x dataset.Examples, p Projection) error {
 	const most = mostIndex
 	if err := p.Function.Check(); err != nil {
-		return fmt.Errorf("%w: %w", engine.ErrValue, err)
+		return fmt.Errorf("%w: %w", ErrValue, err)
 	}
 	m, axes := p.Landmarks, p.Axes
 	if x.N < 1 || x.D < 1 || m.N < 1 || x.N > most || x.D > most || m.N > most || axes.Q < 0 ||
 		axes.Q > most {
 		return fmt.Errorf("%w: got %d examples, %d features, %d landmarks, %d axes; want 1 to "+
-			"2^31-1025 of each, axes from 0", engine.ErrShape, x.N, x.D, m.N, axes.Q)
+			"2^31-1025 of each, axes from 0", ErrShape, x.N, x.D, m.N, axes.Q)
 	}
 	if m.D != x.D {
-		return fmt.Errorf("%w: landmarks have %d features, examples have %d", engine.ErrShape, m.D, x.D)
+		return fmt.Errorf("%w: landmarks have %d features, examples have %d", ErrShape, m.D, x.D)
 	}
 	if axes.Q > 0 && axes.D != m.N || len(axes.W) != axes.Q*axes.D && axes.Q > 0 || axes.Q == 0 &&
 		len(axes.W) != 0 {
-		return fmt.Errorf("%w: axes are %d×%d with %d values, %d landmarks want as many columns",
-			engine.ErrShape, axes.Q, axes.D, len(axes.W), m.N)
+		return fmt.Errorf("%w: axes are %d×%d with %d values, want a column for each of %d landmarks",
+			ErrShape, axes.Q, axes.D, len(axes.W), m.N)
 	}
 	if p.Offset != nil && len(p.Offset) != axes.Q {
-		return fmt.Errorf("%w: offset has %d values for %d axes", engine.ErrShape, len(p.Offset),
+		return fmt.Errorf("%w: offset has %d values for %d axes", ErrShape, len(p.Offset),
 			axes.Q)
 	}
 	if x.N > math.MaxInt/p.Width() || len(dst) != x.N*p.Width() {
 		return fmt.Errorf("%w: dst has %d values for %d examples, %d numbers each",
-			engine.ErrShape, len(dst), x.N, p.Width())
+			ErrShape, len(dst), x.N, p.Width())
 	}
 	for _, part := range []struct {
 		what   string
@@ -188,26 +188,26 @@ func Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 		{"axes", dataset.Examples{N: axes.Q, D: axes.D, X: axes.W}},
 		{"offset", dataset.Examples{N: 1, D: len(p.Offset), X: p.Offset}},
 	} {
-		if _, err := engine.MaxAbs(part.values); err != nil {
+		if _, err := MaxAbs(part.values); err != nil {
 			return fmt.Errorf("%s: %w", part.what, err)
 		}
 	}
 	return nil
 }
 
-// slack is by how much a weight may be above what makes a residual 1 in size, since it was
-// rounded: half of what clause 14 leaves, because the product is rounded once more.
+// slack allows for the rounding of a weight that makes a residual 1 in size. It is half of what
+// clause 14 allows, because the product is rounded once more.
 const slack = 0x1p-21
 
 // checkTargets checks the argument of Evaluator.SetTargets.
-func checkTargets(t engine.Targets, n, q int) error {
+func checkTargets(t Targets, n, q int) error {
 	rows := len(t.Values) / q
 	if len(t.Values) != rows*q || rows < 1 {
-		return fmt.Errorf("%w: %d target values, want rows of %d", engine.ErrShape, len(t.Values), q)
+		return fmt.Errorf("%w: %d target values, want rows of %d", ErrShape, len(t.Values), q)
 	}
 	if t.Row == nil && rows != n {
 		return fmt.Errorf("%w: %d rows of targets for %d examples, want one each or the row of each",
-			engine.ErrShape, rows, n)
+			ErrShape, rows, n)
 	}
 	if t.Row != nil && len(t.Row) != n {
 		return checkLen("row", len(t.Row), n)
@@ -219,7 +219,7 @@ func checkTargets(t engine.Targets, n, q int) error {
 	for r := range most {
 		limit, err := mostWeight(t.Values[r*q:(r+1)*q], t.Given)
 		if err != nil {
-			return fmt.Errorf("%w: row %d of the targets: %w", engine.ErrValue, r, err)
+			return fmt.Errorf("%w: row %d of the targets: %w", ErrValue, r, err)
 		}
 		most[r] = limit
 	}
@@ -228,7 +228,7 @@ func checkTargets(t engine.Targets, n, q int) error {
 		if t.Row != nil {
 			if r = int(t.Row[i]); r < 0 || r >= rows {
 				return fmt.Errorf("%w: example %d has row %d of the targets, want 0..%d",
-					engine.ErrShape, i, r, rows-1)
+					ErrShape, i, r, rows-1)
 			}
 		}
 		w := float32(1)
@@ -236,7 +236,7 @@ func checkTargets(t engine.Targets, n, q int) error {
 			w = t.Weight[i]
 		}
 		if !(w >= 0 && w <= 1 && w <= most[r]) {
-			return fmt.Errorf("%w: example %d has weight %v, want 0 to %v", engine.ErrValue, i, w,
+			return fmt.Errorf("%w: example %d has weight %v, want 0 to %v", ErrValue, i, w,
 				min(1, most[r]))
 		}
 	}
@@ -257,7 +257,7 @@ func mostWeight(t []float32, given bool) (float32, error) {
 	}
 	switch {
 	case !finite:
-		return 0, fmt.Errorf("found no class that is possible, wanted at least one")
+		return 0, fmt.Errorf("found no possible class, want at least one")
 	case !given:
 		return 1, nil
 	}
@@ -269,7 +269,7 @@ func checkWeightedSums(sums []int64, a []float32, n, d int) error {
 	r := len(a) / n
 	if r < 1 || len(a) != r*n {
 		return fmt.Errorf("%w: %d coefficients for %d examples, want the same number for each",
-			engine.ErrShape, len(a), n)
+			ErrShape, len(a), n)
 	}
 	if err := checkLen("sums", len(sums), r*d); err != nil {
 		return err
@@ -277,7 +277,7 @@ func checkWeightedSums(sums []int64, a []float32, n, d int) error {
 	for at, v := range a {
 		if !(v >= -1 && v <= 1) {
 			return fmt.Errorf("%w: coefficient %d of example %d is %v, want -1 to 1",
-				engine.ErrValue, at%r, at/r, v)
+				ErrValue, at%r, at/r, v)
 		}
 	}
 	return nil

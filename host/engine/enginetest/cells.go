@@ -56,7 +56,7 @@ func problems() []problem {
 
 // checkCells takes the engine and the reference through three weight
 // matrices: W = 0, all classes anew, some classes anew.
-func (p problem) checkCells(e, ref engine.Engine) error {
+func (p problem) checkCells(e, ref *engine.Engine) error {
 	var f fences
 	x, y, inv, rng := p.build()
 	got, want, err := loadBoth(e, ref, &f, p.form(x), x, y, p.q)
@@ -86,8 +86,9 @@ func (p problem) checkCells(e, ref engine.Engine) error {
 }
 
 // loadBoth loads fenced examples in some form on the engine, and dense ones on the reference.
-func loadBoth(e, ref engine.Engine, f *fences, form dataset.Examples, x dataset.Examples, y []int32,
-	q int) (got, want engine.Cells, err error) {
+func loadBoth(e, ref *engine.Engine, f *fences, form dataset.Examples, x dataset.Examples,
+	y []int32,
+	q int) (got, want *engine.Cells, err error) {
 	if want, err = ref.LoadCells(x, y, q, numerics.FixedPoint{}); err != nil {
 		return nil, nil, fmt.Errorf("reference: %w", err)
 	}
@@ -99,7 +100,7 @@ func loadBoth(e, ref engine.Engine, f *fences, form dataset.Examples, x dataset.
 }
 
 // round compares every operation at one weight matrix.
-func (p problem) round(got, want engine.Cells, w engine.Weights, changed []int, alpha float32,
+func (p problem) round(got, want *engine.Cells, w engine.Weights, changed []int, alpha float32,
 	inv []float32, rng *rand.Rand) error {
 	before := w.Clone()
 	err := errors.Join(got.Rescore(w, changed), want.Rescore(w, changed),
@@ -134,7 +135,7 @@ func (p problem) round(got, want engine.Cells, w engine.Weights, changed []int, 
 	// One alone, and more than an engine is likely to compute at once.
 	for _, some := range [][]engine.Pair{pairs[:1], slices.Repeat(pairs, 1+18/len(pairs)), nil} {
 		if err := agree(fmt.Sprintf("update vectors %v", some), got, want, len(some)*p.d,
-			func(r engine.Cells, dst []float32) error {
+			func(r *engine.Cells, dst []float32) error {
 				return r.UpdateVectors(dst, some, inv)
 			}); err != nil {
 			return err
@@ -144,7 +145,7 @@ func (p problem) round(got, want engine.Cells, w engine.Weights, changed []int, 
 	other := slices.Clone(inv)
 	slices.Reverse(other)
 	for _, inv := range [][]float32{inv, other, inv} {
-		if err := agree("norm", got, want, p.q*p.q, func(r engine.Cells, dst []float32) error {
+		if err := agree("norm", got, want, p.q*p.q, func(r *engine.Cells, dst []float32) error {
 			return r.Norms(dst, inv)
 		}); err != nil {
 			return err
@@ -154,22 +155,22 @@ func (p problem) round(got, want engine.Cells, w engine.Weights, changed []int, 
 }
 
 // ask compares scores of all examples and of some, and predictions.
-func (p problem) ask(got, want engine.Scorer, rng *rand.Rand) error {
+func (p problem) ask(got, want scorer, rng *rand.Rand) error {
 	from := rng.IntN(p.n)
 	to := from + rng.IntN(p.n-from+1)
 	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
-		agree("predict", got, want, p.n, engine.Scorer.Predict), p.sameCounts(got, want))
+		agree("predict", got, want, p.n, scorer.Predict), p.sameCounts(got, want))
 }
 
 // sameCounts compares counts of predictions by labels, by others, and by the first again.
-func (p problem) sameCounts(got, want engine.Scorer) error {
+func (p problem) sameCounts(got, want scorer) error {
 	rng := rand.New(rand.NewPCG(uint64(p.n), uint64(p.q))) // its own: others draw from what is left
 	y, other := make([]int32, p.n), make([]int32, p.n)
 	for i := range y {
 		y[i], other[i] = int32(rng.IntN(p.q)), int32(p.q-1)
 	}
 	for _, labels := range [][]int32{y, y, other, y} {
-		if err := agree("count of predictions", got, want, p.q*p.q, func(r engine.Scorer,
+		if err := agree("count of predictions", got, want, p.q*p.q, func(r scorer,
 			dst []int64) error {
 			return r.CountPredicted(dst, labels)
 		}); err != nil {
@@ -179,21 +180,21 @@ func (p problem) sameCounts(got, want engine.Scorer) error {
 	return nil
 }
 
-func sameScores(got, want engine.Scorer, q, from, to int) error {
-	return agree("score", got, want, (to-from)*q, func(r engine.Scorer, dst []float32) error {
+func sameScores(got, want scorer, q, from, to int) error {
+	return agree("score", got, want, (to-from)*q, func(r scorer, dst []float32) error {
 		return r.Scores(dst, from, to)
 	})
 }
 
 // sameSums compares the class sums of region p.
-func sameSums(got, want engine.Cells, p int) error {
+func sameSums(got, want *engine.Cells, p int) error {
 	_, d, q := want.Shape()
 	return agree(fmt.Sprintf("class sums of region %d", p), got, want, q*d,
-		func(r engine.Cells, dst []int64) error { return r.ClassSums(dst, p) })
+		func(r *engine.Cells, dst []int64) error { return r.ClassSums(dst, p) })
 }
 
 // sameAssignment assigns, compares, and returns the reference's assignment.
-func sameAssignment(got, want engine.Cells, alpha float32) (engine.Assignment, error) {
+func sameAssignment(got, want *engine.Cells, alpha float32) (engine.Assignment, error) {
 	expected, err := want.Assign(alpha)
 	if err != nil {
 		return expected, fmt.Errorf("assign of the reference: %w", err)
@@ -212,7 +213,7 @@ func equalAssignments(got, want engine.Assignment) error {
 
 // step rescores and compares the assignment alone: an engine that scores only
 // examples whose region is in doubt must not be helped by being asked for scores.
-func step(got, want engine.Cells, w engine.Weights, changed []int, alpha float32,
+func step(got, want *engine.Cells, w engine.Weights, changed []int, alpha float32,
 ) (engine.Assignment, error) {
 	if err := errors.Join(got.Rescore(w, changed), want.Rescore(w, changed)); err != nil {
 		return engine.Assignment{}, err
@@ -249,7 +250,7 @@ func firstTiny(n int) func(dataset.Examples, []int32) {
 	}
 }
 
-func (p problem) checkParts(e, ref engine.Engine) (err error) {
+func (p problem) checkParts(e, ref *engine.Engine) (err error) {
 	x, y, inv, rng := p.build()
 	f, err := p.format(x)
 	if err != nil {
@@ -259,7 +260,7 @@ func (p problem) checkParts(e, ref engine.Engine) (err error) {
 	if err != nil {
 		return err
 	}
-	var loaded []engine.Cells
+	var loaded []*engine.Cells
 	for _, part := range p.parts() {
 		r, err := e.LoadCells(p.form(x.Part(part[0], part[1])), y[part[0]:part[1]], p.q, f)
 		if err != nil {
@@ -301,7 +302,7 @@ func (p problem) checkParts(e, ref engine.Engine) (err error) {
 
 // sameVectors compares class sums of the whole, which is loaded first, with the added ones of its
 // parts, and norms and update vectors of all with the functions of class sums.
-func (p problem) sameVectors(loaded []engine.Cells, want engine.Cells, f numerics.FixedPoint,
+func (p problem) sameVectors(loaded []*engine.Cells, want *engine.Cells, f numerics.FixedPoint,
 	inv []float32) error {
 	q, d := p.q, p.d
 	norms := make([][]float32, len(loaded))

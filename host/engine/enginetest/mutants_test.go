@@ -8,8 +8,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/enginetest"
 )
 
 // mutants are ways to get an evaluation wrong, each with what the name of a case that must
@@ -82,7 +82,7 @@ var mutants = []struct {
 	}},
 	{"scores of the weights before", "n (n=1 ", func(l *loops) {
 		var before engine.Weights
-		l.scored = func(r engine.Evaluator, w engine.Weights) error {
+		l.scored = func(r engine.LoadedEvaluator, w engine.Weights) error {
 			old := before
 			if before = w.Clone(); old.Q != w.Q || old.D != w.D {
 				return nil
@@ -91,9 +91,13 @@ var mutants = []struct {
 		}
 	}},
 	{"scores lost in weighted sums", "n (n=1 ", func(l *loops) {
-		l.summed = func(r engine.Evaluator) error {
-			_, d, q := r.Shape()
-			return r.Rescore(engine.NewWeights(q, d), []int{0})
+		var w engine.Weights
+		l.scored = func(_ engine.LoadedEvaluator, now engine.Weights) error {
+			w = engine.NewWeights(now.Q, now.D)
+			return nil
+		}
+		l.summed = func(r engine.LoadedEvaluator) error {
+			return r.Rescore(w, []int{0})
 		}
 	}},
 	{"another exp", "n (n=1 ",
@@ -293,7 +297,7 @@ func refusing(refuse func(loss, weight float32) bool) func(*loops) {
 func TestMutantsAreCaught(t *testing.T) {
 	cases := enginetest.EvaluationCases()
 	for _, c := range cases {
-		if err := c.Check(looped{cpuref.New(), plainLoops()}); err != nil {
+		if err := c.Check(engine.New(looped{cpuref.Driver{}, plainLoops()})); err != nil {
 			t.Errorf("%s: the loops that are to be broken are already: %v", c.Name, err)
 		}
 	}
@@ -305,7 +309,7 @@ func TestMutantsAreCaught(t *testing.T) {
 				if !strings.HasPrefix(c.Name, "evaluate: "+m.by) {
 					continue
 				}
-				if err := c.Check(looped{cpuref.New(), l}); err != nil {
+				if err := c.Check(engine.New(looped{cpuref.Driver{}, l})); err != nil {
 					t.Logf("caught by %s: %v", c.Name, err)
 					return
 				}

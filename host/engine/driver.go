@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+)
+
+// Driver computes for an Engine, which checks every argument before and makes no call after Close.
+// Only Close of what was loaded may come after it, once for each. Drivers keep references to
+// arguments that an Engine's methods say an engine may keep, and modify none but results.
+type Driver interface {
+	// Device describes where the driver computes.
+	Device() Device
+
+	// Serial reports whether calls, those on loaded data included, must come one at a time.
+	Serial() bool
+
+	// Plan returns the memory that Load takes. Errors: ErrMemory.
+	Plan(x dataset.Examples, t Task) (Plan, error)
+
+	// Load returns a LoadedCells if t.Use is UseCells, a LoadedEvaluator if it is UseEvaluator.
+	// Errors: ErrMemory, and those of the device.
+	Load(x dataset.Examples, t Task) (Loaded, error)
+
+	// Project is Engine.Project.
+	Project(dst []float32, x dataset.Examples, p Projection) error
+
+	// Work returns what the driver has done since it was opened.
+	Work() Work
+
+	Close() error
+}
+
+// Task says what examples are loaded for.
+type Task struct {
+	Use     Use
+	Classes int
+	Labels  []int32             // of UseCells
+	Format  numerics.FixedPoint // of the sums; a driver never sees the zero value, but for UseScorer
+}
+
+// Use is one of the ways to load examples.
+type Use int
+
+const (
+	UseScorer    Use = iota // Engine.Load
+	UseCells                // Engine.LoadCells
+	UseEvaluator            // Engine.LoadEvaluator
+)
+
+// String returns the operation.
+func (u Use) String() string { return [...]string{"load", "load cells", "load evaluator"}[u] }
+
+// Loaded is a data set on a driver. Its methods are those of Scorer.
+type Loaded interface {
+	Rescore(w Weights, classes []int) error
+	Scores(dst []float32, from, to int) error
+	Predict(dst []int32) error
+	Close() error
+}
+
+// LoadedCells is a Loaded with the further methods of Cells.
+type LoadedCells interface {
+	Loaded
+	Assign(alpha float32) (Assignment, error)
+	ClassSums(dst []int64, p int) error
+	Norms(dst, inv []float32) error
+	UpdateVectors(dst []float32, pairs []Pair, inv []float32) error
+}
+
+// LoadedEvaluator is a Loaded with the further methods of Evaluator.
+type LoadedEvaluator interface {
+	Loaded
+	SetTargets(t Targets) error
+	Evaluate(sums []int64, w Weights) (Evaluation, error)
+	WeightedSums(sums []int64, a []float32) error
+}

@@ -178,3 +178,17 @@ func bytes(n int64) string {
 	}
 	return fmt.Sprintf("%d bytes", n)
 }
+
+// Growth watches the memory of a list whose final size is not known: packed files may be small.
+type Growth struct{ Bytes, checked int }
+
+// Check returns an error, once in piece bytes, where memory would not hold many more; what is a
+// format for n elements.
+func (g *Growth) Check(piece int, what string, n int) error {
+	added := g.Bytes - g.checked
+	if added < piece {
+		return nil
+	}
+	g.checked = g.Bytes
+	return Check(int64(8*piece+2*added), fmt.Sprintf(what, n))
+}

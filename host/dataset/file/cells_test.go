@@ -336,10 +336,8 @@ func TestMixedStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	var recipe *dataset.Encoding
-	if err := (&blockState{}).read(s, o, func(d *dataset.Dataset, err error) bool {
-		if err != nil {
-			t.Fatal(err)
-		}
+	o.survey.once = true
+	c := &collector{name: "f.csv", block: func(d *dataset.Dataset) error {
 		if blocks++; recipe == nil {
 			recipe = d.Encoding
 		}
@@ -349,8 +347,12 @@ func TestMixedStream(t *testing.T) {
 			d.Encoding != recipe {
 			t.Errorf("block %d: features %s", blocks, got)
 		}
-		return true
-	}); err != nil {
+		return nil
+	}}
+	if err = c.enter(s, &o); err == nil {
+		_, err = c.finish()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if rows != 70001 || blocks < 2 || !strings.Contains(warned, `"teal", the first in line 70002`) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -48,14 +49,16 @@ func (k StoredKind) number() bool { return k == StoredInteger || k == StoredFloa
 
 // columnarReader reads a table row group by row group, and each of these column by column.
 type columnarReader struct {
-	*builder
+	c       *collector
 	table   *Columnar
 	columns columns
 }
 
 // enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
-func enterParquet(b *builder) error {
-	s := b.src
+func enterParquet(c *collector, s *source, o Options) error {
+	if err := c.next(s, o); err != nil {
+		return err
+	}
 	if Parquet == nil {
 		return s.errorf("found Parquet, which this program does not read (import package " +
 			"host/dataset/parquet, or write the table as CSV)")
@@ -68,21 +71,20 @@ func enterParquet(b *builder) error {
 	if err != nil {
 		return s.errorf("%w", err)
 	}
-	r := &columnarReader{builder: b, table: table}
+	r := &columnarReader{c: c, table: table}
 	names := make([]string, len(table.Columns))
-	for j, c := range table.Columns {
-		names[j] = c.Name
+	for j, column := range table.Columns {
+		names[j] = column.Name
 	}
-	r.o = r.o.forTable(names)
-	fault := r.builder.resolve(&r.columns, names, len(names), "example", r.kinds)
-	if fault != "" {
+	c.o = c.o.forTable(names)
+	if fault := c.resolve(&r.columns, names, len(names), "example", r.kinds); fault != "" {
 		return s.errorf("%s", fault)
 	}
-	limit := max(s.limits.dense, s.limits.perByte*s.text)
+	width, limit := c.pile.width, max(s.limits.dense, s.limits.perByte*s.text)
 	for g, rows := range table.Rows {
-		if rows < 0 || rows > int64(s.limits.rows) || float64(rows)*float64(r.width)*4 > float64(limit) {
-			return r.fatal(s.errorf("found a row group of %d examples × %d features, wanted at most %d "+
-				"bytes in memory; write the file with smaller row groups", rows, r.width, limit))
+		if rows < 0 || rows > int64(s.limits.rows) || float64(rows)*float64(width)*4 > float64(limit) {
+			return c.faults.fatal(s.errorf("found a row group of %d examples × %d features, wanted at "+
+				"most %d bytes in memory; write the file with smaller row groups", rows, width, limit))
 		}
 		if err := r.group(g, int(rows)); err != nil {
 			return err
@@ -93,11 +95,11 @@ func enterParquet(b *builder) error {
 
 // kinds returns what the columns that are features hold, in their order.
 func (r *columnarReader) kinds() (kinds []string, fault string) {
-	asked, fault := r.columns.asked(r.o.Encode)
+	asked, fault := r.columns.asked(r.c.o.Encode)
 	if fault != "" {
 		return nil, fault
 	}
-	mixed := r.o.Encode != nil || r.o.Encoding != nil
+	mixed := r.c.o.Encode != nil || r.c.o.Encoding != nil
 	for j, c := range r.table.Columns {
 		if r.columns.role[j] == ignored {
 			continue
@@ -105,9 +107,9 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 		isFeature, isText := r.columns.role[j] == feature, c.Kind == StoredText
 		known := isText || c.Kind.number()
 		switch {
-		case r.o.lenient() && isFeature && !known:
+		case r.c.o.lenient() && isFeature && !known:
 			r.columns.leaveOut(j)
-			r.o.remarks.note("%s is set aside: it is of type %s", r.columns.describe(j), c.Type)
+			r.c.remarks.note("%s is set aside: it is of type %s", r.columns.describe(j), c.Type)
 			continue
 		case c.Kind == StoredNested:
 			return nil, r.columns.describe(j) +
@@ -133,7 +135,7 @@ func (r *columnarReader) kinds() (kinds []string, fault string) {
 
 // group enters the n examples of one row group.
 func (r *columnarReader) group(g, n int) error {
-	d := r.width
+	d := r.c.pile.width
 	x := make([]float32, n*d)
 	texts := make([][]*string, d) // of the features that are texts
 	others := make([][]*string, len(r.table.Columns))
@@ -143,7 +145,7 @@ func (r *columnarReader) group(g, n int) error {
 		switch r.columns.role[j] {
 		case ignored:
 		case feature:
-			if r.Encoder != nil && (c.Kind == StoredText || !r.Encoder.IsNumber(next)) {
+			if r.c.encoder != nil && (c.Kind == StoredText || !r.c.encoder.IsNumber(next)) {
 				texts[next], err = r.table.Texts(g, j)
 			} else if n > 0 {
 				err = r.table.Numbers(g, j, x[next:], d)
@@ -153,7 +155,7 @@ func (r *columnarReader) group(g, n int) error {
 			others[j], err = r.table.Texts(g, j)
 		}
 		if err != nil {
-			return r.fatal(r.src.errorf("%s, %w", r.columns.describe(j), err))
+			return r.c.faults.fatal(r.c.src.errorf("%s, %w", r.columns.describe(j), err))
 		}
 	}
 	setOthers := func(i int) error {
@@ -162,18 +164,18 @@ func (r *columnarReader) group(g, n int) error {
 				continue
 			}
 			if fault := r.other(j, rows[i]); fault != "" {
-				return r.src.errorf("example %d, %s: %s", r.number(), r.columns.describe(j), fault)
+				return r.c.src.errorf("example %d, %s: %s", r.c.number(), r.columns.describe(j), fault)
 			}
 		}
 		return nil
 	}
-	if r.Encoder != nil {
+	if r.c.encoder != nil {
 		return r.mixedGroup(x, texts, n, setOthers)
 	}
 	names := r.columns.featureNames()
-	return r.adopt(x, d, setOthers, func(i, j int, v float32) error {
-		fault := r.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]), decimal.FaultOf(v))
-		return r.advise(fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
+	return r.c.adopt(x, setOthers, func(i, j int, v float32) error {
+		fault := r.c.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]), decimal.FaultOf(v))
+		return advise(r.c.o, fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
 	})
 }
 
@@ -183,7 +185,7 @@ func (r *columnarReader) other(j int, value *string) (fault string) {
 	if value != nil {
 		text = *value
 	}
-	if r.columns.role[j] == label && value == nil && !r.o.lacksLabels() {
+	if r.columns.role[j] == label && value == nil && !r.c.o.lacksLabels() {
 		return "found a missing label (null), wanted a class"
 	}
 	if r.columns.role[j] == label && text != "" && r.table.Columns[j].Kind == StoredFloat {
@@ -192,7 +194,7 @@ func (r *columnarReader) other(j int, value *string) (fault string) {
 			return err.Error()
 		}
 		whole, fault := appendWhole(nil, v)
-		if fault == noNumber && r.o.lacksLabels() {
+		if fault == noNumber && r.c.o.lacksLabels() {
 			fault = ""
 		}
 		if fault != "" {
@@ -200,15 +202,15 @@ func (r *columnarReader) other(j int, value *string) (fault string) {
 		}
 		text = string(whole)
 	}
-	return r.setOther(r.columns.role[j], []byte(text))
+	return r.c.setOther(r.columns.role[j], []byte(text))
 }
 
 // mixedGroup enters n examples of more than numbers: of each feature texts, or a column of x.
 func (r *columnarReader) mixedGroup(x []float32, texts [][]*string, n int,
 	setOthers func(i int) error) error {
-	names, d := r.columns.featureNames(), r.width
+	names, d := r.columns.featureNames(), r.c.pile.width
 	for i := range n {
-		r.Encoder.Begin(r.number())
+		r.c.encoder.Begin(r.c.number())
 		err := setOthers(i)
 		for k := 0; k < d && err == nil; k++ {
 			v, missing := x[i*d+k], false
@@ -216,23 +218,31 @@ func (r *columnarReader) mixedGroup(x []float32, texts [][]*string, n int,
 			switch {
 			case texts[k] != nil && texts[k][i] != nil:
 				text := []byte(*texts[k][i])
-				missing, fault = encode.IsMissing(text), r.Encoder.Set(k, text, &r.subnormals)
+				missing, fault = encode.IsMissing(text), r.c.encoder.Set(k, text, &r.c.pile.subnormals)
 			case texts[k] != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
-				missing, fault = true, r.Encoder.SetMissing(k, nil)
+				missing, fault = true, r.c.encoder.SetMissing(k, nil)
 			case !decimal.Finite(v):
 				fault = decimal.FaultOf(v)
 			default:
-				r.Encoder.SetNumber(k, decimal.Flush(v, &r.subnormals))
+				r.c.encoder.SetNumber(k, decimal.Flush(v, &r.c.pile.subnormals))
 			}
 			if fault == "" {
 				continue
 			}
-			err = r.advise(r.src.errorf("example %d, column %s: %s", r.number(), quote.Text(names[k]),
+			err = advise(r.c.o, r.c.src.errorf("example %d, column %s: %s", r.c.number(), quote.Text(names[k]),
 				fault), missing)
 		}
-		if err := r.decide(err, r.number()); err != nil {
+		if err := r.c.decide(err, r.c.number()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// advise adds to the error of a value that is missing what may stand for it.
+func advise(o Options, err error, missing bool) error {
+	if missing && o.Encode != nil {
+		return fmt.Errorf("%w; %w", err, features.ErrMissing)
+	}
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -34,8 +35,9 @@ const (
 	ignored
 )
 
-// chooseColumns returns what each column is for, by o; the string says what is wrong.
-func chooseColumns(names []string, width int, o Options) (columns, string) {
+// chooseColumns returns what each column is for, by o; the string says what is wrong. r, if not nil,
+// gets remarks.
+func chooseColumns(names []string, width int, o Options, r *remarks) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if o.Encoding != nil && names != nil && o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
@@ -61,8 +63,8 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 	if fault := c.chooseLabel(o); fault != "" {
 		return c, fault
 	}
-	c.leaveOutIndex(o)
-	if fault := c.keepWanted(o); fault != "" {
+	c.leaveOutIndex(o, r)
+	if fault := c.keepWanted(o, r); fault != "" {
 		return c, fault
 	}
 	switch {
@@ -76,9 +78,9 @@ func chooseColumns(names []string, width int, o Options) (columns, string) {
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, as many as are asked for", c.features,
 			o.Features)
 	}
-	if first := slices.Index(c.role, feature); o.remarks != nil {
-		o.remarks.leading = first == 0
-		o.remarks.leadingNoName = first == 0 && names != nil && names[0] == "" &&
+	if first := slices.Index(c.role, feature); r != nil {
+		r.leading = first == 0
+		r.leadingNoName = first == 0 && names != nil && names[0] == "" &&
 			!slices.Contains(names[1:], "")
 	}
 	return c, ""
@@ -147,7 +149,7 @@ func isIndexName(name string) bool {
 }
 
 // leaveOutIndex leaves out columns that are an index by name, unless wanted.
-func (c *columns) leaveOutIndex(o Options) {
+func (c *columns) leaveOutIndex(o Options, r *remarks) {
 	leading := true
 	for j, name := range c.names {
 		leading = leading && (j == 0 && name == "" || isIndexName(name))
@@ -157,14 +159,14 @@ func (c *columns) leaveOutIndex(o Options) {
 		enough := o.Features > 0 && o.FeatureNames == nil && c.features <= o.Features
 		if c.role[j] == feature && !enough && c.features > 1 && !slices.Contains(o.FeatureNames, name) {
 			c.leaveOut(j)
-			o.remarks.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1,
+			r.note("column %d (%s) is an index and is left out; rename it if it is a feature", j+1,
 				name)
 		}
 	}
 }
 
 // keepWanted leaves out what Options.FeatureNames does not list.
-func (c *columns) keepWanted(o Options) string {
+func (c *columns) keepWanted(o Options, r *remarks) string {
 	if c.names == nil || o.FeatureNames == nil {
 		return ""
 	}
@@ -180,7 +182,7 @@ func (c *columns) keepWanted(o Options) string {
 		return ""
 	}
 	if note := names.ExtraNote(have, o.FeatureNames); note != "" {
-		o.remarks.note("%s", note)
+		r.note("%s", note)
 	}
 	wanted := names.Set(o.FeatureNames)
 	for j, name := range c.names {
@@ -278,4 +280,131 @@ func columnPosition(column string, width int) int {
 		return -1
 	}
 	return int(position) - 1
+}
+
+// chooseOther gives a column that is no feature its role, if one is asked for; not says among which
+// it must not be. It returns the column, -1 for none.
+func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault string) {
+	text := strings.TrimSpace(asked)
+	if text == "" {
+		return -1, ""
+	}
+	j, fault := c.find(text, what)
+	if fault == "" && c.role[j] != feature {
+		fault = fmt.Sprintf("found %s %s among the columns to leave out%s, wanted one or the other", what,
+			quote.Text(text), not)
+	}
+	if fault != "" {
+		return -1, fault
+	}
+	c.leaveOut(j)
+	c.role[j] = of
+	return j, ""
+}
+
+// resolve decides what the columns of a table are for, and what its cells become; kinds returns what
+// the features among the columns hold. places says what errors count, "line" or "example".
+func (c *collector) resolve(t *columns, names []string, width int, places string,
+	kinds func() ([]string, string)) (fault string) {
+	if *t, fault = chooseColumns(names, width, c.o, &c.remarks); fault != "" {
+		return fault
+	}
+	c.describe = t.about
+	if t.label < 0 && c.inline() {
+		c.labels = nil
+	}
+	list, fault := kinds()
+	if c.pile.width = t.features; fault != "" {
+		return fault
+	}
+	first := c.first.table == nil
+	if first {
+		c.first.table = t
+	} else if fault := t.differs(c.first.table, c.first.path); fault != "" {
+		return fault
+	}
+	made, fault := t.cells(c.src.path, places, list, c.o)
+	switch {
+	case fault != "":
+		return fault
+	case first:
+		if c.encoder = made; made != nil && c.o.Encoding != nil {
+			made.Forgive()
+		}
+	case (made == nil) != (c.encoder == nil):
+		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
+			"in the other; say which are categories (%s)", c.first.path, option.Named("categories"))
+	case c.encoder != nil:
+		c.encoder.GoOn(c.src.path, places)
+	}
+	return ""
+}
+
+// differs returns how the columns differ from those of the first file, "" if they do not.
+func (c *columns) differs(first *columns, path string) string {
+	switch {
+	case len(c.role) != len(first.role):
+		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), path)
+	case (c.names == nil) != (first.names == nil):
+		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
+			"without (%s)", c.names != nil, path, first.names != nil, option.Named("header"))
+	case !slices.Equal(c.names, first.names):
+		j := 0
+		for c.names[j] == first.names[j] {
+			j++
+		}
+		return fmt.Sprintf("found %s, wanted %s there as in %s; parts have the same columns, in one "+
+			"order", c.describe(j), quote.Text(first.names[j]), path)
+	case !slices.Equal(c.role, first.role):
+		return fmt.Sprintf("found other columns to be features than in %s; say which is the label (%s) "+
+			"and which to leave out (%s)", path, option.Named("label-column"),
+			option.Named("ignore-columns"))
+	}
+	return ""
+}
+
+// cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all
+// are numbers.
+func (c *columns) cells(path, places string, kinds []string, o Options) (*encode.Encoder,
+	string) {
+	if o.Encoding == nil && o.Encode == nil {
+		return nil, ""
+	}
+	var sources []encode.Source
+	plain := o.Encode == nil || o.Encode.Missing == "" ||
+		o.Encode.Missing == dataset.MissingError || o.lenient() && !o.survey.holes
+	for j, role := range c.role {
+		if role != feature {
+			continue
+		}
+		s := encode.Source{Name: c.nameOf(j), Text: c.describe(j), Option: c.option(j),
+			Kind: dataset.KindNumber}
+		if kinds != nil {
+			s.Kind = kinds[len(sources)]
+		}
+		if plain = plain && s.Kind == dataset.KindNumber; o.survey.asides != nil {
+			s.Why = o.survey.asides[j]
+		}
+		sources = append(sources, s)
+	}
+	if o.Encoding != nil {
+		e, fault := encode.Follow(path, places, sources, o.Encoding,
+			c.names != nil && o.FeatureNames != nil, o.Unseen == unseenError)
+		if e != nil {
+			e.Commas = o.survey.commas
+		}
+		return e, fault
+	}
+	if plain {
+		return nil, ""
+	}
+	for _, text := range o.Encode.Categories {
+		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
+			c.role[j] == feature {
+			sources[c.featureAt(j)].Chosen = true
+		}
+	}
+	e := encode.New(path, places, sources, *o.Encode)
+	e.Commas = o.survey.commas
+	return e, ""
 }

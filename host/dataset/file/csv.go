@@ -16,8 +16,8 @@ import (
 
 // csvReader holds what the rows of one CSV file share.
 type csvReader struct {
-	*builder
-	record
+	c       *collector
+	rec     record // the current record
 	columns columns
 	header  bool
 	first   int // line of the first record
@@ -27,8 +27,10 @@ type csvReader struct {
 }
 
 // enterCSV reads records, one example each.
-func enterCSV(b *builder) error {
-	s, o := b.src, b.o
+func enterCSV(c *collector, s *source, o Options) error {
+	if err := c.next(s, o); err != nil {
+		return err
+	}
 	layout, err := o.layout()
 	if err != nil {
 		return err
@@ -36,30 +38,30 @@ func enterCSV(b *builder) error {
 	if err := checkUTF16(s); err != nil {
 		return err
 	}
-	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient &&
-		s.latin() {
-		b.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
+	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient && s.latin() {
+		c.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 	}
-	r := &csvReader{builder: b, record: record{src: s, layout: layout}}
-	if err := r.next(); err == io.EOF {
+	r := &csvReader{c: c, rec: record{src: s, layout: layout}}
+	if err := r.rec.next(); err == io.EOF {
 		return emptyFault(s, "")
 	} else if err != nil {
 		return err
 	}
-	if r.bad != nil {
-		return r.bad // without its first record the shape of the table is not known
+	if r.rec.bad != nil {
+		return r.rec.bad // without its first record the shape of the table is not known
 	}
 	if err := r.resolve(); err != nil {
 		return err
 	}
-	b.about = r.about
+	c.describe = r.about
 	if err := r.rows(); err != nil {
 		return err
 	}
-	if o.parts.goesOn() && r.comments > 0 { // about is asked behind the last part
-		b.note("%s", r.commentsNote())
+	if c.many && r.rec.comments > 0 { // the next file describes itself
+		c.note("%s", r.commentsNote())
+		r.rec.comments = 0
 	}
-	if r.header && b.seen == 0 && o.parts == nil {
+	if r.header && c.seen == 0 && !c.many {
 		return emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
 	}
 	return nil
@@ -69,22 +71,22 @@ func enterCSV(b *builder) error {
 func (r *csvReader) rows() error {
 	var err error
 	if r.header {
-		err = r.next()
+		err = r.rec.next()
 	}
-	for ; err == nil; err = r.next() {
-		if r.line == r.second {
+	for ; err == nil; err = r.rec.next() {
+		if r.rec.line == r.second {
 			continue
 		}
-		fault := r.bad
+		fault := r.rec.bad
 		if fault == nil {
 			fault = r.row()
 		}
-		if err := r.decide(fault, r.line); err != nil {
+		if err := r.c.decide(fault, r.rec.line); err != nil {
 			return err
 		}
 	}
 	if err != io.EOF {
-		return r.fatal(err)
+		return r.c.faults.fatal(err)
 	}
 	return nil
 }
@@ -92,14 +94,14 @@ func (r *csvReader) rows() error {
 // about tells d what is known of the columns, and of lines that are no examples.
 func (r *csvReader) about(d *dataset.Dataset) {
 	r.columns.about(d)
-	if r.comments > 0 {
+	if r.rec.comments > 0 {
 		d.Notes = append(d.Notes, r.commentsNote())
-		r.comments = 0
+		r.rec.comments = 0
 	}
-	path := r.record.src.path
-	if r.titles > 0 {
+	path := r.rec.src.path
+	if r.rec.titles > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
-			"in line %d", path, r.titles, r.first))
+			"in line %d", path, r.rec.titles, r.first))
 	}
 	if r.second > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
@@ -114,31 +116,32 @@ func (r *csvReader) about(d *dataset.Dataset) {
 
 func (r *csvReader) commentsNote() string {
 	return fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
-		r.record.src.path, r.comments, r.comment)
+		r.rec.src.path, r.rec.comments, r.rec.comment)
 }
 
 // row enters the current record.
 func (r *csvReader) row() error {
-	if r.Encoder != nil {
+	if r.c.encoder != nil {
 		return r.mixedRow()
 	}
-	if len(r.ends) == 0 && !r.record.layout.comma && r.plainRow() {
+	if len(r.rec.ends) == 0 && !r.rec.layout.comma && r.plainRow() {
 		return nil
 	}
-	r.split()
-	r.x, r.subnormals = r.x[:r.rowFrom], r.flushed
+	r.rec.split()
+	p := &r.c.pile
+	p.x, p.subnormals = p.x[:p.begin], p.flushed
 	role := r.columns.role
-	if len(r.ends) != len(role) {
+	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
 	for j := range role {
 		if role[j] != feature {
-			if fault := r.setOther(role[j], r.field(j)); fault != "" {
+			if fault := r.c.setOther(role[j], r.rec.field(j)); fault != "" {
 				return r.fault(j, fault)
 			}
 			continue
 		}
-		text, fault := r.pointed(r.field(j))
+		text, fault := r.rec.pointed(r.rec.field(j))
 		if fault != "" {
 			return r.fault(j, fault)
 		}
@@ -147,41 +150,41 @@ func (r *csvReader) row() error {
 		if !ok {
 			return r.fault(j, decimal.Fault(text))
 		}
-		r.x = append(r.x, decimal.Flush(v, &r.subnormals))
+		p.x = append(p.x, decimal.Flush(v, &p.subnormals))
 	}
 	return nil
 }
 
 // mixedRow is row for a table that holds more than numbers.
 func (r *csvReader) mixedRow() error {
-	r.split()
+	r.rec.split()
 	role := r.columns.role
-	if r.record.layout.lenient && len(r.ends) != len(role) {
-		if len(r.ends) < len(role) {
+	if r.rec.layout.lenient && len(r.rec.ends) != len(role) {
+		if len(r.rec.ends) < len(role) {
 			if r.short++; r.short == 1 {
-				r.shortAt = r.line
+				r.shortAt = r.rec.line
 			}
 		}
-		r.fit(len(role))
+		r.rec.fit(len(role))
 	}
-	if len(r.ends) != len(role) {
+	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
-	r.Encoder.Begin(r.line)
+	r.c.encoder.Begin(r.rec.line)
 	k := 0
 	for j := range role {
 		fault := ""
 		if role[j] == feature {
-			field := r.field(j)
-			if r.Encoder.IsNumber(k) {
-				field, fault = r.pointed(field)
+			field := r.rec.field(j)
+			if r.c.encoder.IsNumber(k) {
+				field, fault = r.rec.pointed(field)
 			}
 			if fault == "" {
-				fault = r.Encoder.Set(k, field, &r.subnormals)
+				fault = r.c.encoder.Set(k, field, &r.c.pile.subnormals)
 			}
 			k++
 		} else {
-			fault = r.setOther(role[j], r.field(j))
+			fault = r.c.setOther(role[j], r.rec.field(j))
 		}
 		if fault != "" {
 			return r.fault(j, fault)
@@ -210,14 +213,14 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 
 // widthFault is the error of a record that has not as many fields as the first.
 func (r *csvReader) widthFault() error {
-	return r.record.src.errorAt(r.line, r.column(len(r.columns.role)),
+	return r.rec.src.errorAt(r.rec.line, r.rec.column(len(r.columns.role)),
 		"found %d fields, wanted %d as in line %d%s",
-		len(r.ends), len(r.columns.role), r.first, r.rowNamesHint())
+		len(r.rec.ends), len(r.columns.role), r.first, r.rowNamesHint())
 }
 
 // rowNamesHint tells what R's write.table does to every record but the header.
 func (r *csvReader) rowNamesHint() string {
-	if r.header && r.number() == 1 && len(r.ends) == len(r.columns.role)+1 {
+	if r.header && r.c.number() == 1 && len(r.rec.ends) == len(r.columns.role)+1 {
 		return " (row names of R without a place in the header? write with row.names=FALSE, or " +
 			"col.names=NA)"
 	}
@@ -226,9 +229,9 @@ func (r *csvReader) rowNamesHint() string {
 
 // plainRow is row for a record without quotes, spaces and mistakes; false means "not so".
 func (r *csvReader) plainRow() bool {
-	role, line, delim := r.columns.role, r.text, r.delim
-	r.x = slices.Grow(r.x, r.columns.features)
-	x := r.x[len(r.x) : len(r.x)+r.columns.features]
+	role, line, delim, p := r.columns.role, r.rec.text, r.rec.delim, &r.c.pile
+	p.x = slices.Grow(p.x, r.columns.features)
+	x := p.x[len(p.x) : len(p.x)+r.columns.features]
 	i, k := 0, 0
 	for j := 0; ; j++ {
 		if j == len(role) {
@@ -246,13 +249,13 @@ func (r *csvReader) plainRow() bool {
 				}
 			}
 			if v < decimal.MinNormal && v > -decimal.MinNormal {
-				v = decimal.Flush(v, &r.subnormals)
+				v = decimal.Flush(v, &p.subnormals)
 			}
 			x[k] = v
 			k++
 		} else {
 			text, _, _ := bytes.Cut(line[i:], []byte{delim})
-			if r.setOther(role[j], text) != "" {
+			if r.c.setOther(role[j], text) != "" {
 				return false
 			}
 			i += len(text)
@@ -265,7 +268,7 @@ func (r *csvReader) plainRow() bool {
 		}
 		i++
 	}
-	r.x = r.x[:len(r.x)+k]
+	p.x = p.x[:len(p.x)+k]
 	return true
 }
 
@@ -275,34 +278,34 @@ func (r *csvReader) fault(j int, what string) error {
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
 		hint = "; if these are row names, leave the column out (" + option.Named("ignore-columns",
 			"1") + ")"
-	} else if r.line == r.first && r.o.Header != "no" && r.columns.role[j] == feature {
+	} else if r.rec.line == r.first && r.c.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
 	}
-	line, column := r.place(j)
-	if r.o.Encode != nil && r.columns.role[j] == feature {
-		if text := decimal.Trim(r.field(j)); encode.IsMissing(text) {
-			return r.record.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
+	line, column := r.rec.place(j)
+	if r.c.o.Encode != nil && r.columns.role[j] == feature {
+		if text := decimal.Trim(r.rec.field(j)); encode.IsMissing(text) {
+			return r.rec.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
 			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
 				option.Named("categories", r.columns.option(j)))
 		}
 	}
-	return r.record.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
+	return r.rec.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
 }
 
 // resolve decides whether the first record is a header and what the columns are for.
 func (r *csvReader) resolve() error {
-	r.split()
-	r.first, r.usual = r.line, len(r.ends)
-	width := len(r.ends)
-	if width > r.record.src.limits.columns {
-		return r.record.src.errorAt(r.line, 0, "found %d columns, wanted at most %d", width,
-			r.record.src.limits.columns)
+	r.rec.split()
+	r.first, r.rec.usual = r.rec.line, len(r.rec.ends)
+	width := len(r.rec.ends)
+	if width > r.rec.src.limits.columns {
+		return r.rec.src.errorAt(r.rec.line, 0, "found %d columns, wanted at most %d", width,
+			r.rec.src.limits.columns)
 	}
-	names := r.fields()
-	r.o = r.o.forTable(names)
-	switch r.o.Header {
+	names := r.rec.fields()
+	r.c.o = r.c.o.forTable(names)
+	switch r.c.o.Header {
 	case "yes":
 		r.header = true
 	case "no":
@@ -310,32 +313,36 @@ func (r *csvReader) resolve() error {
 		r.header = r.looksLikeHeader(names)
 	default:
 		return fmt.Errorf("dataset: unknown header choice %s, wanted auto, yes or no",
-			quote.Text(r.o.Header))
+			quote.Text(r.c.o.Header))
 	}
-	if first := r.o.parts.names(); slices.Equal(first, names) {
+	var first []string // names of the first file, which later ones may lack
+	if table := r.c.first.table; table != nil {
+		first = table.names
+	}
+	if slices.Equal(first, names) {
 		r.header = true
 	} else if !r.header {
-		names = first // of a part without a header
+		names = first
 	}
-	if r.header && r.record.layout.lenient {
-		names, r.second = r.joinHeader(names)
-		if next := r.ahead(sniffed); next.next() == nil && next.bad == nil {
+	if r.header && r.rec.layout.lenient {
+		names, r.second = r.rec.joinHeader(names)
+		if next := r.rec.ahead(sniffed); next.next() == nil && next.bad == nil {
 			// R's write.table has row names without a place in the header.
 			if next.split(); len(next.ends) == width+1 && len(decimal.Trim(next.field(width))) > 0 {
 				names, width = append([]string{""}, names...), width+1
 			}
 		}
 	}
-	_, twice := firstTwice(r.o.FeatureNames)
-	if r.header && !twice && (r.record.layout.lenient || r.o.FeatureNames != nil) {
+	_, twice := firstTwice(r.c.o.FeatureNames)
+	if r.header && !twice && (r.rec.layout.lenient || r.c.o.FeatureNames != nil) {
 		names = r.distinct(names)
 	}
-	fault := r.builder.resolve(&r.columns, names, width, "line", r.kinds)
+	fault := r.c.resolve(&r.columns, names, width, "line", r.kinds)
 	if fault != "" {
-		return r.record.src.errorAt(r.line, 0, "%s", fault)
+		return r.rec.src.errorAt(r.rec.line, 0, "%s", fault)
 	}
-	if r.Encoder == nil {
-		r.x = []float32{}
+	if r.c.encoder == nil {
+		r.c.pile.x = []float32{}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package file
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -94,9 +93,6 @@ func (o *Options) lenient() bool {
 	return o.Encode != nil && o.Encode.Missing == dataset.MissingAuto
 }
 
-// errSurprise says that a table is not what its beginning told.
-var errSurprise = errors.New("the table is not what its beginning told")
-
 // judgeCommas finds out whether numbers have decimal commas: if some cannot be read otherwise, or
 // between semicolons.
 func judgeCommas(tallies []tally, delim byte) bool {
@@ -167,14 +163,14 @@ func (c *columns) option(j int) string {
 
 // kinds returns what the feature columns hold, by the records in the buffer, or by all.
 func (r *csvReader) kinds() (kinds []string, fault string) {
-	follows := r.o.Encoding != nil
-	if r.o.Encode == nil && !follows {
+	follows := r.c.o.Encoding != nil
+	if r.c.o.Encode == nil && !follows {
 		return nil, ""
 	}
 	tallies := make([]tally, len(r.columns.role))
 	if !r.header {
 		for j := range tallies {
-			tallies[j].count(r.telling(j))
+			tallies[j].count(r.rec.telling(j))
 		}
 	}
 	next, done := r.surveyed()
@@ -195,14 +191,14 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 			}
 		}
 	}
-	if r.o.lenient() || follows {
-		r.o.survey.commas = !r.record.layout.comma && judgeCommas(tallies, r.delim)
+	if r.c.o.lenient() || follows {
+		r.c.o.survey.commas = !r.rec.layout.comma && judgeCommas(tallies, r.rec.delim)
 	}
 	if follows {
 		return nil, ""
 	}
-	asked, fault := r.columns.asked(r.o.Encode)
-	s := &r.o.survey
+	asked, fault := r.columns.asked(r.c.o.Encode)
+	s := &r.c.o.survey
 	if s.asides = map[int]string{}; s.whole {
 		s.holes = true
 	}
@@ -212,7 +208,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 		}
 		kind := asked[j]
 		switch {
-		case kind == "" && r.o.lenient():
+		case kind == "" && r.c.o.lenient():
 			var why string
 			var holes bool
 			kind, why, holes = tallies[j].lenientKind(s.commas)
@@ -270,7 +266,7 @@ func (r *csvReader) distinct(names []string) []string {
 	for j, name := range names {
 		if k := taken[name]; k > 0 && name != "" {
 			told[j] = fmt.Sprintf("%s.%d", name, k)
-			r.o.remarks.note("column %d is called %s, as there are several named %s", j+1,
+			r.c.remarks.note("column %d is called %s, as there are several named %s", j+1,
 				quote.Text(told[j]), quote.Text(name))
 		}
 		taken[name]++
@@ -281,18 +277,18 @@ func (r *csvReader) distinct(names []string) []string {
 // surveyed returns the records behind the current one that tell what columns hold: those in the
 // buffer, or all of the file.
 func (r *csvReader) surveyed() (next *record, done func()) {
-	if r.o.survey.whole {
-		if s, done, err := openSource(r.record.src.ctx, r.record.src.path, nil); err == nil {
-			if r.record.layout.lenient {
+	if r.c.o.survey.whole {
+		if s, done, err := openSource(r.rec.src.ctx, r.rec.src.path, nil); err == nil {
+			if r.rec.layout.lenient {
 				s.latin()
 			}
-			next := &record{src: s, layout: r.record.layout, delim: r.delim, usual: r.usual}
-			for next.line < r.line && next.next() == nil {
+			next := &record{src: s, layout: r.rec.layout, delim: r.rec.delim, usual: r.rec.usual}
+			for next.line < r.rec.line && next.next() == nil {
 			}
 			return next, done
 		}
 	}
-	return r.ahead(sniffed), func() {}
+	return r.rec.ahead(sniffed), func() {}
 }
 
 // telling is field j with a point for a decimal comma.
@@ -371,10 +367,10 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 			continue
 		}
 		features = append(features, text)
-		number, comma := r.pointed([]byte(text))
+		number, comma := r.rec.pointed([]byte(text))
 		_, loose := decimal.Loose(number, true)
 		switch _, ok := decimal.Parse(number); {
-		case ok || loose && r.record.layout.lenient || comma != "" ||
+		case ok || loose && r.rec.layout.lenient || comma != "" ||
 			decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
 			strings.EqualFold(text, "false"):
 			numbers = true
@@ -391,13 +387,13 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 // notFeatures says which fields of the first record may be no features; named, that one was asked
 // for by its name: a header.
 func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
-	asked := r.o.Ignore
-	if r.o.LabelColumn != "" && r.o.given == nil {
-		asked = append(asked[:len(asked):len(asked)], r.o.LabelColumn)
-	} else if !r.o.NoLabels && r.o.given == nil {
+	asked := r.c.o.Ignore
+	if r.c.o.LabelColumn != "" && r.c.o.given == nil {
+		asked = append(asked[:len(asked):len(asked)], r.c.o.LabelColumn)
+	} else if !r.c.o.NoLabels && r.c.o.given == nil {
 		asked = append(asked[:len(asked):len(asked)], "last")
 	}
-	for _, o := range []string{r.o.IDColumn, r.o.WeightColumn} {
+	for _, o := range []string{r.c.o.IDColumn, r.c.o.WeightColumn} {
 		if o != "" {
 			asked = append(asked[:len(asked):len(asked)], o)
 		}
@@ -424,18 +420,18 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 // namesWanted reports whether the record holds all names of Options.FeatureNames, with a word or
 // many.
 func (r *csvReader) namesWanted(fields []string) bool {
-	if r.o.FeatureNames == nil {
+	if r.c.o.FeatureNames == nil {
 		return false
 	}
 	there, words := names.Set(fields), false
-	for _, name := range r.o.FeatureNames {
+	for _, name := range r.c.o.FeatureNames {
 		if !there[name] {
 			return false
 		}
 		_, number := decimal.Parse([]byte(name))
 		words = words || !number && name != ""
 	}
-	return words || len(r.o.FeatureNames) >= manyNumbers
+	return words || len(r.c.o.FeatureNames) >= manyNumbers
 }
 
 // manyNumbers is how many numbers in the order of counting are no accident.
@@ -465,22 +461,22 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	}
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
 		decimal.IsInteger(r.nextField(at))) {
-		r.o.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
-			option.Named("header", "no")+")", r.line, quote.Printable(strings.Join(fields, ",")))
+		r.c.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
+			option.Named("header", "no")+")", r.rec.line, quote.Printable(strings.Join(fields, ",")))
 		return true
 	}
-	if base == 0 && (word || len(features) >= manyNumbers) && r.o.remarks != nil {
-		r.o.remarks.maybeHeader = r.line
+	if base == 0 && (word || len(features) >= manyNumbers) {
+		r.c.remarks.maybeHeader = r.rec.line
 	}
 	return false
 }
 
 // labelField returns which field of the first record is the label, -1 for none.
 func (r *csvReader) labelField(fields []string) int {
-	if r.o.NoLabels || r.o.given != nil {
+	if r.c.o.NoLabels || r.c.o.given != nil {
 		return -1
 	}
-	if column := strings.TrimSpace(r.o.LabelColumn); column != "" {
+	if column := strings.TrimSpace(r.c.o.LabelColumn); column != "" {
 		return columnPosition(column, len(fields))
 	}
 	return len(fields) - 1
@@ -497,7 +493,7 @@ func isLabelName(word string) bool {
 
 // nextField returns a field of the record behind, "" if it was not read ahead.
 func (r *csvReader) nextField(j int) string {
-	next := r.ahead(1 << 16)
+	next := r.rec.ahead(1 << 16)
 	if next.next() != nil || next.bad != nil {
 		return ""
 	}

@@ -18,7 +18,7 @@ func copied(e dataset.Examples) dataset.Examples {
 // TestInPlace: what is read in more than one segment has room, InPlace uses it, and without it
 // nothing is written to.
 func TestInPlace(t *testing.T) {
-	for _, storage := range []string{"dense", "sparse"} {
+	for _, storage := range []string{"dense"} {
 		d, err := Read(t.Context(), "../../../testdata/letter.csv.gz", Options{Storage: storage,
 			Table: Table{LabelColumn: "first"}})
 		if err != nil {

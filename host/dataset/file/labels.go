@@ -2,27 +2,45 @@ package file
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
+
+// LabelRules say what labels mean that are not the name of one class.
+type LabelRules struct {
+	// Unlabelled allows examples without a label: their Evidence allows every class.
+	Unlabelled bool
+	// UnknownLabel is a label that stands for none, such as -1; "" for empty ones alone.
+	UnknownLabel string
+	// EmptyClass, if not "", is the class of examples without a label.
+	EmptyClass string
+	// Between is what stands between the candidate classes of a label, such as |; "" for one class.
+	Between string
+}
+
+// lacksLabels reports whether examples may have no label.
+func (r LabelRules) lacksLabels() bool { return r.Unlabelled || r.EmptyClass != "" }
 
 // labels collects a label per example, numbered by first appearance until finish.
 type labels struct {
 	fixed   bool // the class list was given and may not grow
-	first   bool // fixed by the first block of a stream
+	first   bool // fixed by the first block
 	index   map[string]int32
 	names   []string
 	rules   LabelRules
-	pending int32        // what commit pushes
-	set1    []int32      // beside it, the candidates of the next example: none of an unknown label
-	growth  store.Growth // of names
+	growth  memory.Growth // of names
+	pending int32         // what commit pushes
+	several []int32       // beside it, the candidates of the next example: none of an unknown label
 	y       []int32
 	sets    [][]int32 // the candidates of each example; nil for one class, as those at the end
 }
@@ -44,46 +62,72 @@ func newLabels(fixed []string, rules LabelRules) (*labels, error) {
 }
 
 // set takes the label of the next example, and returns what is wrong with it.
-func (l *labels) set(text []byte) string {
-	text, l.set1 = decimal.Trim(text), nil
+func (l *labels) set(text []byte) (fault string) {
+	text, l.several = decimal.Trim(text), nil
 	if k, known := l.index[string(text)]; known && string(text) != l.rules.UnknownLabel {
 		l.pending = k
 		return ""
 	}
-	if ok, fault := l.several(string(text)); ok {
-		return fault
+	name := string(text)
+	switch none := name == "" || name == l.rules.UnknownLabel; {
+	case none && l.rules.EmptyClass != "":
+		return l.set([]byte(l.rules.EmptyClass))
+	case none && l.rules.Unlabelled:
+		l.pending, l.several = 0, []int32{}
+		return ""
+	case l.rules.Between != "" && strings.Contains(name, l.rules.Between):
+		return l.candidates(name)
 	}
-	k, fault := l.class(string(text))
+	k, fault := l.class(name)
 	if fault == "" {
 		l.pending = k
 	}
 	return fault
 }
 
+// candidates takes a label of several classes.
+func (l *labels) candidates(text string) (fault string) {
+	var all []int32
+	for _, name := range strings.Split(text, l.rules.Between) {
+		k, fault := l.class(strings.TrimSpace(name))
+		if fault != "" {
+			return fmt.Sprintf("of the candidate classes %s: %s", quote.Text(text), fault)
+		}
+		all = append(all, k)
+	}
+	slices.Sort(all)
+	l.several = slices.Compact(all)
+	if l.pending = all[0]; len(l.several) == 1 {
+		l.several = nil
+	}
+	return ""
+}
+
 // class returns the number of a class, and what is wrong with its name.
 func (l *labels) class(name string) (k int32, fault string) {
 	k, known := l.index[name]
-	if !known {
-		if name == "" {
-			return 0, `found an empty label "", wanted a class name; label the example, or leave it out`
-		}
-		if fault := names.Fault(name); fault != "" {
-			return 0, "label " + quote.Text(name) + " " + fault
-		}
-		if l.first {
-			return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name "+
-				"all classes ("+option.Named("classes")+")", quote.Text(name), len(l.names),
-				quote.List(l.names))
-		}
-		if l.fixed {
-			return 0, fmt.Sprintf("label %s is not one of the %d known classes %s",
-				quote.Text(name), len(l.names), quote.List(l.names))
-		}
-		k = int32(len(l.names))
-		l.index[name] = k
-		l.names = append(l.names, name)
-		l.growth.Bytes += len(name) + 64 // with what the lists take of it
+	if known {
+		return k, ""
 	}
+	if name == "" {
+		return 0, `found an empty label "", wanted a class name; label the example, or leave it out`
+	}
+	if fault := names.Fault(name); fault != "" {
+		return 0, "label " + quote.Text(name) + " " + fault
+	}
+	if l.first {
+		return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
+			"classes (%s)", quote.Text(name), len(l.names), quote.List(l.names),
+			option.Named("classes"))
+	}
+	if l.fixed {
+		return 0, fmt.Sprintf("label %s is not one of the %d known classes %s", quote.Text(name),
+			len(l.names), quote.List(l.names))
+	}
+	k = int32(len(l.names))
+	l.index[name] = k
+	l.names = append(l.names, name)
+	l.growth.Bytes += len(name) + 64 // with what the lists take of it
 	return k, ""
 }
 
@@ -94,55 +138,181 @@ func (l *labels) checkGrowth() error {
 
 // commit gives the next example the label set last.
 func (l *labels) commit() {
-	if l.set1 != nil {
+	if l.several != nil {
 		for len(l.sets) < len(l.y) {
 			l.sets = append(l.sets, nil)
 		}
-		l.sets = append(l.sets, l.set1)
+		l.sets = append(l.sets, l.several)
 	}
 	l.y = append(l.y, l.pending)
 }
 
-// finish returns the final classes, without those of rejected examples alone, the labels, and what
-// is known of classes, n×Q; nil if each example has one.
-func (l *labels) finish() (classes []string, y []int32, known []float32, err error) {
-	defer func() { l.y, l.sets = nil, nil }() // the next block of a stream begins anew
-	y = l.y
-	if l.fixed {
-		final := lists.UpTo[int32](len(l.names))
-		known, err = l.evidence(y, final, len(l.names))
-		return l.names, y, known, err
+// setOf returns the candidate classes of example i; nil if it has one class.
+func (l *labels) setOf(i int) []int32 {
+	if i < len(l.sets) {
+		return l.sets[i]
 	}
-	used := make([]bool, len(l.names))
-	for i, k := range y {
-		if i < len(l.sets) && l.sets[i] != nil {
-			for _, k := range l.sets[i] {
+	return nil
+}
+
+// finish returns the classes in their final order, without those of rejected examples alone, the
+// labels, and Evidence.Classes; nil if each example has one class.
+func (l *labels) finish() (classes []string, y []int32, evidence []float32, err error) {
+	y = l.y
+	classes, final := l.names, lists.UpTo[int32](len(l.names))
+	if !l.fixed {
+		used := make([]bool, len(l.names))
+		for i, k := range y {
+			set := l.setOf(i)
+			if set == nil {
 				used[k] = true
 			}
-			continue
+			for _, k := range set {
+				used[k] = true
+			}
 		}
-		used[k] = true
-	}
-	classes = lists.Keep(l.names, func(name string) bool { return used[l.index[name]] })
-	dataset.SortClasses(classes)
-	final := make([]int32, len(l.names))
-	for k, name := range classes {
-		final[l.index[name]] = int32(k)
-	}
-	for i, k := range y {
-		if len(final) > 0 {
-			y[i] = final[k]
+		classes = lists.Keep(l.names, func(name string) bool { return used[l.index[name]] })
+		dataset.SortClasses(classes)
+		for k, name := range classes {
+			final[l.index[name]] = int32(k)
+		}
+		for i, k := range y {
+			if len(final) > 0 {
+				y[i] = final[k]
+			}
 		}
 	}
-	known, err = l.evidence(y, final, len(classes))
-	return classes, y, known, err
+	if len(l.sets) > 0 {
+		evidence, err = l.evidence(y, final, len(classes))
+	}
+	l.y, l.sets = nil, nil // the next block begins anew
+	return classes, y, evidence, err
+}
+
+// evidence returns the candidates of each example, n×q, of classes whose final numbers are given,
+// and labels examples of several candidates with one of them.
+func (l *labels) evidence(y, final []int32, q int) ([]float32, error) {
+	if q == 0 {
+		return nil, fmt.Errorf("found no label in %d examples, wanted a class name in some; is it the "+
+			"right label column?", len(y))
+	}
+	if err := memory.Check(memory.Product(len(y), q, 4), fmt.Sprintf("what is known of the labels of "+
+		"%d examples of %d classes", len(y), q)); err != nil {
+		return nil, err
+	}
+	known := make([]float32, len(y)*q)
+	for i := range y {
+		row, set := known[i*q:(i+1)*q], l.setOf(i)
+		switch {
+		case set == nil:
+			row[y[i]] = 1
+		case len(set) == 0:
+			for k := range row {
+				row[k] = 1
+			}
+			y[i] = int32(i % q)
+		default:
+			for _, k := range set {
+				row[final[k]] = 1
+			}
+			y[i] = final[set[i%len(set)]]
+		}
+	}
+	return known, nil
+}
+
+// external are labels that do not stand with the features; example k has label k.
+type external struct {
+	name   string // of the file, or of the array in its file
+	labels *labels
+	codes  []int32         // class of each example, -1 if its label is bad
+	bad    map[int]error   // what is wrong with the bad ones
+	sets   map[int][]int32 // the candidates of examples that have several, or none
+}
+
+// choose makes label k the next commit; fault: the example has no good label.
+func (e *external) choose(k int) (fault, err error) {
+	if k >= len(e.codes) {
+		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
+			"examples; are the files a pair?", e.name, len(e.codes))
+	}
+	if e.codes[k] < 0 {
+		return e.bad[k], nil
+	}
+	e.labels.pending, e.labels.several = e.codes[k], e.sets[k]
+	return nil, nil
+}
+
+// tooMany words that the data file has only n examples.
+func (e *external) tooMany(path string, n int) error {
+	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a "+
+		"pair? (does the label file begin with a header? then name the column)",
+		e.name, len(e.codes), n, path)
+}
+
+// join adds the labels of another file, n examples having been read.
+func (e *external) join(other *external, path string, n int) error {
+	if n < len(e.codes) {
+		return e.tooMany(path, n)
+	}
+	for k, code := range other.codes {
+		if code < 0 {
+			e.bad[len(e.codes)] = other.bad[k]
+		} else if fault := e.labels.set([]byte(other.labels.names[code])); fault != "" {
+			return fmt.Errorf("%s: label %d: %s", other.name, k+1, fault)
+		} else {
+			code = e.labels.pending
+		}
+		if set := other.sets[k]; set != nil {
+			mine := make([]int32, len(set))
+			for i, m := range set {
+				mine[i], _ = e.labels.class(other.labels.names[m]) // a good name
+			}
+			e.sets[len(e.codes)] = mine
+		}
+		e.codes = append(e.codes, code)
+	}
+	e.name = other.name
+	return nil
+}
+
+// fix sorts the classes of all labels, so that every block has the same ones.
+func (e *external) fix() error {
+	if e.labels.fixed || len(e.labels.names) == 0 {
+		return nil
+	}
+	e.labels.y = lists.Keep(e.codes, func(k int32) bool { return k >= 0 })
+	e.labels.sets = nil
+	for _, set := range e.sets {
+		e.labels.y = append(e.labels.y, set...)
+	}
+	before := e.labels.names
+	classes, _, _, err := e.labels.finish()
+	if err != nil {
+		return err
+	}
+	if e.labels, err = newLabels(classes, e.labels.rules); err != nil {
+		return err
+	}
+	for i, k := range e.codes {
+		if k >= 0 {
+			e.codes[i] = e.labels.index[before[k]]
+		}
+	}
+	for _, set := range e.sets {
+		for i, k := range set {
+			set[i] = e.labels.index[before[k]]
+		}
+		slices.Sort(set)
+	}
+	return nil
 }
 
 // ids collects what the examples are called: the texts of Options.IDColumn.
 type ids struct {
 	pending string // what commit pushes
 	texts   []string
-	growth  store.Growth // of texts
+	growth  memory.Growth // of texts
 }
 
 // set takes the id of the next example, and returns what is wrong with it.
@@ -161,40 +331,20 @@ func (s *ids) commit() error {
 	return s.growth.Check(1<<22, "a list of more than %d ids", len(s.texts))
 }
 
-// chooseOther gives a column that is no feature its role, if one is asked for; not says among which
-// it must not be. It returns the column, -1 for none.
-func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault string) {
-	text := strings.TrimSpace(asked)
-	if text == "" {
-		return -1, ""
-	}
-	j, fault := c.find(text, what)
-	if fault == "" && c.role[j] != feature {
-		fault = fmt.Sprintf("found %s %s among the columns to leave out%s, wanted one or the other", what,
-			quote.Text(text), not)
-	}
-	if fault != "" {
-		return -1, fault
-	}
-	c.leaveOut(j)
-	c.role[j] = of
-	return j, ""
+// weights collects how much examples count: the numbers of Options.WeightColumn.
+type weights struct {
+	pending float64
+	values  []float64
 }
 
-// judgeIDs warns of ids that several examples have.
-func judgeIDs(d *dataset.Dataset) {
-	first := make(map[string]int, len(d.IDs))
-	repeated, example := 0, ""
-	for i, id := range d.IDs {
-		if _, seen := first[id]; !seen {
-			first[id] = i
-		} else if repeated++; repeated == 1 {
-			example = fmt.Sprintf("%s of examples %d and %d", quote.Text(id), first[id]+1, i+1)
-		}
+// set takes the weight of the next example, and returns what is wrong with it.
+func (w *weights) set(text []byte) string {
+	text = decimal.Trim(text)
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+		return fmt.Sprintf("found the weight %s, wanted a number of at least 0 (0 leaves it out)",
+			quote.Text(string(text)))
 	}
-	if repeated > 0 {
-		d.Warnings = append(d.Warnings,
-			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
-				"their names ("+option.Named("id-column")+")?", d.Path, repeated, example))
-	}
+	w.pending = v
+	return ""
 }

@@ -29,8 +29,8 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 		fault = e.labels.set(text)
 	}
 	if fault == "" {
-		if e.labels.set1 != nil {
-			e.sets[len(e.codes)] = e.labels.set1
+		if e.labels.several != nil {
+			e.sets[len(e.codes)] = e.labels.several
 		}
 		e.codes = append(e.codes, e.labels.pending)
 		if err := e.labels.checkGrowth(); err != nil {
@@ -68,7 +68,7 @@ func readLabelSource(s *source, o Options) (*external, error) {
 	}
 	h, err := header(s)
 	if err != nil {
-		return nil, wrapPath(s, err)
+		return nil, s.wrap(err)
 	}
 	return readLabelArray(s, s, s.path, h, o)
 }
@@ -254,33 +254,4 @@ func (r *labelText) choose(first []string, o Options) (header bool, err error) {
 		return header, r.src.errorAt(r.line, 0, "%s", fault)
 	}
 	return header, nil
-}
-
-// external are labels that do not stand with the features; example k has label k.
-type external struct {
-	name   string // of the file, or of the array in its file
-	labels *labels
-	codes  []int32         // class of each example, -1 if its label is bad
-	bad    map[int]error   // what is wrong with the bad ones
-	sets   map[int][]int32 // the candidates of examples that have several, or none
-}
-
-// choose makes label k the next commit; fault: the example has no good label.
-func (e *external) choose(k int) (fault, err error) {
-	if k >= len(e.codes) {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
-			"examples; are the files a pair?", e.name, len(e.codes))
-	}
-	if e.codes[k] < 0 {
-		return e.bad[k], nil
-	}
-	e.labels.pending, e.labels.set1 = e.codes[k], e.sets[k]
-	return nil, nil
-}
-
-// tooMany words that the data file has only n examples.
-func (e *external) tooMany(path string, n int) error {
-	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a "+
-		"pair? (does the label file begin with a header? then name the column)",
-		e.name, len(e.codes), n, path)
 }

@@ -13,36 +13,39 @@ import (
 
 // libsvmReader takes lines apart; the builder collects what they hold.
 type libsvmReader struct {
-	*builder
+	*collector
 	base int // what the indices count from
 	most int // largest column, counted from 1, that is allowed
 }
 
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
-func enterLIBSVM(b *builder) error {
-	s, o := b.src, b.o
-	r := &libsvmReader{builder: b, base: 1, most: s.limits.columns}
+func enterLIBSVM(c *collector, s *source, o Options) error {
+	if err := c.next(s, o); err != nil {
+		return err
+	}
+	r := &libsvmReader{collector: c, base: 1, most: s.limits.columns}
 	if o.ZeroBased {
 		r.base = 0
 	}
 	if o.Features > 0 {
 		r.most = min(r.most, o.Features)
 	}
-	if err := b.lines(r.line); err != nil {
+	if err := c.lines(r.line); err != nil {
 		return err
 	}
+	p := &c.pile
 	if o.Features > 0 {
-		if b.width == 0 {
-			b.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
-		} else if b.width < o.Features {
-			b.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
-				b.width-1+r.base, o.Features-1+r.base)
+		if p.width == 0 {
+			c.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
+		} else if p.width < o.Features {
+			c.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
+				p.width-1+r.base, o.Features-1+r.base)
 		}
-		b.width, b.widest = o.Features, 0
+		p.width, p.widest = o.Features, 0
 	}
-	if b.width == 0 && b.n > 0 {
-		return b.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one feature",
-			s.path, b.n))
+	if p.width == 0 && c.n > 0 {
+		return c.faults.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one "+
+			"feature", s.path, c.n))
 	}
 	return nil
 }
@@ -50,7 +53,7 @@ func enterLIBSVM(b *builder) error {
 // line enters one line, unless it is blank.
 func (r *libsvmReader) line(line []byte) (entered bool, err error) {
 	if r.settled {
-		r.most = min(r.most, r.width)
+		r.most = min(r.most, r.pile.width)
 	}
 	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 		line = line[:comment]
@@ -68,7 +71,8 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	if err != nil {
 		return err
 	}
-	columns, values, last := r.columns, r.values, -1
+	p := &r.pile
+	columns, values, last := p.columns, p.values, -1
 	for {
 		i = skipSpace(line, i)
 		if i == len(line) {
@@ -81,7 +85,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 		}
 		j := index - r.base
 		if i == start || i == len(line) || line[i] != ':' || j <= last || j >= r.most {
-			r.columns, r.values = columns, values
+			p.columns, p.values = columns, values
 			return r.indexFault(line, start, last)
 		}
 		i++
@@ -89,22 +93,22 @@ func (r *libsvmReader) row(line []byte, i int) error {
 		if !ok || (end < len(line) && !isSpace(line[end])) {
 			number := cutField(line[i:])
 			if v, ok = decimal.Parse(number); !ok {
-				r.columns, r.values = columns, values
+				p.columns, p.values = columns, values
 				return r.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
 			}
 			end = i + len(number)
 		}
 		i, last = end, j
 		if v < decimal.MinNormal && v > -decimal.MinNormal {
-			v = decimal.Flush(v, &r.subnormals)
+			v = decimal.Flush(v, &p.subnormals)
 		}
 		if math.Float32bits(v) != 0 {
 			columns, values = append(columns, int32(j)), append(values, v)
 		}
 	}
-	r.columns, r.values = columns, values
-	if last >= r.width {
-		r.width, r.widest = last+1, r.src.line
+	p.columns, p.values = columns, values
+	if last >= p.width {
+		p.width, p.widest = last+1, r.src.line
 	}
 	return nil
 }

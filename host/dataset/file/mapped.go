@@ -44,11 +44,11 @@ type place struct {
 // placeOf returns where n×d elements of type t, which r would give next, lie in the source's file;
 // not ok if they must be read: they are packed, few, or not float32 as in memory, or some labels
 // are bad.
-func (b *builder) placeOf(r io.Reader, t numberType, n, d int) (p place, ok bool) {
+func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
 	if t.Kind != 'f' || t.Size != 4 || t.Big || !store.LittleEndian || size < mapFrom ||
-		b.o.parts != nil ||
-		b.external != nil && len(b.external.bad) > 0 || !b.certain(r, 4, n, d) {
+		c.many || c.block != nil ||
+		c.external != nil && len(c.external.bad) > 0 || !certain(c.src, r, n, d) {
 		return p, false
 	}
 	if m, inside := r.(*member); inside {
@@ -58,22 +58,31 @@ func (b *builder) placeOf(r io.Reader, t numberType, n, d int) (p place, ok bool
 		}
 		p = place{offset: start + m.head(), crc: &m.file.CRC32, start: start}
 	} else {
-		p.offset = b.src.passed()
+		p.offset = c.src.passed()
 	}
-	return p, p.offset%4 == 0 && p.offset <= b.src.size-size && b.src.size <= math.MaxInt
+	return p, p.offset%4 == 0 && p.offset <= c.src.size-size && c.src.size <= math.MaxInt
+}
+
+// certain reports whether r does have n·d elements of 4 bytes, as its header says.
+func certain(s *source, r io.Reader, n, d int) bool {
+	need := memory.Product(n, d, 4)
+	if m, inside := r.(*member); inside {
+		return m.stored() && memory.Sum(m.head(), need) == int64(m.file.UncompressedSize64)
+	}
+	return s.file != nil && need == s.size-s.passed()
 }
 
 // mapRows enters the n×d values at p as they lie in the file. Not ok: a value is not finite or
 // subnormal, or sparse storage is wanted, so the rows must be read.
-func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
-	raw, unmap, err := store.MapFile(b.src.file, int(b.src.size))
+func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
+	raw, unmap, err := store.MapFile(c.src.file, int(c.src.size))
 	if err != nil {
-		return false, b.src.errorf("cannot map the file into memory: %w; copy it to a local disk",
+		return false, c.src.errorf("cannot map the file into memory: %w; copy it to a local disk",
 			fileerr.Cause(err))
 	}
 	home := &mappedFile{raw, unmap}
 	if unmap != nil {
-		store.Remember(raw, b.src.path, false)
+		store.Remember(raw, c.src.path, false)
 	}
 	values := raw[p.offset : p.offset+memory.Product(n, d, 4)]
 	s := scan{finite: true}
@@ -81,27 +90,28 @@ func (b *builder) mapRows(p place, n, d int) (ok bool, err error) {
 		if p.crc != nil {
 			s.crc = crc32.ChecksumIEEE(raw[p.start:p.offset])
 		}
-		return s.values(b.src.ctx, values)
+		return s.values(c.src.ctx, values)
 	})
 	if err == nil && p.crc != nil && s.crc != *p.crc {
-		err = b.src.errorf("the file is damaged: its values have the checksum %08x, wanted "+
+		err = c.src.errorf("the file is damaged: its values have the checksum %08x, wanted "+
 			"%08x; fetch the file or convert the data again", s.crc, *p.crc)
 	}
-	sparse := b.prepared == nil && sparseIsBetter(s.stored, n, d)
-	if err != nil || !s.finite || s.tiny && b.prepared == nil || b.o.Storage == "sparse" ||
-		(b.o.Storage == "" || b.o.Storage == "auto") && sparse {
+	sparse := c.prepared == nil && sparseIsBetter(s.stored, n, d)
+	if err != nil || !s.finite || s.tiny && c.prepared == nil || c.o.Storage == "sparse" ||
+		(c.o.Storage == "" || c.o.Storage == "auto") && sparse {
 		home.Close() // only read
 		return false, err
 	}
 	for range n {
-		if _, err := b.admit(b.number()); err != nil { // no label is bad
+		if _, err := c.admit(c.number()); err != nil { // no label is bad
 			home.Close() // only read
 			return false, err
 		}
 	}
-	b.home = home
-	b.segments = append(b.segments, segment{rows: n, width: d, x: store.View[float32](values)})
-	b.stored += s.stored
+	c.home = home
+	c.pile.segments = append(c.pile.segments,
+		segment{rows: n, width: d, x: store.View[float32](values)})
+	c.pile.stored += s.stored
 	return true, nil
 }
 

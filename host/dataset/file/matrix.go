@@ -1,220 +1,136 @@
 package file
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// checkShape checks a matrix of n examples and d features that a header promises; fewer says that
-// features may lack.
-func (b *builder) checkShape(n, d int, fewer bool) error {
+// npyHeader is what an .npy file says before its data.
+type npyHeader struct {
+	numberType
+	fortran bool // the first index runs fastest
+	shape   []int
+}
+
+func isNPY(head []byte) bool { return strings.HasPrefix(string(head), npyfile.Magic) }
+
+// readNPYHeader reads up to the first element. Its errors do not name the file.
+func readNPYHeader(r io.Reader) (npyHeader, error) {
+	a, err := npyfile.ReadHeader(r)
+	return npyHeader{numberType{a.Type}, a.Fortran, a.Shape}, err
+}
+
+// idxTypes are the element types of IDX files, all big-endian.
+var idxTypes = map[byte]numberType{
+	0x08: {npyfile.Type{Kind: 'u', Size: 1}},
+	0x09: {npyfile.Type{Kind: 'i', Size: 1}},
+	0x0b: {npyfile.Type{Kind: 'i', Size: 2, Big: true}},
+	0x0c: {npyfile.Type{Kind: 'i', Size: 4, Big: true}},
+	0x0d: {npyfile.Type{Kind: 'f', Size: 4, Big: true}},
+	0x0e: {npyfile.Type{Kind: 'f', Size: 8, Big: true}},
+}
+
+// isIDX recognises two zeros, a type, and one to eight dimensions.
+func isIDX(head []byte) bool {
+	return len(head) >= 8 && head[0] == 0 && head[1] == 0 && idxTypes[head[2]].Size > 0 &&
+		head[3] >= 1 && head[3] <= 8
+}
+
+// readIDXHeader reads up to the first element of an IDX file (MNIST and others), whose first
+// dimension counts examples.
+func readIDXHeader(r io.Reader) (h npyHeader, err error) {
+	cut := func(err error) error {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return fmt.Errorf("found the end of the file within the IDX header; the file is cut short, " +
+				"fetch it again")
+		}
+		return err
+	}
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return h, cut(err)
+	}
+	h.numberType = idxTypes[head[2]]
+	if head[0] != 0 || head[1] != 0 || h.Size == 0 || head[3] == 0 {
+		return h, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a type, "+
+			"the number of dimensions", head)
+	}
+	sizes := make([]byte, 4*int(head[3]))
+	if _, err := io.ReadFull(r, sizes); err != nil {
+		return h, cut(err)
+	}
+	total := 1
+	for ; len(sizes) > 0; sizes = sizes[4:] {
+		size := int(binary.BigEndian.Uint32(sizes))
+		if size > 0 && total > math.MaxInt/16/size {
+			return h, fmt.Errorf("found more elements than the address space holds in an IDX header")
+		}
+		h.shape, total = append(h.shape, size), total*max(size, 1)
+	}
+	return h, nil
+}
+
+// enterArray returns a reader of a matrix of examples × features behind a header.
+func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *source, Options) error {
+	return func(c *collector, s *source, o Options) error {
+		if err := c.next(s, o); err != nil {
+			return err
+		}
+		if c.inline() {
+			return fmt.Errorf("%s: an .npy or IDX file has no labels, wanted a second file with them (or "+
+				"to read without)", s.path)
+		}
+		h, err := header(s)
+		if err != nil {
+			return s.wrap(err)
+		}
+		return enterMatrix(c, s, h)
+	}
+}
+
+// enterMatrix enters the examples of an array whose header was read from r.
+func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
+	n, d, err := exampleShape(h.shape, c.o.Features)
 	switch {
-	case n < 0 || d < 0 || n > b.src.limits.rows || d > b.src.limits.columns:
-		return b.src.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features",
-			n, d, b.src.limits.rows, b.src.limits.columns)
-	case n == 0:
-		return emptyFault(b.src, "")
-	case d == 0:
-		return b.src.errorf("found %d examples without any feature, wanted at least one", n)
-	case b.o.Features > 0 && (d > b.o.Features || d < b.o.Features && !fewer):
-		return b.src.errorf("found %d features, wanted %d, the width of the model", d, b.o.Features)
+	case err != nil:
+	case h.decoder() == nil:
+		err = fmt.Errorf("found elements of type %s, wanted float32, float64 or integers", h.numberType)
+	case h.fortran && len(h.shape) > 2:
+		err = fmt.Errorf("found an array of %d dimensions in Fortran order, wanted two, or C order",
+			len(h.shape))
 	}
-	return b.checkWidth(max(d, b.o.Features))
-}
-
-// readRows enters n examples of d elements of type t from r, example by example.
-func (b *builder) readRows(r io.Reader, t numberType, n, d int) error {
-	if err := b.checkShape(n, d, false); err != nil {
-		return err
-	}
-	if p, ok := b.placeOf(r, t, n, d); ok {
-		if mapped, err := b.mapRows(p, n, d); mapped || err != nil {
-			b.width = d
-			return err
-		}
-	}
-	b.width, b.x = d, []float32{}
-	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
-	return b.elements(r, t, n, d, func(part []float32) error {
-		for len(part) > 0 {
-			k := min(d-j, len(part))
-			if at := b.flushRow(part[:k]); at >= 0 && bad < 0 {
-				bad = j + at
-			}
-			b.x = append(b.x, part[:k]...)
-			part = part[k:]
-			if j += k; j < d {
-				break
-			}
-			var err error
-			if bad >= 0 {
-				err = b.reject(b.cellFault(b.number()-1, bad, b.x[b.rowFrom+bad]), b.number())
-			} else {
-				err = b.accept(b.number())
-			}
-			if err != nil {
-				return err
-			}
-			j, bad = 0, -1
-		}
-		return nil
-	})
-}
-
-// certain reports whether r does have n·d elements of size bytes, as its header says.
-func (b *builder) certain(r io.Reader, size int64, n, d int) bool {
-	need := memory.Product(n, d, int(size))
-	if m, inside := r.(*member); inside {
-		return m.stored() && memory.Sum(m.head(), need) == int64(m.file.UncompressedSize64)
-	}
-	return r == io.Reader(b.src) && b.src.file != nil && need == b.src.size-b.src.passed()
-}
-
-// partLength is how many elements are read at a time.
-const partLength = 1 << 14
-
-// elements reads n·d elements as float32, partLength at a time, which take may change.
-func (b *builder) elements(r io.Reader, t numberType, n, d int, take func([]float32) error) error {
-	decode := t.decoder()
-	raw, part := make([]byte, partLength*t.Size), make([]float32, partLength)
-	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
-		k := int(min(left, partLength))
-		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
-			return b.fatal(b.cutFault(err, int((total-left)/int64(d)), n))
-		}
-		decode(part[:k], raw)
-		left -= int64(k)
-		if err := take(part[:k]); err != nil {
-			return err
-		}
-	}
-	if err := atEnd(r, b.src.errorf); err != nil {
-		return b.fatal(err)
-	}
-	return nil
-}
-
-// cutFault words an error of reading an array when have of want rows came.
-func (b *builder) cutFault(err error, have, want int) error {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && b.src.packed == "" {
-		return b.src.errorf("found the data of only %d examples, wanted %d as the header says; "+
-			"the file is cut short, fetch it again", have, want)
-	}
-	return err
-}
-
-// atEnd returns an error if r has more bytes, or its own: check sums are compared there.
-func atEnd(r io.Reader, errorf func(string, ...any) error) error {
-	var more [1]byte
-	switch n, err := io.ReadFull(r, more[:]); {
-	case n > 0:
-		return errorf("found more bytes behind the data that the header promises, wanted the end of " +
-			"the file")
-	case err != io.EOF:
-		return err
-	}
-	return nil
-}
-
-// flushRow makes subnormal values +0 and returns the first place not finite, or -1.
-func (b *builder) flushRow(row []float32) int {
-	bad := -1
-	for j, v := range row {
-		switch bits := math.Float32bits(v); bits & 0x7f800000 {
-		case 0x7f800000:
-			if bad < 0 {
-				bad = j
-			}
-		case 0:
-			if bits<<1 != 0 && b.prepared == nil {
-				row[j] = decimal.Flush(v, &b.subnormals)
-			}
-		}
-	}
-	return bad
-}
-
-// cellFault is the error of a value that is not finite, i and j from 0.
-func (b *builder) cellFault(i, j int, v float32) error {
-	return b.src.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
-}
-
-// readColumns is readRows of elements in Fortran's order, which must all be there first.
-func (b *builder) readColumns(r io.Reader, t numberType, n, d int) error {
-	if err := b.checkShape(n, d, false); err != nil {
-		return err
-	}
-	var all [][]float32 // in parts, since a list that grows takes twice its memory
-	err := b.elements(r, t, n, d, func(part []float32) error {
-		all = append(all, slices.Clone(part))
-		return nil
-	})
 	if err != nil {
+		return c.src.errorf("%w", err)
+	}
+	if err := c.checkShape(n, d, false); err != nil {
 		return err
 	}
-	return b.adopt(transposed(all, n, d), d, func(int) error { return nil }, b.cellFault)
-}
-
-// adopt enters the rows of x, which it takes; label and value word the errors of a row.
-func (b *builder) adopt(x []float32, d int, label func(i int) error, value func(i, j int,
-	v float32) error) error {
-	b.width = d
-	good := 0
-	for i := range len(x) / d {
-		row := x[i*d : (i+1)*d]
-		err := label(i)
-		if j := b.flushRow(row); j >= 0 && err == nil {
-			err = value(b.number()-1, j, row[j])
-		}
-		if err != nil {
-			if err := b.reject(err, b.number()); err != nil {
-				return err
-			}
-			continue
-		}
-		ok, err := b.admit(b.number())
-		if err != nil {
+	c.pile.width = d
+	if h.fortran && d > 1 {
+		return enterColumns(c, r, h.numberType, n, d)
+	}
+	if p, ok := placeOf(c, r, h.numberType, n, d); ok {
+		if mapped, err := mapRows(c, p, n, d); mapped || err != nil {
 			return err
 		}
-		if ok {
-			if good < i {
-				copy(x[good*d:], row)
-			}
-			good++
-		}
 	}
-	if good > 0 {
-		s, stored := denseSegment(x[:good*d], d)
-		b.segments, b.stored = append(b.segments, s), b.stored+stored
-		return b.spill()
-	}
-	return nil
-}
-
-// transposed returns parts of d columns of n elements row by row, in tiles for the cache.
-func transposed(parts [][]float32, n, d int) []float32 {
-	x := make([]float32, n*d)
-	const tile = 16
-	for first := 0; first < n; first += tile {
-		for j := range d {
-			for i := first; i < min(first+tile, n); i++ {
-				x[i*d+j] = parts[(j*n+i)/partLength][(j*n+i)%partLength]
-			}
-		}
-	}
-	return x
+	return enterRows(c, r, h.numberType, n, d)
 }
 
 // exampleShape returns the first size and the product of the others. One size is of a column, if
 // one feature is wanted.
 func exampleShape(shape []int, wanted int) (n, d int, err error) {
-	if len(shape) == 1 && wanted == 1 { // a column
+	if len(shape) == 1 && wanted == 1 {
 		return shape[0], 1, nil
 	}
 	if len(shape) < 2 {
@@ -231,3 +147,244 @@ func exampleShape(shape []int, wanted int) (n, d int, err error) {
 	}
 	return shape[0], d, nil
 }
+
+// checkShape checks a matrix of n examples and d features that a header promises; fewer says that
+// features may lack.
+func (c *collector) checkShape(n, d int, fewer bool) error {
+	wanted := c.o.Features
+	switch {
+	case n < 0 || d < 0 || n > c.src.limits.rows || d > c.src.limits.columns:
+		return c.src.errorf("found a matrix of %d×%d, wanted at most %d examples and %d features", n, d,
+			c.src.limits.rows, c.src.limits.columns)
+	case n == 0:
+		return emptyFault(c.src, "")
+	case d == 0:
+		return c.src.errorf("found %d examples without any feature, wanted at least one", n)
+	case wanted > 0 && (d > wanted || d < wanted && !fewer):
+		return c.src.errorf("found %d features, wanted %d, the width of the model", d, wanted)
+	case c.many && c.seen > 0 && max(d, wanted) != c.pile.width:
+		return c.src.errorf("found %d features, wanted %d as in the parts before", max(d, wanted),
+			c.pile.width)
+	}
+	return nil
+}
+
+// enterRows enters n examples of d elements of type t from r, example by example.
+func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
+	p := &c.pile
+	p.x = []float32{}
+	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
+	return readElements(c, r, t, n, d, func(part []float32) error {
+		for len(part) > 0 {
+			k := min(d-j, len(part))
+			if at := c.flush(part[:k]); at >= 0 && bad < 0 {
+				bad = j + at
+			}
+			p.x = append(p.x, part[:k]...)
+			part = part[k:]
+			if j += k; j < d {
+				break
+			}
+			var err error
+			if bad >= 0 {
+				err = c.reject(c.cellFault(c.number()-1, bad, p.x[p.begin+bad]), c.number())
+			} else {
+				err = c.accept(c.number())
+			}
+			if err != nil {
+				return err
+			}
+			j, bad = 0, -1
+		}
+		return nil
+	})
+}
+
+// partLength is how many elements are read at a time.
+const partLength = 1 << 14
+
+// readElements reads n·d elements as float32, partLength at a time, which take may change.
+func readElements(c *collector, r io.Reader, t numberType, n, d int, take func([]float32) error) error {
+	decode := t.decoder()
+	raw, part := make([]byte, partLength*t.Size), make([]float32, partLength)
+	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
+		k := int(min(left, partLength))
+		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
+			if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && c.src.packed == "" {
+				err = c.src.errorf("found the data of only %d examples, wanted %d as the header says; the "+
+					"file is cut short, fetch it again", (total-left)/int64(d), n)
+			}
+			return c.faults.fatal(err)
+		}
+		decode(part[:k], raw)
+		left -= int64(k)
+		if err := take(part[:k]); err != nil {
+			return err
+		}
+	}
+	if err := atEnd(r, c.src.errorf); err != nil {
+		return c.faults.fatal(err)
+	}
+	return nil
+}
+
+// atEnd returns an error if r has more bytes, or its own: check sums are compared there.
+func atEnd(r io.Reader, errorf func(string, ...any) error) error {
+	var more [1]byte
+	switch n, err := io.ReadFull(r, more[:]); {
+	case n > 0:
+		return errorf("found more bytes behind the data that the header promises, wanted the end of " +
+			"the file")
+	case err != io.EOF:
+		return err
+	}
+	return nil
+}
+
+// flush sets subnormal values to +0, unless they were prepared, and returns the first place that is
+// not finite, or -1.
+func (c *collector) flush(row []float32) int {
+	bad := -1
+	for j, v := range row {
+		switch bits := math.Float32bits(v); bits & 0x7f800000 {
+		case 0x7f800000:
+			if bad < 0 {
+				bad = j
+			}
+		case 0:
+			if bits<<1 != 0 && c.prepared == nil {
+				row[j] = decimal.Flush(v, &c.pile.subnormals)
+			}
+		}
+	}
+	return bad
+}
+
+// cellFault is the error of a value that is not finite, i and j from 0.
+func (c *collector) cellFault(i, j int, v float32) error {
+	return c.src.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
+}
+
+// enterColumns is enterRows of elements in Fortran's order, which must all be there first.
+func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
+	var parts [][]float32 // in parts, since a list that grows takes twice its memory
+	err := readElements(c, r, t, n, d, func(part []float32) error {
+		parts = append(parts, slices.Clone(part))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	x := make([]float32, n*d)
+	const tile = 16 // for the cache
+	for first := 0; first < n; first += tile {
+		for j := range d {
+			for i := first; i < min(first+tile, n); i++ {
+				x[i*d+j] = parts[(j*n+i)/partLength][(j*n+i)%partLength]
+			}
+		}
+	}
+	return c.adopt(x, func(int) error { return nil }, c.cellFault)
+}
+
+// adopt enters the rows of x, which it takes, as segments; label and value word the errors of a row.
+func (c *collector) adopt(x []float32, label func(i int) error,
+	value func(i, j int, v float32) error) error {
+	d := c.pile.width
+	good := 0
+	for i := range len(x) / d {
+		row := x[i*d : (i+1)*d]
+		err := label(i)
+		if j := c.flush(row); j >= 0 && err == nil {
+			err = value(c.number()-1, j, row[j])
+		}
+		if err != nil {
+			if err := c.reject(err, c.number()); err != nil {
+				return err
+			}
+			continue
+		}
+		ok, err := c.admit(c.number())
+		if err != nil {
+			return err
+		}
+		if ok {
+			c.pile.flushed = c.pile.subnormals
+			if good < i {
+				copy(x[good*d:], row)
+			}
+			good++
+		}
+	}
+	if good == 0 {
+		return nil
+	}
+	c.pile.add(x[:good*d], d)
+	if c.block != nil {
+		return c.giveAway(false)
+	}
+	return nil
+}
+
+// numberType is how an .npy or IDX array stores an element.
+type numberType struct{ npyfile.Type }
+
+// decoder returns what makes elements float32; nil for texts and the unknown.
+func (t numberType) decoder() func(dst []float32, raw []byte) {
+	return npyfile.Decoder(t.Type, decimal.Narrow)
+}
+
+// isLabel reports whether appendLabel understands the type.
+func (t numberType) isLabel() bool {
+	return t.IsInteger() || t.Kind == 'U' || t.Kind == 'S' || (t.Kind == 'f' && t.decoder() != nil)
+}
+
+// appendLabel appends an element as a class name; it returns what is wrong with it.
+func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
+	switch {
+	case t.IsInteger():
+		v, ok := t.Integer(b)
+		if !ok {
+			return strconv.AppendUint(text, t.Order().Uint64(b), 10), ""
+		}
+		return strconv.AppendInt(text, v, 10), ""
+	case t.Kind == 'f' && t.decoder() != nil:
+		v := float64(math.Float32frombits(t.Order().Uint32(b[:4])))
+		if t.Size == 8 {
+			v = math.Float64frombits(t.Order().Uint64(b))
+		}
+		return appendWhole(text, v)
+	case t.Kind == 'U':
+		for len(b) >= 4 && t.Order().Uint32(b[len(b)-4:]) == 0 {
+			b = b[:len(b)-4]
+		}
+		for ; len(b) >= 4; b = b[4:] {
+			c := t.Order().Uint32(b)
+			if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+				return text, fmt.Sprintf("found %#x in a text of UTF-32, wanted a character of Unicode; the "+
+					"file is damaged, or of the other byte order", c)
+			}
+			text = utf8.AppendRune(text, rune(c))
+		}
+		return text, ""
+	}
+	for len(b) > 0 && b[len(b)-1] == 0 {
+		b = b[:len(b)-1]
+	}
+	return append(text, b...), ""
+}
+
+// appendWhole appends a whole number that is a class; it returns what is wrong with v.
+func appendWhole(text []byte, v float64) ([]byte, string) {
+	if v != v {
+		return text, noNumber
+	}
+	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) +
+			", wanted a class: a whole number or a text"
+	}
+	return strconv.AppendInt(text, int64(v), 10), ""
+}
+
+// noNumber is what is wrong with the label NaN, where examples have labels.
+const noNumber = "found NaN, wanted a class: a whole number or a text"

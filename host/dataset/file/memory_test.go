@@ -188,32 +188,3 @@ func TestReadMemory(t *testing.T) {
 		})
 	}
 }
-
-// Raw examples that lie in a mapped file take no memory besides their copy when they have been
-// prepared: who keeps the pages has them twice, or one and a half times where the copy has the
-// columns of the file.
-func TestPrepareMappedMemory(t *testing.T) {
-	dense := bigDataset(200000, 50, 50)
-	for _, c := range []struct {
-		name, steps string
-		d           *dataset.Dataset
-	}{
-		{"dense", "standardize,bias,l2", dense},
-		{"dense", "l2", dense},
-	} {
-		t.Run(c.name+" "+c.steps, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "d.npz")
-			if err := Write(t.Context(), path, c.d, WriteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			most, final := memoryOf(t, path, c.steps)
-			t.Logf("%d MB of examples, at most %d MB: %.2f times", final>>20, most>>20,
-				float64(most)/float64(final))
-			const buffers = 4 << 20
-			if float64(most) > 1.2*float64(final)+buffers {
-				t.Errorf("preparing took %d MB for %d MB of examples, wanted at most 1.2 times as much",
-					most>>20, final>>20)
-			}
-		})
-	}
-}

@@ -26,30 +26,30 @@ type npz struct {
 	opened map[string]bool // the arrays that were looked at, as check does
 }
 
-// readNPZ reads arrays X and y of an .npz, or a sparse matrix of SciPy.
-func readNPZ(s *source, o Options) (*dataset.Dataset, error) {
+// enterNPZ reads arrays X and y of an .npz, or a sparse matrix of SciPy.
+func enterNPZ(c *collector, s *source, o Options) error {
 	z, err := openNPZ(s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d, err := z.read(o)
-	if err != nil {
-		// What is damaged reads as anything, and the check sum comes last.
-		if damage := z.check(); damage != nil {
-			err = damage
-		}
+	if err = z.enter(c, o); err == nil {
+		return nil
 	}
-	return d, err
+	// What is damaged reads as anything, and the check sum comes last.
+	if damage := z.check(); damage != nil {
+		return damage
+	}
+	return err
 }
 
-// read reads each array to its end, where its check sum is compared.
-func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
+// enter reads each array to its end, where its check sum is compared.
+func (z *npz) enter(c *collector, o Options) error {
 	sparse := !slices.ContainsFunc([]string{"indptr", "indices", "data", "shape"},
 		func(name string) bool { return z.files[name] == nil })
-	about, err := z.about(o)
+	about, err := z.about(c, o)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case about != nil && !o.NoLabels:
 		o.given, err = z.readClasses(about, o)
 	case !o.NoLabels && o.given == nil:
@@ -58,33 +58,20 @@ func (z *npz) read(o Options) (d *dataset.Dataset, err error) {
 	if err == nil && about != nil {
 		o.Features, err = about.wanted(z.src, o)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.next(z.src, o)
 	}
-	b, err := newBuilder(z.src, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if about != nil {
-		b.prepared = about.Preparation
-		b.about = func(d *dataset.Dataset) { about.enter(d, o) }
+		c.prepared = about.Preparation
+		c.describe = func(d *dataset.Dataset) { about.enter(d, o) }
 	}
 	if sparse && o.XName == "" {
-		err = z.readSciPy(b)
-	} else {
-		err = z.readMatrix(b)
+		return z.enterSciPy(c)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if d, err = b.finish(); err != nil || about == nil {
-		return d, err
-	}
-	if err := d.Validate(); err != nil {
-		d.Close() // only read
-		return nil, z.src.errorf("%w; convert the data again", err)
-	}
-	return d, nil
+	return z.enterMatrix(c)
 }
 
 func openNPZ(s *source) (*npz, error) {
@@ -238,12 +225,12 @@ func (z *npz) readLabels(o Options, sparse bool) (*external, error) {
 	return readLabelArray(z.src, r, fmt.Sprintf("%s: array %s", z.src.path, quote.Text(name)), h, o)
 }
 
-// readMatrix enters the examples of the array X.
-func (z *npz) readMatrix(b *builder) error {
-	name, err := z.choose(b.o.XName, "the examples", "X", "x")
+// enterMatrix enters the examples of the array X.
+func (z *npz) enterMatrix(c *collector) error {
+	name, err := z.choose(c.o.XName, "the examples", "X", "x")
 	if err != nil {
 		only, found := z.onlyMatrix()
-		if !found || b.o.XName != "" {
+		if !found || c.o.XName != "" {
 			return err
 		}
 		name = only
@@ -253,7 +240,7 @@ func (z *npz) readMatrix(b *builder) error {
 		return err
 	}
 	defer r.Close()
-	return b.readNPYMatrix(r, h)
+	return enterMatrix(c, r, h)
 }
 
 // onlyMatrix returns the one array of two dimensions; very many are not looked at.

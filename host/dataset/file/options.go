@@ -54,17 +54,10 @@ type Options struct {
 	// SkipFew does so as well, unless more than one example in ten is bad.
 	SkipFew bool
 
-	Placement
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 
 	passed
-}
-
-// Placement says where the examples lie, and what is done so that they fit there.
-type Placement struct {
-	// Spill keeps many examples in files without names in $TMPDIR or /var/tmp, where that can be done.
-	Spill bool
 }
 
 // Table says how a table is laid out; columns are named by the header or by position from 1.
@@ -97,11 +90,8 @@ type Table struct {
 
 // passed is what one reader tells the next.
 type passed struct {
-	given   *external                    // the labels that Labels or a reader found
-	block   func(*dataset.Dataset) error // takes the examples of a stream, a block at a time
-	remarks *remarks                     // what the choice of columns has to say
-	parts   *parts                       // the parts of a set, if the file is one of them
-	survey  survey                       // what the fields told
+	given  *external // the labels that Labels or a reader found
+	survey survey    // what the fields told
 }
 
 // check refuses choices that no reader knows.

@@ -1,8 +1,11 @@
 // Package file reads data sets from files of any format, and writes them.
 //
-// All formats stand in one table, one file of code each. They take bytes from one source, which
-// unpacks and counts lines, and hand examples to one builder, which keeps labels, bad examples and
-// the choice between dense and sparse storage.
+// Bytes become examples in few steps. A source opens and unpacks a file and counts its lines
+// (source.go, encoding.go). The format is found (read.go), and its reader takes the bytes apart: for
+// a CSV, what separates the fields and what its columns hold are found first (sniff.go), then
+// records are split (records.go), columns get their roles (columns.go), and cells become values
+// (csv.go, and package encode for more than numbers). A collector keeps the values, labels and row
+// numbers of good examples and makes the data set of them (collect.go, pile.go).
 package file
 
 import (
@@ -24,61 +27,24 @@ import (
 // A format is one way to write examples.
 type format struct {
 	name  string
-	kind  string                 // tables have columns, which can be chosen; parts have one kind
-	lines bool                   // it is written line by line
-	names []string               // file name extensions
-	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
-	read  func(*source, Options) (*dataset.Dataset, error)
+	kind  string                                                  // tables have columns, which can be chosen; parts have one kind
+	lines bool                                                    // it is written line by line
+	names []string                                                // file name extensions
+	magic func(head []byte) bool                                  // whether a file begins so; nil if that does not tell
+	enter func(*collector, *source, Options) error                // enters the examples of a file
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
-}
-
-// refuse returns an error if o asks for what files of the format do not have.
-func (f format) refuse(path string, o Options) error {
-	switch {
-	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
-		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of "+
-			"the format %s; leave %s and %s out", path, f.name, option.Named("separator"),
-			option.Named("decimal"))
-	case f.kind == "tables":
-	case o.IDColumn != "":
-		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-			"Parquet) with the column of ids %s; leave %s out: examples are numbered from 1", path,
-			f.name, quote.Text(o.IDColumn), option.Named("id-column"))
-	case o.WeightColumn != "":
-		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
-			"Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
-			f.name, quote.Text(o.WeightColumn), option.Named("row-weights"))
-	case o.Ignore != nil:
-		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
-			"Parquet)", path)
-	}
-	return nil
 }
 
 // formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
 	return []format{
-		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, entering(enterCSV), writeCSV},
-		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, entering(enterLIBSVM),
+		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, enterCSV, writeCSV},
+		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, enterLIBSVM,
 			writeLIBSVM},
-		{"npy", "arrays", false, []string{".npy"}, isNPY, entering(enterArray(readNPYHeader)), writeNPY},
-		{"idx", "arrays", false, []string{".idx"}, isIDX, entering(enterArray(readIDXHeader)), nil},
-		{"npz", "arrays", false, []string{".npz"}, isZip, readNPZ, writeNPZ},
-		{"parquet", "tables", false, []string{".parquet"}, isParquet, entering(enterParquet), nil},
-	}
-}
-
-// entering returns a reader that has enter give a builder the examples of a file.
-func entering(enter func(b *builder) error) func(*source, Options) (*dataset.Dataset, error) {
-	return func(s *source, o Options) (*dataset.Dataset, error) {
-		b, err := newBuilder(s, o)
-		if err != nil {
-			return nil, err
-		}
-		if err := enter(b); err != nil {
-			return nil, err
-		}
-		return b.finish()
+		{"npy", "arrays", false, []string{".npy"}, isNPY, enterArray(readNPYHeader), writeNPY},
+		{"idx", "arrays", false, []string{".idx"}, isIDX, enterArray(readIDXHeader), nil},
+		{"npz", "arrays", false, []string{".npz"}, isZip, enterNPZ, writeNPZ},
+		{"parquet", "tables", false, []string{".parquet"}, isParquet, enterParquet, nil},
 	}
 }
 
@@ -98,48 +64,107 @@ func formatNamed(name string, write bool) (format, error) {
 		quote.Text(name), to, strings.Join(names[:last], ", "), names[last])
 }
 
+// refuse returns an error if o asks for what files of the format do not have.
+func (f format) refuse(path string, o Options) error {
+	switch {
+	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
+		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the "+
+			"format %s; leave out %s and %s", path, f.name, option.Named("separator"),
+			option.Named("decimal"))
+	case f.kind == "tables":
+	case o.IDColumn != "":
+		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+			"Parquet) with the column of ids %s; leave out %s: examples are numbered from 1", path,
+			f.name, quote.Text(o.IDColumn), option.Named("id-column"))
+	case o.WeightColumn != "":
+		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
+			"Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
+			f.name, quote.Text(o.WeightColumn), option.Named("row-weights"))
+	case o.Ignore != nil:
+		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
+			"Parquet)", path)
+	}
+	return nil
+}
+
 // Read returns the examples of a file, plain or packed by gzip or zstd; "-" is standard input. Each
 // number becomes the nearest float32; what is no finite number is an error, as is a file of one
 // class. Errors begin with file:line:column where they belong to a place. A large float32 matrix
 // of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and
 // Close unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
-	return surveying(o, []string{path}, func(o Options) (*dataset.Dataset, error) {
-		return readOnce(ctx, path, o)
-	})
+	return ReadAll(ctx, path, []string{path}, o)
 }
 
-// surveying reads once, and, if a table is not what its beginning told, again by all of it.
-func surveying(o Options, paths []string, read func(Options) (*dataset.Dataset, error),
-) (*dataset.Dataset, error) {
+// ReadAll returns the data set that Read would find in one file of all examples. Tables have the
+// first part's columns; Options.Labels has all labels. name is for messages.
+func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
+	error) {
+	return read(ctx, name, paths, o, nil)
+}
+
+// Blocks calls f with the examples of files, one behind the other, in blocks: the first of 16
+// mebibytes of values or more, others of one, or of 65536 examples. The first block, or o, says
+// which classes, features and storage all have; a label or index that is new then is an error. f
+// owns the block. A table of more than numbers needs Options.Encoding.
+func Blocks(ctx context.Context, name string, paths []string, o Options,
+	f func(*dataset.Dataset) error) error {
+	if o.lenient() { // which needs all of a table
+		e := *o.Encode
+		e.Missing, o.Encode = dataset.MissingError, &e
+	}
+	_, err := read(ctx, name, paths, o, f)
+	return err
+}
+
+// read is ReadAll, or Blocks if block is not nil. A table that is not what its beginning told is
+// read again, and then judged by all of it.
+func read(ctx context.Context, name string, paths []string, o Options,
+	block func(*dataset.Dataset) error) (*dataset.Dataset, error) {
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%s: found no file, wanted at least one", name)
+	}
+	o.survey.once = block != nil
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			o.survey.once = true
 		}
 	}
-	d, err := read(o)
+	d, err := readOnce(ctx, name, paths, o, block)
 	if errors.Is(err, errSurprise) {
 		o.survey.whole = true
-		d, err = read(o)
+		d, err = readOnce(ctx, name, paths, o, block)
 	}
 	return d, err
 }
 
-// readOnce is Read, or errSurprise.
-func readOnce(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
-	s, done, err := openSource(ctx, path, o.Stdin)
-	if err != nil {
-		return nil, cancelled(ctx, path, err)
-	}
-	defer done()
-	d, err := readSource(s, o)
-	if changed := s.finished(nil); changed != nil {
-		if err == nil && d != nil {
-			d.Close() // of what was only read: nothing to lose
+// readOnce is read, or errSurprise.
+func readOnce(ctx context.Context, name string, paths []string, o Options,
+	block func(*dataset.Dataset) error) (d *dataset.Dataset, err error) {
+	c := &collector{name: name, many: len(paths) > 1, block: block}
+	for k, path := range paths {
+		s, done, err := openSource(ctx, path, o.Stdin)
+		if err != nil {
+			return nil, cancelled(ctx, path, err)
 		}
-		d, err = nil, changed
+		if !c.many {
+			c.name = s.path
+		}
+		if err = c.enter(s, &o); err == nil && k == len(paths)-1 {
+			d, err = c.finished(ctx)
+		}
+		if changed := s.finished(nil); changed != nil {
+			if d != nil {
+				d.Close() // only read
+			}
+			d, err = nil, changed
+		}
+		done()
+		if err != nil {
+			return nil, cancelled(ctx, path, err)
+		}
 	}
-	return d, cancelled(ctx, path, err)
+	return d, nil
 }
 
 // ReadFrom is Read from r, named for errors; .npz and Parquet are read into memory, at most 4 GiB.
@@ -149,7 +174,6 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*datase
 		l.length, waits = b.Len(), false
 	}
 	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
-	o.survey.once = true
 	if err != nil {
 		return nil, cancelled(ctx, name, err)
 	}
@@ -158,9 +182,20 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*datase
 	return d, cancelled(ctx, name, err)
 }
 
+// readSource reads one file that cannot be read again.
 func readSource(s *source, o Options) (*dataset.Dataset, error) {
-	if err := o.check(); err != nil {
+	c := &collector{name: s.path}
+	o.survey.once = true
+	if err := c.enter(s, &o); err != nil {
 		return nil, err
+	}
+	return c.finished(s.ctx)
+}
+
+// enter enters the examples of a file. It leaves labels for all files in o.
+func (c *collector) enter(s *source, o *Options) error {
+	if err := o.check(); err != nil {
+		return err
 	}
 	name := o.Format
 	if name == "" || name == "auto" {
@@ -168,59 +203,60 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	}
 	f, err := formatNamed(name, false)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := o.parts.sameKind(s.path, f); err != nil {
-		return nil, err
+	if c.first.kind == "" {
+		c.first.path, c.first.kind, c.format = s.path, f.kind, f.name
+	} else if c.format = f.name; f.kind != c.first.kind {
+		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all "+
+			"parts to one format", s.path, f.name, c.first.path, c.first.kind)
 	}
-	if err := f.refuse(s.path, o); err != nil {
-		return nil, err
+	if err := f.refuse(s.path, *o); err != nil {
+		return err
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
-	if o.parts == nil {
-		o.remarks = &remarks{}
-	}
 	if o.Labels != "" {
-		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
-			return nil, err
+		if o.given, err = readLabels(s.ctx, o.Labels, *o); err != nil {
+			return err
+		}
+		o.Labels = ""
+	}
+	c.asked = *o
+	return f.enter(c, s, *o)
+}
+
+// finished returns the data set of all files, judged as a whole; nil if it was given away.
+func (c *collector) finished(ctx context.Context) (*dataset.Dataset, error) {
+	d, err := c.finish()
+	if err != nil || d == nil {
+		return nil, err
+	}
+	err = ctx.Err()
+	if err == nil && d.Y != nil && c.asked.Classes == nil && len(d.Classes) == 1 {
+		err = fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the "+
+			"right label column?", c.name, quote.Text(d.Classes[0]), d.N)
+	}
+	if d.Path, d.Format = c.name, c.format; err == nil {
+		err = remark(d, &c.remarks, c.asked)
+	}
+	if judgeIDs(d); err == nil {
+		err = d.MatchFeatures(c.asked.FeatureNames)
+	}
+	if err == nil && d.Prepared != nil {
+		if err = d.Validate(); err != nil {
+			err = fmt.Errorf("%s: %w; convert the data again", c.name, err)
 		}
 	}
-	d, err := f.read(s, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.parts != nil {
-		s.path = o.parts.name
-	}
-	if err := s.ctx.Err(); err != nil {
-		d.Close() // of what was only read: nothing to lose
-		return nil, err
-	}
-	if d.Y != nil && o.Classes == nil && len(d.Classes) == 1 {
-		defer d.Close() // of what was only read: nothing to lose
-		return nil, fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is "+
-			"it the right label column?", s.path, quote.Text(d.Classes[0]), d.N)
-	}
-	d.Path, d.Format = s.path, f.name
-	err = remark(d, o.remarks, o)
-	judgeIDs(d)
-	if err == nil {
-		err = d.MatchFeatures(o.FeatureNames)
-	}
-	if err != nil {
-		d.Close() // of what was only read: nothing to lose
-		return nil, err
-	}
-	if d.Prepared == nil { // else the file says it
-		if d.SHA256, err = d.Content().Hash(s.ctx); err != nil {
-			d.Close() // of what was only read: nothing to lose
-			return nil, err
-		}
-		if d.Evidence != nil {
+	if err == nil && d.Prepared == nil { // else the file says it
+		if d.SHA256, err = d.Content().Hash(ctx); err == nil && d.Evidence != nil {
 			d.SHA256 = d.Hash()
 		}
+	}
+	if err != nil {
+		d.Close() // only read
+		return nil, err
 	}
 	return d, nil
 }

@@ -114,11 +114,11 @@ func BenchmarkRead(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				f, err := formatNamed(detectFormat(s, file.o.NoLabels), false)
-				if err != nil {
-					b.Fatal(err)
+				c, o := &collector{name: "f"}, file.o
+				if err = c.enter(s, &o); err == nil {
+					_, err = c.finish()
 				}
-				if _, err := f.read(s, file.o); err != nil {
+				if err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -213,6 +213,24 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 	return nil
 }
 
+// judgeIDs warns of ids that several examples have.
+func judgeIDs(d *dataset.Dataset) {
+	first := make(map[string]int, len(d.IDs))
+	repeated, example := 0, ""
+	for i, id := range d.IDs {
+		if _, seen := first[id]; !seen {
+			first[id] = i
+		} else if repeated++; repeated == 1 {
+			example = fmt.Sprintf("%s of examples %d and %d", quote.Text(id), first[id]+1, i+1)
+		}
+	}
+	if repeated > 0 {
+		d.Warnings = append(d.Warnings,
+			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
+				"their names ("+option.Named("id-column")+")?", d.Path, repeated, example))
+	}
+}
+
 // BadExamples is the error of several bad examples, in the order of the file (Options.MaxErrors).
 type BadExamples struct {
 	Errs []error
@@ -319,3 +337,32 @@ type missingFile struct {
 
 func (e *missingFile) Error() string { return e.path + ": no such data file; check the path" }
 func (e *missingFile) Unwrap() error { return e.cause }
+
+// severalAtOnce returns a class name that is a list of classes, if the names that are lists are at
+// least three, and have no part that another name has not, as one or in a list; else "".
+func severalAtOnce(names []string) string {
+	const least = 3
+	for _, mark := range []string{"|", ";", ","} {
+		in, lists := map[string]int{}, [][]string(nil)
+		for _, name := range names {
+			parts := strings.Split(strings.Trim(name, "[](){}"), mark)
+			for k, part := range parts {
+				parts[k] = strings.Trim(part, " \"'")
+				in[parts[k]]++
+			}
+			if len(parts) > 1 {
+				lists = append(lists, parts)
+			}
+		}
+		all := len(lists) >= least && len(in) < len(names)
+		for _, parts := range lists {
+			all = all && !slices.ContainsFunc(parts, func(part string) bool {
+				return part == "" || in[part] < 2
+			})
+		}
+		if all {
+			return strings.Join(lists[0], mark)
+		}
+	}
+	return ""
+}

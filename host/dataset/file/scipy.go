@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// readSciPy enters the rows of a CSR matrix of scipy.sparse.save_npz, columns in any order.
-func (z *npz) readSciPy(b *builder) error {
+// enterSciPy enters the rows of a CSR matrix of scipy.sparse.save_npz, columns in any order.
+func (z *npz) enterSciPy(c *collector) error {
 	s := z.src
 	if err := z.checkFormat(); err != nil {
 		return err
@@ -22,11 +22,11 @@ func (z *npz) readSciPy(b *builder) error {
 		return err
 	}
 	n, d := shape[0], shape[1]
-	if err := b.checkShape(int(n), int(d), true); err != nil {
+	if err := c.checkShape(int(n), int(d), true); err != nil {
 		return err
 	}
-	if d < int64(b.o.Features) {
-		b.note("%s: found %d features of %d; the others are zero", s.path, d, b.o.Features)
+	if d < int64(c.o.Features) {
+		c.note("%s: found %d features of %d; the others are zero", s.path, d, c.o.Features)
 	}
 	starts, err := z.integers("indptr", int(n)+1, int(n)+1)
 	if err != nil {
@@ -53,13 +53,13 @@ func (z *npz) readSciPy(b *builder) error {
 	if starts[0] != 0 {
 		return s.errorf("array \"indptr\" begins with %d, wanted 0", starts[0])
 	}
-	b.width = max(int(d), b.o.Features)
+	c.pile.width = max(int(d), c.o.Features)
 	var row []entry
 	var value [1]float32
 	for i := range int(n) {
 		count := starts[i+1] - starts[i]
 		if count < 0 || starts[i+1] > starts[n] {
-			return b.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted numbers "+
+			return c.faults.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted numbers "+
 				"that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
 		}
 		row = row[:0]
@@ -67,11 +67,11 @@ func (z *npz) readSciPy(b *builder) error {
 		for range count {
 			rawColumn, err := columns.next()
 			if err != nil {
-				return b.fatal(err)
+				return c.faults.fatal(err)
 			}
 			rawValue, err := values.next()
 			if err != nil {
-				return b.fatal(err)
+				return c.faults.fatal(err)
 			}
 			j, _ := columns.Integer(rawColumn)
 			sorted = sorted && (len(row) == 0 || j > row[len(row)-1].column)
@@ -81,10 +81,10 @@ func (z *npz) readSciPy(b *builder) error {
 		if !sorted {
 			slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
 		}
-		if fault := b.sparseRow(row, d); fault != "" {
-			err = b.reject(s.errorf("example %d, %s", i+1, fault), i+1)
+		if fault := c.pile.sparseRow(row, d); fault != "" {
+			err = c.reject(s.errorf("example %d, %s", i+1, fault), i+1)
 		} else {
-			err = b.accept(i + 1)
+			err = c.accept(i + 1)
 		}
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (z *npz) readSciPy(b *builder) error {
 	}
 	for _, array := range []*elements{columns, values} {
 		if err := array.end(); err != nil {
-			return b.fatal(err)
+			return c.faults.fatal(err)
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ type entry struct {
 }
 
 // sparseRow enters one example of d columns; it returns what is wrong with it.
-func (b *builder) sparseRow(row []entry, d int64) string {
+func (p *pile) sparseRow(row []entry, d int64) string {
 	last := int64(-1)
 	for _, e := range row {
 		v := e.value
@@ -119,8 +119,8 @@ func (b *builder) sparseRow(row []entry, d int64) string {
 			return fmt.Sprintf("column %d: %s", e.column+1, decimal.FaultOf(v))
 		}
 		last = e.column
-		if v = decimal.Flush(v, &b.subnormals); math.Float32bits(v) != 0 {
-			b.columns, b.values = append(b.columns, int32(e.column)), append(b.values, v)
+		if v = decimal.Flush(v, &p.subnormals); math.Float32bits(v) != 0 {
+			p.columns, p.values = append(p.columns, int32(e.column)), append(p.values, v)
 		}
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
@@ -278,6 +279,14 @@ func (s *source) errorAt(line, column int, format string, args ...any) error {
 		return fmt.Errorf("%s:%d: %w", s.path, line, err)
 	}
 	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
+}
+
+// wrap puts the path before an error, unless reading failed and it is there.
+func (s *source) wrap(err error) error {
+	if strings.HasPrefix(err.Error(), s.path+":") {
+		return err
+	}
+	return s.errorf("%w", err)
 }
 
 // passed returns how many bytes of the file the lines up to the current one have.

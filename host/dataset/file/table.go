@@ -67,7 +67,7 @@ func Encode(e *dataset.Encoding, columnNames []string, rows [][]*string, unseen 
 	if columnNames != nil {
 		width = len(columnNames)
 	}
-	c, fault := chooseColumns(columnNames, width, o.forTable(columnNames))
+	c, fault := chooseColumns(columnNames, width, o.forTable(columnNames), nil)
 	if fault != "" {
 		return dataset.Examples{}, nil, fmt.Errorf("columns: %s", fault)
 	}
@@ -102,7 +102,7 @@ func Encode(e *dataset.Encoding, columnNames []string, rows [][]*string, unseen 
 		marks.Starts = append(marks.Starts, int64(len(marks.Values)))
 	}
 	marks.D = s.Width()
-	if x, err = s.Encode(context.Background(), nil, marks); err != nil {
+	if x, err = s.Encode(context.Background(), marks); err != nil {
 		return dataset.Examples{}, nil, err
 	}
 	d := dataset.Dataset{Examples: x}

@@ -125,7 +125,7 @@ func TestTextFeaturesAreCapped(t *testing.T) {
 		slices.Contains(terms, "a29998") {
 		t.Errorf("%d terms, the last of them %q", len(terms), terms[len(terms)-3:])
 	}
-	if want := []string{"said", "1023", "30000", "31023"}; len(d.Notes) == 0 ||
+	if want := []string{"said", "1023", "30000", "text-features=31023"}; len(d.Notes) == 0 ||
 		!facts.Told(d.Notes[0], strings.Join(want, " ")) {
 		t.Errorf("found the notes %q, wanted one with %q", d.Notes, want)
 	}
@@ -251,14 +251,17 @@ func TestTextStream(t *testing.T) {
 		fmt.Fprintf(&b, "word%d common,%c\n", i%7+i/150000*100, 'a'+i%2)
 	}
 	o := withText(features.TextOptions{Columns: []string{"said"}})
-	s, err := openStream(func(yield func(*dataset.Dataset, error) bool) {
+	s, err := openStream(func(block func(*dataset.Dataset) error) error {
 		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
-		if err == nil {
-			err = (&blockState{}).read(src, o, yield)
-		}
 		if err != nil {
-			yield(nil, err)
+			return err
 		}
+		c := &collector{name: "f", block: block}
+		o.survey.once = true
+		if err = c.enter(src, &o); err == nil {
+			_, err = c.finish()
+		}
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,6 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.encodedAs(&options); err != nil {
 		return err
 	}
-	options.Spill = true
 	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err

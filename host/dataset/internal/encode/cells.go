@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Encoder collects examples of a table of more than numbers, as sparse rows of marks, one for each
@@ -35,7 +35,7 @@ type Encoder struct {
 	terms   *termReader   // nil until there is a text
 	at      []int         // where each term was in row last
 	weights []float64     // of weigh
-	growth  store.Growth  // of marks
+	growth  memory.Growth // of marks
 	lenient bool          // words among numbers are missing values
 	Commas  bool          // numbers have decimal commas
 	first   map[int32]int // where the marks of unknown levels are found first

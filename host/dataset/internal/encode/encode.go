@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // census counts what the examples have of each mark.
@@ -34,8 +33,7 @@ func (s *Encoder) count(e dataset.Examples) *census {
 }
 
 // Encode returns features of rows of marks; the first time it learns the recipe.
-func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
-	e dataset.Examples) (dataset.Examples, error) {
+func (s *Encoder) Encode(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
 	all := s.count(e)
 	if s.recipe == nil {
 		if err := s.learn(e, all); err != nil {
@@ -51,7 +49,7 @@ func (s *Encoder) Encode(ctx context.Context, room *store.Scratch,
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	return s.features(ctx, room, e)
+	return s.features(ctx, e)
 }
 
 // learn makes the recipe of all marks that good examples have.
@@ -167,8 +165,7 @@ type weight struct {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *Encoder) features(ctx context.Context, room *store.Scratch,
-	e dataset.Examples) (dataset.Examples, error) {
+func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
 	const told = 1 << 12 // examples at a time
 	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example",
 		Total: int64(e.N)})
@@ -214,14 +211,7 @@ func (s *Encoder) features(ctx context.Context, room *store.Scratch,
 			most++
 		}
 	}
-	var err error
-	if x.Columns, err = store.RoomOf[int32](room, most); err != nil {
-		return dataset.Examples{}, err
-	}
-	if x.Values, err = store.RoomOf[float32](room, most); err != nil {
-		return dataset.Examples{}, err
-	}
-	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
+	x.Columns, x.Values = make([]int32, 0, most), make([]float32, 0, most)
 	var row []weight
 	for i := range e.N {
 		if i%told == 0 {

@@ -3,7 +3,6 @@ package file
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -200,26 +199,6 @@ func (c *collector) reject(err error, place int) error {
 	c.seen++
 	c.pile.drop()
 	return c.faults.reject(err, place)
-}
-
-// lines calls line with every line of the file and decides about the examples that it enters.
-func (c *collector) lines(line func(line []byte) (entered bool, err error)) error {
-	for {
-		text, err := c.src.next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return c.faults.fatal(err)
-		}
-		entered, err := line(text)
-		if !entered {
-			continue
-		}
-		if err := c.decide(err, c.src.line); err != nil {
-			return err
-		}
-	}
 }
 
 // note keeps a remark for the user, once.

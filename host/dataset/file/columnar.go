@@ -174,7 +174,8 @@ func (r *columnarReader) group(g, n int) error {
 	}
 	names := r.columns.featureNames()
 	return r.c.adopt(x, setOthers, func(i, j int, v float32) error {
-		fault := r.c.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]), decimal.FaultOf(v))
+		fault := r.c.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]),
+			decimal.FaultOf(v))
 		return advise(r.c.o, fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
 	})
 }
@@ -229,8 +230,8 @@ func (r *columnarReader) mixedGroup(x []float32, texts [][]*string, n int,
 			if fault == "" {
 				continue
 			}
-			err = advise(r.c.o, r.c.src.errorf("example %d, column %s: %s", r.c.number(), quote.Text(names[k]),
-				fault), missing)
+			err = advise(r.c.o, r.c.src.errorf("example %d, column %s: %s", r.c.number(),
+				quote.Text(names[k]), fault), missing)
 		}
 		if err := r.c.decide(err, r.c.number()); err != nil {
 			return err

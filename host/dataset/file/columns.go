@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
@@ -35,8 +36,8 @@ const (
 	ignored
 )
 
-// chooseColumns returns what each column is for, by o; the string says what is wrong. r, if not nil,
-// gets remarks.
+// chooseColumns returns what each column is for, by o; the string says what is wrong. Remarks go to
+// r, unless it is nil.
 func chooseColumns(names []string, width int, o Options, r *remarks) (columns, string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if o.Encoding != nil && names != nil && o.FeatureNames != nil {
@@ -302,8 +303,8 @@ func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault s
 	return j, ""
 }
 
-// resolve decides what the columns of a table are for, and what its cells become; kinds returns what
-// the features among the columns hold. places says what errors count, "line" or "example".
+// resolve decides what the columns of a table are for, and what its cells become. kinds returns
+// what the features among the columns hold; places says what errors count, "line" or "example".
 func (c *collector) resolve(t *columns, names []string, width int, places string,
 	kinds func() ([]string, string)) (fault string) {
 	if *t, fault = chooseColumns(names, width, c.o, &c.remarks); fault != "" {
@@ -407,4 +408,43 @@ func (c *columns) cells(path, places string, kinds []string, o Options) (*encode
 	e := encode.New(path, places, sources, *o.Encode)
 	e.Commas = o.survey.commas
 	return e, ""
+}
+
+// option names column j as flags do.
+func (c *columns) option(j int) string {
+	if c.names != nil && c.names[j] != "" && c.names[j] == quote.Short(c.names[j]) &&
+		!strings.Contains(c.names[j], ",") {
+		return c.names[j]
+	}
+	return fmt.Sprint(j + 1)
+}
+
+// asked returns what the user says that columns are: nothing if o is nil.
+func (c *columns) asked(o *features.EncodeOptions) (asked map[int]string, fault string) {
+	if o == nil {
+		return nil, ""
+	}
+	asked = make(map[int]string, len(o.Categories)+len(o.Text.Columns))
+	for _, list := range []struct {
+		kind, what string
+		columns    []string
+	}{{dataset.KindCategory, "a category", o.Categories}, {dataset.KindText, "a text",
+		o.Text.Columns}} {
+		for _, text := range list.columns {
+			j, fault := c.find(strings.TrimSpace(text), list.what)
+			if fault == "" && c.role[j] != feature {
+				fault = fmt.Sprintf("found %s, asked for as %s, among the columns that are no features, "+
+					"wanted one or the other", c.describe(j), list.what)
+			}
+			if fault == "" && asked[j] != "" && asked[j] != list.kind {
+				fault = fmt.Sprintf("found %s, asked for as a category, among the texts, wanted one or the "+
+					"other", c.describe(j))
+			}
+			if fault != "" {
+				return nil, fault
+			}
+			asked[j] = list.kind
+		}
+	}
+	return asked, ""
 }

@@ -193,24 +193,6 @@ func (r *csvReader) mixedRow() error {
 	return nil
 }
 
-// pointed returns a number with a point for its decimal comma, and what is wrong with it.
-func (r *record) pointed(field []byte) ([]byte, string) {
-	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
-		return field, ""
-	}
-	if bytes.IndexByte(field, '.') >= 0 {
-		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"("+option.Named("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
-	}
-	at := bytes.IndexByte(field, ',')
-	if at < 0 || at != bytes.LastIndexByte(field, ',') {
-		return field, ""
-	}
-	field = bytes.Clone(field)
-	field[at] = '.'
-	return field, ""
-}
-
 // widthFault is the error of a record that has not as many fields as the first.
 func (r *csvReader) widthFault() error {
 	return r.rec.src.errorAt(r.rec.line, r.rec.column(len(r.columns.role)),
@@ -345,37 +327,4 @@ func (r *csvReader) resolve() error {
 		r.c.pile.x = []float32{}
 	}
 	return nil
-}
-
-// fields returns the trimmed texts of the current record.
-func (r *record) fields() []string {
-	texts := make([]string, len(r.ends))
-	for j := range texts {
-		texts[j] = string(decimal.Trim(r.field(j)))
-	}
-	return texts
-}
-
-// place returns the line and column, from 1, where field j begins, or where its end is missing.
-func (r *record) place(j int) (line, column int) {
-	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
-		return r.line, r.rawColumn(j)
-	}
-	if r.places != nil {
-		p := r.places[min(j, len(r.places)-1)]
-		return p.line, p.column
-	}
-	if j == 0 {
-		return r.line, 1
-	}
-	if j >= len(r.ends) {
-		return r.line, len(r.text) + 1
-	}
-	return r.line, int(r.ends[j-1]) + 2
-}
-
-// column is the column of place.
-func (r *record) column(j int) int {
-	_, column := r.place(j)
-	return column
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 
@@ -13,7 +14,7 @@ import (
 
 // libsvmReader takes lines apart; the builder collects what they hold.
 type libsvmReader struct {
-	*collector
+	c    *collector
 	base int // what the indices count from
 	most int // largest column, counted from 1, that is allowed
 }
@@ -23,15 +24,28 @@ func enterLIBSVM(c *collector, s *source, o Options) error {
 	if err := c.next(s, o); err != nil {
 		return err
 	}
-	r := &libsvmReader{collector: c, base: 1, most: s.limits.columns}
+	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}
 	if o.ZeroBased {
 		r.base = 0
 	}
 	if o.Features > 0 {
 		r.most = min(r.most, o.Features)
 	}
-	if err := c.lines(r.line); err != nil {
-		return err
+	for {
+		line, err := s.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return c.faults.fatal(err)
+		}
+		entered, fault := r.line(line)
+		if !entered {
+			continue
+		}
+		if err := c.decide(fault, s.line); err != nil {
+			return err
+		}
 	}
 	p := &c.pile
 	if o.Features > 0 {
@@ -52,8 +66,8 @@ func enterLIBSVM(c *collector, s *source, o Options) error {
 
 // line enters one line, unless it is blank.
 func (r *libsvmReader) line(line []byte) (entered bool, err error) {
-	if r.settled {
-		r.most = min(r.most, r.pile.width)
+	if r.c.settled {
+		r.most = min(r.most, r.c.pile.width)
 	}
 	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 		line = line[:comment]
@@ -71,7 +85,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	if err != nil {
 		return err
 	}
-	p := &r.pile
+	p := &r.c.pile
 	columns, values, last := p.columns, p.values, -1
 	for {
 		i = skipSpace(line, i)
@@ -94,7 +108,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 			number := cutField(line[i:])
 			if v, ok = decimal.Parse(number); !ok {
 				p.columns, p.values = columns, values
-				return r.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
+				return r.c.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
 			}
 			end = i + len(number)
 		}
@@ -108,7 +122,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	}
 	p.columns, p.values = columns, values
 	if last >= p.width {
-		p.width, p.widest = last+1, r.src.line
+		p.width, p.widest = last+1, r.c.src.line
 	}
 	return nil
 }
@@ -119,17 +133,17 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	colon := bytes.IndexByte(field, ':')
 	end := i + len(field)
 	switch {
-	case colon >= 0 && r.inline():
-		return 0, r.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …",
+	case colon >= 0 && r.c.inline():
+		return 0, r.c.src.errorfAt(i, "found %s where the label belongs, wanted label index:value …",
 			quote.Text(string(field)))
 	case colon >= 0:
 		end = i
 	case bytes.IndexByte(field, ',') >= 0:
-		return 0, r.src.errorfAt(i, "found the label %s, wanted a single one; several labels per "+
+		return 0, r.c.src.errorfAt(i, "found the label %s, wanted a single one; several labels per "+
 			"example are not supported (a CSV file? then ask for that format)", quote.Text(string(field)))
-	case r.inline():
-		if fault := r.labels.set(field); fault != "" {
-			return 0, r.src.errorfAt(i, "%s", fault)
+	case r.c.inline():
+		if fault := r.c.labels.set(field); fault != "" {
+			return 0, r.c.src.errorfAt(i, "%s", fault)
 		}
 	}
 	return r.query(line, end), nil
@@ -141,9 +155,9 @@ func (r *libsvmReader) query(line []byte, i int) int {
 	if !bytes.HasPrefix(line[i:], []byte("qid:")) {
 		return i
 	}
-	if len(r.notes) == 0 {
-		r.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.src.path,
-			r.src.line)
+	if len(r.c.notes) == 0 {
+		r.c.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.c.src.path,
+			r.c.src.line)
 	}
 	field := cutField(line[i:])
 	return i + len(field)
@@ -157,24 +171,24 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	index := int(number)
 	column := index - r.base
 	switch {
-	case !found || err != nil || index > r.src.limits.columns-1+r.base:
-		return r.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
-			quote.Text(string(field)), r.base, r.src.limits.columns-1+r.base)
+	case !found || err != nil || index > r.c.src.limits.columns-1+r.base:
+		return r.c.src.errorfAt(start, "found %s, wanted index:value with a whole index from %d to %d",
+			quote.Text(string(field)), r.base, r.c.src.limits.columns-1+r.base)
 	case column < 0:
-		return r.src.errorfAt(start,
+		return r.c.src.errorfAt(start,
 			"found feature index 0, wanted indices from 1; if the file counts from 0, say so")
 	case column == last:
-		return r.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
+		return r.c.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
 	case column < last:
-		return r.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index,
+		return r.c.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index,
 			last+r.base)
 	}
-	if r.settled && r.o.Features == 0 {
-		return r.src.errorfAt(start,
+	if r.c.settled && r.c.o.Features == 0 {
+		return r.c.src.errorfAt(start,
 			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
 				"features there are ("+option.Named("features")+")", index, r.most-1+r.base)
 	}
-	return r.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
+	return r.c.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)
 }
 

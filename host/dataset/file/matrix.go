@@ -81,7 +81,8 @@ func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 }
 
 // enterArray returns a reader of a matrix of examples × features behind a header.
-func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *source, Options) error {
+func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *source,
+	Options) error {
 	return func(c *collector, s *source, o Options) error {
 		if err := c.next(s, o); err != nil {
 			return err
@@ -177,7 +178,7 @@ func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 	return readElements(c, r, t, n, d, func(part []float32) error {
 		for len(part) > 0 {
 			k := min(d-j, len(part))
-			if at := c.flush(part[:k]); at >= 0 && bad < 0 {
+			if at := p.flush(part[:k], c.prepared == nil); at >= 0 && bad < 0 {
 				bad = j + at
 			}
 			p.x = append(p.x, part[:k]...)
@@ -187,7 +188,7 @@ func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 			}
 			var err error
 			if bad >= 0 {
-				err = c.reject(c.cellFault(c.number()-1, bad, p.x[p.begin+bad]), c.number())
+				err = c.reject(cellFault(c.src, c.number()-1, bad, p.x[p.begin+bad]), c.number())
 			} else {
 				err = c.accept(c.number())
 			}
@@ -204,7 +205,8 @@ func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 const partLength = 1 << 14
 
 // readElements reads n·d elements as float32, partLength at a time, which take may change.
-func readElements(c *collector, r io.Reader, t numberType, n, d int, take func([]float32) error) error {
+func readElements(c *collector, r io.Reader, t numberType, n, d int,
+	take func([]float32) error) error {
 	decode := t.decoder()
 	raw, part := make([]byte, partLength*t.Size), make([]float32, partLength)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
@@ -241,28 +243,9 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	return nil
 }
 
-// flush sets subnormal values to +0, unless they were prepared, and returns the first place that is
-// not finite, or -1.
-func (c *collector) flush(row []float32) int {
-	bad := -1
-	for j, v := range row {
-		switch bits := math.Float32bits(v); bits & 0x7f800000 {
-		case 0x7f800000:
-			if bad < 0 {
-				bad = j
-			}
-		case 0:
-			if bits<<1 != 0 && c.prepared == nil {
-				row[j] = decimal.Flush(v, &c.pile.subnormals)
-			}
-		}
-	}
-	return bad
-}
-
 // cellFault is the error of a value that is not finite, i and j from 0.
-func (c *collector) cellFault(i, j int, v float32) error {
-	return c.src.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
+func cellFault(s *source, i, j int, v float32) error {
+	return s.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
 }
 
 // enterColumns is enterRows of elements in Fortran's order, which must all be there first.
@@ -284,10 +267,13 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 			}
 		}
 	}
-	return c.adopt(x, func(int) error { return nil }, c.cellFault)
+	return c.adopt(x, func(int) error { return nil }, func(i, j int, v float32) error {
+		return cellFault(c.src, i, j, v)
+	})
 }
 
-// adopt enters the rows of x, which it takes, as segments; label and value word the errors of a row.
+// adopt enters the rows of x, which it takes, as a segment; label and value word the errors of a
+// row.
 func (c *collector) adopt(x []float32, label func(i int) error,
 	value func(i, j int, v float32) error) error {
 	d := c.pile.width
@@ -295,7 +281,7 @@ func (c *collector) adopt(x []float32, label func(i int) error,
 	for i := range len(x) / d {
 		row := x[i*d : (i+1)*d]
 		err := label(i)
-		if j := c.flush(row); j >= 0 && err == nil {
+		if j := c.pile.flush(row, c.prepared == nil); j >= 0 && err == nil {
 			err = value(c.number()-1, j, row[j])
 		}
 		if err != nil {

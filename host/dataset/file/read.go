@@ -1,8 +1,8 @@
 // Package file reads data sets from files of any format, and writes them.
 //
 // Bytes become examples in few steps. A source opens and unpacks a file and counts its lines
-// (source.go, encoding.go). The format is found (read.go), and its reader takes the bytes apart: for
-// a CSV, what separates the fields and what its columns hold are found first (sniff.go), then
+// (source.go, encoding.go). The format is found (read.go), and its reader takes the bytes apart.
+// For a CSV, its separator, header and kinds of columns are found first (sniff.go, kinds.go), then
 // records are split (records.go), columns get their roles (columns.go), and cells become values
 // (csv.go, and package encode for more than numbers). A collector keeps the values, labels and row
 // numbers of good examples and makes the data set of them (collect.go, pile.go).
@@ -27,11 +27,12 @@ import (
 // A format is one way to write examples.
 type format struct {
 	name  string
-	kind  string                                                  // tables have columns, which can be chosen; parts have one kind
-	lines bool                                                    // it is written line by line
-	names []string                                                // file name extensions
-	magic func(head []byte) bool                                  // whether a file begins so; nil if that does not tell
-	enter func(*collector, *source, Options) error                // enters the examples of a file
+	kind  string                 // tables have columns, which can be chosen; all files have one kind
+	lines bool                   // it is written line by line
+	names []string               // file name extensions
+	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
+	// enter enters the examples of a file.
+	enter func(*collector, *source, Options) error
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
 }
 

@@ -3,10 +3,12 @@ package file
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
-	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -223,81 +225,6 @@ func (r *record) ahead(n int) *record {
 	return &record{src: s, layout: r.layout, delim: r.delim, usual: r.usual, begun: true}
 }
 
-// detect finds out what separates fields from the first lines; it returns the first.
-func (r *record) detect(line []byte) []byte {
-	line = bytes.Clone(line) // peek moves what it lies in
-	most := 2
-	if r.layout.lenient {
-		most = 12
-	}
-	telling := [][]byte{line}
-	if line[0] == '#' {
-		telling = nil
-	}
-	for next := range bytes.Lines(r.src.peek(1 << 16)) {
-		if len(telling) == most {
-			break
-		}
-		if next = bytes.TrimRight(next, "\r\n"); len(bytes.Trim(next, " \t")) > 0 && next[0] != '#' {
-			telling = append(telling, next)
-		}
-	}
-	if telling == nil {
-		telling = [][]byte{line}
-	}
-	steady, fields := steadySeparator(telling)
-	if r.delim = r.layout.separator; r.delim == 0 && r.layout.lenient {
-		r.delim = steady
-	}
-	if r.delim == 0 {
-		r.delim = detectDelimiter(telling, extension(r.src.path) == ".tsv", r.layout)
-	}
-	if r.usual = countFields(telling[0], r.delim); r.layout.lenient && r.delim == steady {
-		r.usual = fields
-	}
-	return line
-}
-
-// steadySeparator returns the character that cuts the last lines, at least half of them and three,
-// into one number of fields, the largest, and that number; 0 if none does. Blanks cut all lines, if
-// into more fields than tabs.
-func steadySeparator(lines [][]byte) (separator byte, fields int) {
-	for _, c := range []byte{'\t', ';', '|', ','} {
-		n, run := countFields(lines[len(lines)-1], c), 0
-		for k := len(lines) - 1; k >= 0 && countFields(lines[k], c) == n; k-- {
-			run++
-		}
-		if run >= 3 && 2*run >= len(lines) && n > max(fields, 1) {
-			separator, fields = c, n
-		}
-	}
-	blanks := countFields(lines[0], ' ')
-	if separator == '\t' && blanks > fields && !slices.ContainsFunc(lines,
-		func(line []byte) bool { return countFields(line, ' ') != blanks }) {
-		return ' ', blanks
-	}
-	return separator, fields
-}
-
-// countFields returns how many fields a line has.
-func countFields(line []byte, delim byte) (n int) {
-	if delim == ' ' {
-		for range blankFields(line) {
-			n++
-		}
-		return n
-	}
-	quoted := false
-	for _, c := range line {
-		if c == '"' {
-			quoted = !quoted
-		} else if c == delim && !quoted {
-			n++
-		}
-	}
-	return n + 1
-}
-
 // blankFields yields where the fields of a line between blanks begin and end; quotes hold blanks.
 func blankFields(line []byte) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
@@ -345,36 +272,53 @@ func (r *record) rawColumn(j int) int {
 	return len(r.raw) + 1
 }
 
-// detectDelimiter returns the comma if the first line has one outside of quotes, else tab or
-// semicolon; tab first in .tsv, no comma with decimal commas. Without them it is blanks if the
-// second line has as many fields or one more, as R's have; else the comma.
-func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
-	var seen [256]bool
-	quoted := false
-	for _, c := range lines[0] {
-		if c == '"' {
-			quoted = !quoted
-		} else if !quoted {
-			seen[c] = true
-		}
+// pointed returns a number with a point for its decimal comma, and what is wrong with it.
+func (r *record) pointed(field []byte) ([]byte, string) {
+	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
+		return field, ""
 	}
-	order := []byte{',', '\t', ';'}
-	if tsv {
-		order = []byte{'\t', ',', ';'}
+	if bytes.IndexByte(field, '.') >= 0 {
+		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
+			"("+option.Named("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
 	}
-	if l.comma {
-		order = []byte{';', '\t'}
+	at := bytes.IndexByte(field, ',')
+	if at < 0 || at != bytes.LastIndexByte(field, ',') {
+		return field, ""
 	}
-	for _, c := range order {
-		if seen[c] {
-			return c
-		}
+	field = bytes.Clone(field)
+	field[at] = '.'
+	return field, ""
+}
+
+// fields returns the trimmed texts of the current record.
+func (r *record) fields() []string {
+	texts := make([]string, len(r.ends))
+	for j := range texts {
+		texts[j] = string(decimal.Trim(r.field(j)))
 	}
-	if l.blanks && seen[' '] && len(lines) > 1 {
-		first, second := countFields(lines[0], ' '), countFields(lines[1], ' ')
-		if first > 1 && (second == first || second == first+1) {
-			return ' '
-		}
+	return texts
+}
+
+// place returns the line and column, from 1, where field j begins, or where its end is missing.
+func (r *record) place(j int) (line, column int) {
+	if r.delim == ' ' && (r.places == nil || r.places[len(r.places)-1].line == r.line) {
+		return r.line, r.rawColumn(j)
 	}
-	return ','
+	if r.places != nil {
+		p := r.places[min(j, len(r.places)-1)]
+		return p.line, p.column
+	}
+	if j == 0 {
+		return r.line, 1
+	}
+	if j >= len(r.ends) {
+		return r.line, len(r.text) + 1
+	}
+	return r.line, int(r.ends[j-1]) + 2
+}
+
+// column is the column of place.
+func (r *record) column(j int) int {
+	_, column := r.place(j)
+	return column
 }

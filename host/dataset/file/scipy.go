@@ -59,8 +59,8 @@ func (z *npz) enterSciPy(c *collector) error {
 	for i := range int(n) {
 		count := starts[i+1] - starts[i]
 		if count < 0 || starts[i+1] > starts[n] {
-			return c.faults.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted numbers "+
-				"that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
+			return c.faults.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
+				"numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
 		}
 		row = row[:0]
 		sorted := true

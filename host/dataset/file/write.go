@@ -11,7 +11,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -92,7 +91,7 @@ func writeTo(ctx context.Context, file io.Writer, path string, f format, d *data
 	o WriteOptions) error {
 	_, task := progress.Begin(ctx, writingOf(path, f, d))
 	defer task.End()
-	z, err := packing.Writer(path, file)
+	z, err := packer(path, file)
 	if err != nil {
 		return err
 	}
@@ -338,4 +337,27 @@ func checkMade(d *dataset.Dataset, path string, f format) error {
 		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
 	}
 	return d.Validate()
+}
+
+// writing writes to w until ctx ends, and looks at ctx every mebibyte.
+type writing struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w writing) Write(p []byte) (n int, err error) {
+	const most = 1 << 20
+	for {
+		if err := w.ctx.Err(); err != nil {
+			return n, fmt.Errorf("writing was cancelled: %w", err)
+		}
+		part := p[n:min(n+most, len(p))]
+		k, err := w.w.Write(part)
+		if n += k; err != nil || n == len(p) {
+			return n, err
+		}
+		if k < len(part) {
+			return n, io.ErrShortWrite
+		}
+	}
 }

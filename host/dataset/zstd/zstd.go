@@ -9,11 +9,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/packing"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 func init() {
-	packing.Register(packing.Packing{
+	file.RegisterPacking(file.Packing{
 		Name: "zstd", Magic: []byte{0x28, 0xb5, 0x2f, 0xfd}, Ending: ".zst",
 		Reader: func(r io.Reader, window uint64) (io.ReadCloser, error) {
 			// One goroutine, so that nothing runs on when reading ends early.
@@ -28,7 +28,7 @@ func init() {
 			return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		},
 	})
-	packing.Register(packing.Packing{
+	file.RegisterPacking(file.Packing{
 		Name: "gzip", Magic: []byte{0x1f, 0x8b}, Ending: ".gz",
 		Reader: func(r io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(r) },
 		Writer: func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil },

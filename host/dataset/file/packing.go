@@ -1,5 +1,4 @@
-// Package packing is the table of the ways to compress a file as a whole.
-package packing
+package file
 
 import (
 	"bytes"
@@ -36,20 +35,20 @@ var packings = []Packing{{
 // errPacking marks a packing whose package the program does not import.
 var errPacking = errors.New("packing is not part of this program")
 
-// Missing returns the error of a packing without functions.
-func (p *Packing) Missing() error {
+// missing returns the error of a packing without functions.
+func (p *Packing) missing() error {
 	return fmt.Errorf("%w: got %s, want one of gzip (import package host/dataset/%s, or repack the "+
 		"file)", errPacking, p.Name, p.Name)
 }
 
-// Register adds p, in place of an older packing of its name. Init functions call it.
-func Register(p Packing) {
+// RegisterPacking adds p, in place of an older packing of its name. Init functions call it.
+func RegisterPacking(p Packing) {
 	isOld := func(old Packing) bool { return old.Name == p.Name }
 	packings = append(slices.DeleteFunc(packings, isOld), p)
 }
 
-// Of returns the packing of a file that begins with magic; nil if it is none.
-func Of(magic []byte) *Packing {
+// packingOf returns the packing of a file that begins with magic; nil if it is none.
+func packingOf(magic []byte) *Packing {
 	k := slices.IndexFunc(packings, func(p Packing) bool { return bytes.HasPrefix(magic, p.Magic) })
 	if k < 0 {
 		return nil
@@ -57,14 +56,14 @@ func Of(magic []byte) *Packing {
 	return &packings[k]
 }
 
-// Writer returns what packs a file of that path, nil if its ending asks for none.
-func Writer(path string, w io.Writer) (io.WriteCloser, error) {
+// packer returns what packs a file of that path, nil if its ending asks for none.
+func packer(path string, w io.Writer) (io.WriteCloser, error) {
 	for _, p := range packings {
 		if !strings.HasSuffix(strings.ToLower(path), p.Ending) {
 			continue
 		}
 		if p.Writer == nil {
-			return nil, p.Missing()
+			return nil, p.missing()
 		}
 		return p.Writer(w)
 	}

@@ -1,0 +1,324 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// detect finds out what separates fields from the first lines; it returns the first.
+func (r *record) detect(line []byte) []byte {
+	line = bytes.Clone(line) // peek moves what it lies in
+	most := 2
+	if r.layout.lenient {
+		most = 12
+	}
+	telling := [][]byte{line}
+	if line[0] == '#' {
+		telling = nil
+	}
+	for next := range bytes.Lines(r.src.peek(1 << 16)) {
+		if len(telling) == most {
+			break
+		}
+		if next = bytes.TrimRight(next, "\r\n"); len(bytes.Trim(next, " \t")) > 0 && next[0] != '#' {
+			telling = append(telling, next)
+		}
+	}
+	if telling == nil {
+		telling = [][]byte{line}
+	}
+	steady, fields := steadySeparator(telling)
+	if r.delim = r.layout.separator; r.delim == 0 && r.layout.lenient {
+		r.delim = steady
+	}
+	if r.delim == 0 {
+		r.delim = detectDelimiter(telling, extension(r.src.path) == ".tsv", r.layout)
+	}
+	if r.usual = countFields(telling[0], r.delim); r.layout.lenient && r.delim == steady {
+		r.usual = fields
+	}
+	return line
+}
+
+// steadySeparator returns the character that cuts the last lines, at least half of them and three,
+// into one number of fields, the largest, and that number; 0 if none does. Blanks cut all lines, if
+// into more fields than tabs.
+func steadySeparator(lines [][]byte) (separator byte, fields int) {
+	for _, c := range []byte{'\t', ';', '|', ','} {
+		n, run := countFields(lines[len(lines)-1], c), 0
+		for k := len(lines) - 1; k >= 0 && countFields(lines[k], c) == n; k-- {
+			run++
+		}
+		if run >= 3 && 2*run >= len(lines) && n > max(fields, 1) {
+			separator, fields = c, n
+		}
+	}
+	blanks := countFields(lines[0], ' ')
+	if separator == '\t' && blanks > fields && !slices.ContainsFunc(lines,
+		func(line []byte) bool { return countFields(line, ' ') != blanks }) {
+		return ' ', blanks
+	}
+	return separator, fields
+}
+
+// detectDelimiter returns the comma if the first line has one outside of quotes, else tab or
+// semicolon; tab first in .tsv, no comma with decimal commas. Without them it is blanks if the
+// second line has as many fields or one more, as R's have; else the comma.
+func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
+	var seen [256]bool
+	quoted := false
+	for _, c := range lines[0] {
+		if c == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			seen[c] = true
+		}
+	}
+	order := []byte{',', '\t', ';'}
+	if tsv {
+		order = []byte{'\t', ',', ';'}
+	}
+	if l.comma {
+		order = []byte{';', '\t'}
+	}
+	for _, c := range order {
+		if seen[c] {
+			return c
+		}
+	}
+	if l.blanks && seen[' '] && len(lines) > 1 {
+		first, second := countFields(lines[0], ' '), countFields(lines[1], ' ')
+		if first > 1 && (second == first || second == first+1) {
+			return ' '
+		}
+	}
+	return ','
+}
+
+// countFields returns how many fields a line has.
+func countFields(line []byte, delim byte) (n int) {
+	if delim == ' ' {
+		for range blankFields(line) {
+			n++
+		}
+		return n
+	}
+	quoted := false
+	for _, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		} else if c == delim && !quoted {
+			n++
+		}
+	}
+	return n + 1
+}
+
+// joinHeader returns the names of columns, with those of a second row where the first leaves some
+// empty, as a spreadsheet with merged cells does, and no field of the second is a number. line is
+// that of the second row, 0 without one.
+func (r *record) joinHeader(names []string) (joined []string, line int) {
+	if !slices.Contains(names[1:], "") {
+		return names, 0
+	}
+	next := r.ahead(sniffed)
+	words := func() (texts []string, numbers int) {
+		if next.next() != nil || next.bad != nil {
+			return nil, 0
+		}
+		next.split()
+		texts = next.fields()
+		return texts, lists.Count(texts, func(text string) bool {
+			_, ok := decimal.Parse([]byte(text))
+			return ok
+		})
+	}
+	second, numbers := words()
+	_, then := words()
+	if len(second) != len(names) || numbers > 0 || then == 0 || slices.Contains(second[1:], "") {
+		return names, 0
+	}
+	group := ""
+	joined = slices.Clone(names)
+	for j, name := range names {
+		if name != "" {
+			group = name
+		}
+		joined[j] = strings.TrimSpace(group + " " + second[j])
+	}
+	return joined, r.line + next.src.line - 1
+}
+
+// distinct returns the names, equal ones told apart as pandas does: x, x.1, x.2.
+func (r *csvReader) distinct(names []string) []string {
+	told := slices.Clone(names)
+	taken := make(map[string]int, len(names))
+	for j, name := range names {
+		if k := taken[name]; k > 0 && name != "" {
+			told[j] = fmt.Sprintf("%s.%d", name, k)
+			r.c.remarks.note("column %d is called %s, as there are several named %s", j+1,
+				quote.Text(told[j]), quote.Text(name))
+		}
+		taken[name]++
+	}
+	return told
+}
+
+// looksLikeHeader is the rule of Options.Header for "auto".
+func (r *csvReader) looksLikeHeader(fields []string) bool {
+	other, named := r.notFeatures(fields) // not a feature, or perhaps not
+	if named || r.namesWanted(fields) {
+		return true
+	}
+	words, numbers := false, false
+	var features []string
+	for j, text := range fields {
+		if other[j] {
+			continue
+		}
+		features = append(features, text)
+		number, comma := r.rec.pointed([]byte(text))
+		_, loose := decimal.Loose(number, true)
+		switch _, ok := decimal.Parse(number); {
+		case ok || loose && r.rec.layout.lenient || comma != "" ||
+			decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
+			strings.EqualFold(text, "false"):
+			numbers = true
+		case text != "" && !(len(features) == 1 && isIndexName(text)):
+			words = true
+		}
+	}
+	if !numbers {
+		return words || slices.ContainsFunc(features, isIndexName)
+	}
+	return !words && r.numbersColumns(fields, features)
+}
+
+// notFeatures says which fields of the first record may be no features; named, that one was asked
+// for by its name: a header.
+func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
+	asked := r.c.o.Ignore
+	if r.c.o.LabelColumn != "" && r.c.o.given == nil {
+		asked = append(asked[:len(asked):len(asked)], r.c.o.LabelColumn)
+	} else if !r.c.o.NoLabels && r.c.o.given == nil {
+		asked = append(asked[:len(asked):len(asked)], "last")
+	}
+	for _, o := range []string{r.c.o.IDColumn, r.c.o.WeightColumn} {
+		if o != "" {
+			asked = append(asked[:len(asked):len(asked)], o)
+		}
+	}
+	other = make([]bool, len(fields))
+	for _, text := range asked {
+		text = strings.TrimSpace(text)
+		if position := columnPosition(text, len(fields)); position >= 0 {
+			other[position] = true
+		}
+		if text == "first" || text == "last" {
+			continue
+		}
+		if at, _ := findName(fields, text); at >= 0 {
+			if !decimal.IsInteger(text) {
+				return other, true
+			}
+			other[at] = true
+		}
+	}
+	return other, false
+}
+
+// namesWanted reports whether the record holds all names of Options.FeatureNames, with a word or
+// many.
+func (r *csvReader) namesWanted(fields []string) bool {
+	if r.c.o.FeatureNames == nil {
+		return false
+	}
+	there, words := names.Set(fields), false
+	for _, name := range r.c.o.FeatureNames {
+		if !there[name] {
+			return false
+		}
+		_, number := decimal.Parse([]byte(name))
+		words = words || !number && name != ""
+	}
+	return words || len(r.c.o.FeatureNames) >= manyNumbers
+}
+
+// manyNumbers is how many numbers in the order of counting are no accident.
+const manyNumbers = 3
+
+// numbersColumns reports whether a first record of numbers is surely a header: pandas counts
+// columns from 0, R from 1, without a gap, behind an empty field or with a word for the label that
+// no example has.
+func (r *csvReader) numbersColumns(fields, features []string) bool {
+	index := features[0] == "" || isIndexName(features[0])
+	if index {
+		features = features[1:]
+	}
+	base := 0
+	if len(features) > 0 && features[0] == "1" {
+		base = 1
+	}
+	for k, text := range features {
+		if text != strconv.Itoa(base+k) {
+			return false
+		}
+	}
+	word, at := false, r.labelField(fields)
+	if at >= 0 {
+		_, number := decimal.Parse([]byte(fields[at]))
+		word = !number && fields[at] != ""
+	}
+	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
+		decimal.IsInteger(r.nextField(at))) {
+		r.c.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
+			option.Named("header", "no")+")", r.rec.line, quote.Printable(strings.Join(fields, ",")))
+		return true
+	}
+	if base == 0 && (word || len(features) >= manyNumbers) {
+		r.c.remarks.maybeHeader = r.rec.line
+	}
+	return false
+}
+
+// labelField returns which field of the first record is the label, -1 for none.
+func (r *csvReader) labelField(fields []string) int {
+	if r.c.o.NoLabels || r.c.o.given != nil {
+		return -1
+	}
+	if column := strings.TrimSpace(r.c.o.LabelColumn); column != "" {
+		return columnPosition(column, len(fields))
+	}
+	return len(fields) - 1
+}
+
+// isLabelName reports whether a word is what people call the column of the label.
+func isLabelName(word string) bool {
+	switch strings.ToLower(word) {
+	case "label", "labels", "class", "target", "species", "category", "outcome":
+		return true
+	}
+	return false
+}
+
+// nextField returns a field of the record behind, "" if it was not read ahead.
+func (r *csvReader) nextField(j int) string {
+	next := r.rec.ahead(1 << 16)
+	if next.next() != nil || next.bad != nil {
+		return ""
+	}
+	next.split()
+	if j >= len(next.ends) {
+		return ""
+	}
+	return string(decimal.Trim(next.field(j)))
+}

@@ -180,8 +180,8 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	case column == last:
 		return r.c.src.errorfAt(start, "found feature index %d twice, wanted increasing indices", index)
 	case column < last:
-		return r.c.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices", index,
-			last+r.base)
+		return r.c.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices",
+			index, last+r.base)
 	}
 	if r.c.settled && r.c.o.Features == 0 {
 		return r.c.src.errorfAt(start,

@@ -4,7 +4,7 @@ go 1.26
 
 require (
 	github.com/andybalholm/brotli v1.1.1 // indirect
-	github.com/cpuguy83/go-md2man/v2 v2.0.7
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/jgillich/go-opencl v0.0.0-20180608191952-a0efba3e5257
 	github.com/klauspost/compress v1.20.3
 	github.com/parquet-go/parquet-go v0.32.0

@@ -111,7 +111,7 @@ for run in "uma cpu" "softmax cpu" "uma opencl" "softmax opencl"; do
 	learner=${run% *} device=${run#* }
 	[ "${learners#*"$learner"}" != "$learners" ] || continue
 	# shellcheck disable=SC2046 # words
-	measure "$learner-$device" "$uma" train --data "$file" --trust-data --device "$device" --audit off \
+	measure "$learner-$device" "$uma" train --data "$file" --device "$device" --audit off \
 		$(flags $learner) --model "$dir/$learner-$device.npz"
 done
 [ -z "$gpu" ] || { measure streamed "$gpu" -test.run '^TestBeyond$' -beyond "$file"; grep copies "$dir/streamed.out"; }
@@ -122,7 +122,7 @@ in_memory=false
 for learner in $learners; do
 	# shellcheck disable=SC2046 # words
 	if $in_memory; then
-		"$uma" train --quiet --data "$file" --trust-data --device cpu $(flags $learner) \
+		"$uma" train --quiet --data "$file" --device cpu $(flags $learner) \
 			--model "$dir/$learner-all.npz" >/dev/null
 	else
 		cp "$dir/$learner-cpu.npz" "$dir/$learner-all.npz"

@@ -140,8 +140,8 @@ func TestDocsJudgeRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"uma-gpu trian --data a.csv":                     "unknown command",
 		"uma-gpu confusion guess":                        "unknown command",
-		"uma-gpu train --data a.csv --faster":            "unknown flag --faster",
-		"zcat a.gz | uma-gpu train --data - --faster":    "unknown flag --faster",
+		"uma-gpu train --data a.csv --faster":            "not defined: -faster",
+		"zcat a.gz | uma-gpu train --data - --faster":    "not defined: -faster",
 		"mpirun -n 2 uma-gpu train : -n 1 uma-gpu trian": "unknown command",
 		"uma-gpu train --learner svm --softness 1":       "is a flag of learner",
 		"uma-gpu train --learner svn":                    "svn",

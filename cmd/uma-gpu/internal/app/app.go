@@ -200,3 +200,19 @@ func BytesText(n int64) string {
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0") + " " + "KMGT"[k:k+1] + "iB"
 }
+
+// StandardOutput writes to W and names standard output in its errors. W may be the terminal on
+// which the meter draws.
+type StandardOutput struct {
+	W     io.Writer
+	Meter *Meter
+}
+
+func (o StandardOutput) Write(b []byte) (int, error) {
+	o.Meter.Gone()
+	n, err := o.W.Write(b)
+	if err != nil {
+		err = fmt.Errorf("write to standard output: %w", err)
+	}
+	return n, err
+}

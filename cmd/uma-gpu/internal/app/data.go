@@ -23,8 +23,7 @@ type Data struct {
 	Path string
 	readOptions
 	Unlabelled bool // the command has --no-labels
-	// Resumes says that the flags of learned columns may be given with a model, as the training that
-	// is resumed was given them.
+	// Resumes says that the command may go on from a model, whose training the same flags describe.
 	Resumes bool
 
 	ignore, decimal, categories, text string // comma lists, and a mark
@@ -32,72 +31,89 @@ type Data struct {
 	common                            *Common
 }
 
-// Flags returns the flags of the data, but for --no-labels. usage is the text of --data.
+// Flags returns --data, which usage describes, and the flags of how files are read.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
-	return append([]cli.Flag{Required(Input(&d.Path, "data", usage+DataUsage))},
-		d.FormatFlags(o)...)
+	return Grouped("Data", Required(Input(&d.Path, "data", usage+DataUsage)), d.FormatFlags(o))
 }
 
-// DataUsage stands behind what --data is.
+// zeroBased is the value of --format for LIBSVM files whose indices begin at 0.
+const zeroBased = "libsvm0"
+
+// DataUsage follows the description of --data.
 const DataUsage = ": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"
 
-// FormatFlags returns the flags of the data but for --data.
+// FormatFlags returns the flags of how files are read.
 func (d *Data) FormatFlags(o *Common) []cli.Flag {
 	d.common = o
-	e, formats := &d.encode, append([]string{"auto"}, file.Formats(false)...)
-	return []cli.Flag{
+	d.encode = features.EncodeOptions{Missing: dataset.MissingAuto, Knots: features.UsualKnots}
+	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
+	return Grouped("Data",
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
 			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
 		Text(&d.ignore, "ignore-columns", "",
-			"comma `LIST` of columns to leave out, names or positions from 1"),
+			"comma-separated `LIST` of columns to leave out, names or positions from 1"),
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
-			Usage: "`COLUMN` that names the examples in reports and outputs; no feature"},
+			Usage: "`COLUMN` that names the examples in reports and outputs; not a feature"},
 		Choice(&d.Header, "header", "auto",
-			"`ANSWER` to whether a CSV begins with a header: auto, yes or no", "auto", "yes", "no"),
+			"whether a CSV file begins with a header, `ANSWER`: auto, yes or no", "auto", "yes", "no"),
 		CheckedFlag{Text(&d.Separator, "separator", "auto",
-			"`CHARACTER` between the fields of a CSV, or comma, tab, semicolon, blanks"), d.checkSeparator},
-		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV: point or comma",
+			"`CHARACTER` between the fields of a CSV file, or comma, tab, semicolon, blanks"),
+			d.checkSeparator},
+		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
 			"point", ".", "comma", ","),
 		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
-		&cli.StringFlag{Name: "x-name", DefaultText: "X, x or the only matrix", Destination: &d.XName,
-			Usage: "`NAME` of the features in an .npz"},
-		&cli.StringFlag{Name: "y-name", DefaultText: "y or Y", Destination: &d.YName,
-			Usage: "`NAME` of the labels in an .npz"},
-		Switch(&d.ZeroBased, "zero-based", "indices of a LIBSVM file begin at 0, not at 1"),
-		Choice(&d.Storage, "storage", "auto",
-			"`FORM` of the features in memory: auto, dense or sparse",
-			"auto", "dense", "sparse"),
-		Count(&d.MaxErrors, "max-errors", 1, 1, math.MaxInt, "list the first `N` bad examples"),
-		Switch(&d.SkipBad, "skip-bad", "pass over bad examples, and say which"),
-		Text(&d.categories, "categories", "",
-			"comma `LIST` of columns that are categories, as columns of words are"),
-		Count(&e.Levels, "levels", 0, 1, math.MaxInt,
-			"most `N` levels of a category, each a feature").Unless(fmt.Sprint(features.DefaultLevels)),
-		Count(&e.Knots, "knots", features.UsualKnots, 0, mostKnots,
-			fmt.Sprintf("most `N` knots, where the effect of a number bends; only tables with "+
-				"words or missing values and at least %d examples have knots", features.KnotExamples)),
-		CheckedFlag{Text(&d.text, "text", "",
-			"comma `LIST` of columns of free text, whose tf-idf becomes features"), d.checkText},
-		Count(&e.Text.Features, "text-features", 0, 1, math.MaxInt32, "most `N` terms, words and "+
-			"runs of words, of a text's vocabulary").Unless(fmt.Sprint(features.DefaultTextFeatures)),
-		Count(&e.Text.MinExamples, "text-min-df", 0, 1, math.MaxInt32, "fewest `N` examples that "+
-			"have a term of it").Unless(fmt.Sprint(features.DefaultTextMinExamples)),
-		Count(&e.Text.Words, "text-ngrams", 0, 1, features.MostTextWords,
-			"most `N` words in a run").Unless(fmt.Sprint(features.DefaultTextWords)),
-		Choice(&e.Missing, "missing", "auto",
+		Switch(&d.SkipBad, "skip-bad", "skip malformed examples, and say which"))
+}
+
+// ColumnFlags returns the flags that say what the columns of a table are, but for --text.
+func (d *Data) ColumnFlags() []cli.Flag {
+	return Grouped("Data", Text(&d.categories, "categories", "",
+		"comma-separated `LIST` of columns of numbers that are categories"),
+		Choice(&d.encode.Missing, "missing", "auto",
 			"`RULE` for missing values: error, mean, indicator (and a feature), or auto (and words among "+
-				"numbers)", "auto", "error", "mean", "indicator"),
-		Choice(&d.Unseen, "unseen", "zero",
-			"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error"),
-	}
+				"numbers)", "auto", "error", "mean", "indicator"))
+}
+
+// TextFlag returns the flag of columns of text.
+func (d *Data) TextFlag() cli.Flag {
+	return Grouped("Data", CheckedFlag{Text(&d.text, "text", "",
+		"comma-separated `LIST` of columns of free text, whose tf-idf becomes features"), d.checkText})[0]
+}
+
+// EncodingFlags returns the flags of how many features columns become, and how they are stored.
+func (d *Data) EncodingFlags() []cli.Flag {
+	e := &d.encode
+	return Grouped("Data",
+		Count(&e.Levels, "levels", 0, 1, math.MaxInt,
+			"at most `N` levels of a category become features").Unless(fmt.Sprint(features.DefaultLevels)),
+		Count(&e.Knots, "knots", features.UsualKnots, 0, mostKnots,
+			fmt.Sprintf("at most `N` knots, where the effect of a number bends; only tables with "+
+				"words or missing values and at least %d examples have knots", features.KnotExamples)),
+		Count(&e.Text.Features, "text-features", 0, 1, math.MaxInt32, "at most `N` terms, words and "+
+			"runs of words, of a text's vocabulary").Unless(fmt.Sprint(features.DefaultTextFeatures)),
+		Count(&e.Text.MinExamples, "text-min-df", 0, 1, math.MaxInt32, "at least `N` examples "+
+			"have each term").Unless(fmt.Sprint(features.DefaultTextMinExamples)),
+		Count(&e.Text.Words, "text-ngrams", 0, 1, features.MostTextWords,
+			"at most `N` words in a run").Unless(fmt.Sprint(features.DefaultTextWords)),
+		d.StorageFlag())
+}
+
+func (d *Data) StorageFlag() cli.Flag {
+	return Choice(&d.Storage, "storage", "auto",
+		"`FORM` of the features in memory: auto, dense or sparse", "auto", "dense", "sparse")
+}
+
+// UnseenFlag returns the flag of levels that a model does not know.
+func (d *Data) UnseenFlag() cli.Flag {
+	return Choice(&d.Unseen, "unseen", "zero",
+		"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error")
 }
 
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
-	return Switch(&d.NoLabels, "no-labels",
-		"all columns are features; LIBSVM's labels are passed over")
+	return Switch(&d.NoLabels, "no-labels", "all columns are features; ignore LIBSVM's labels")
 }
 
 func (d *Data) checkSeparator(*cli.Context) error {
@@ -108,7 +124,7 @@ func (d *Data) checkSeparator(*cli.Context) error {
 }
 
 func (d *Data) checkText(c *cli.Context) error {
-	for _, flag := range textColumns {
+	for _, flag := range []string{"text-features", "text-min-df", "text-ngrams"} {
 		if c.IsSet(flag) && d.text == "" {
 			return Usage("--%s is given without --text", flag)
 		}
@@ -118,16 +134,12 @@ func (d *Data) checkText(c *cli.Context) error {
 
 const mostKnots = 100 // far beyond what helps
 
-// textColumns are the flags about columns of text, learnedColumns those whose answer a model keeps.
-var (
-	textColumns    = []string{"text-features", "text-min-df", "text-ngrams"}
-	learnedColumns = append([]string{"categories", "knots", "levels", "missing", "text"},
-		textColumns...)
-)
-
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() file.Options {
 	o, e := d.readOptions, d.encode
+	if o.Format == zeroBased {
+		o.Format, o.ZeroBased = "libsvm", true
+	}
 	o.Stdin, o.Encode = d.common.In, &e
 	o.Ignore, o.DecimalComma = List(d.ignore), d.decimal == "comma" || d.decimal == ","
 	e.Categories, e.Text.Columns = List(d.categories), List(d.text)
@@ -147,14 +159,8 @@ func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, erro
 	return ReadData(ctx, d.Path, o, d.common.Notes)
 }
 
-// AsModel has o read the columns of a table as the columns of features f, whatever flags say of
-// learned columns.
+// AsModel has o read the columns of a table as the columns of features f.
 func (d *Data) AsModel(o *file.Options, f model.Features) {
-	for _, flag := range learnedColumns {
-		if d.common.Given(flag) && !d.Resumes {
-			d.common.Notes.Say("--%s is left to the model, which knows what becomes of the columns", flag)
-		}
-	}
 	if d.Resumes && d.encode.Missing == dataset.MissingAuto {
 		o.SkipFew = true // as the training did
 	}

@@ -9,11 +9,9 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -182,24 +180,16 @@ var errNoCount = errors.New("wanted a whole number, such as 300 or 1e3")
 
 // Required marks a flag that a command needs, and returns it.
 func Required(f cli.Flag) cli.Flag {
-	*required(f) = true
+	flagField(f, "Required").SetBool(true)
 	return f
-}
-
-// required returns the mark of Required, nil for a flag that has none.
-func required(f cli.Flag) *bool {
-	if mark := reflect.Indirect(reflect.ValueOf(f)).FieldByName("Required"); mark.IsValid() {
-		return mark.Addr().Interface().(*bool)
-	}
-	return nil
 }
 
 // takeRequired returns the names of the required flags. It takes the marks away: the cli package
 // would print the help text as well.
 func takeRequired(flags []cli.Flag) (names []string) {
 	for _, f := range flags {
-		if mark := required(f); mark != nil && *mark {
-			*mark = false
+		if mark := flagField(f, "Required"); mark.Bool() {
+			mark.SetBool(false)
 			names = append(names, f.Names()[0])
 		}
 	}
@@ -322,20 +312,20 @@ func SamePlace(stdin io.Reader, a, b string) bool {
 	return nameA == nameB && errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
-// Mend gives a command and its subcommands what the cli package does not hand down: the checks of
-// declared flags and of files, and whole numbers that may be written like 1e6. The last check is
-// the caller's.
-func Mend(c *cli.Command, check func(*cli.Context) error) {
+// InstallChecks completes a command and its subcommands: it wraps their descriptions for help, and
+// checks the declared flags and files before the command runs. The last check is the caller's.
+func InstallChecks(c *cli.Command, check func(*cli.Context) error) {
 	c.OnUsageError = OnUsageError
-	needed := takeRequired(c.Flags)
+	c.Description = reflow(c.Description)
+	c.HideHelpCommand = true // a word after a command is never a help topic
 	if len(c.Subcommands) > 0 {
 		c.Action = NeedCommand
 		for _, s := range c.Subcommands {
-			Mend(s, check)
+			InstallChecks(s, check)
 		}
 		return
 	}
-	c.HideHelpCommand = true // a word after a command is never a help topic
+	needed := takeRequired(c.Flags)
 	action := c.Action
 	c.Action = func(c *cli.Context) error {
 		err := checkFiles(c)
@@ -356,29 +346,6 @@ func Mend(c *cli.Command, check func(*cli.Context) error) {
 	}
 }
 
-// unexpected is the error of an argument, with the flag that a file is likely meant for, or the one
-// before it that takes no value.
-func unexpected(c *cli.Context, word string) error {
-	words, _ := c.App.Metadata["args"].([]string)
-	if k := slices.Index(words, word); k > 0 {
-		before := strings.TrimLeft(words[k-1], "-")
-		for _, f := range c.Command.Flags {
-			about, known := f.(cli.DocGenerationFlag)
-			if before != words[k-1] && known && !about.TakesValue() && slices.Contains(f.Names(), before) {
-				return Usage("unexpected argument %q behind %s, which takes no value", word, words[k-1])
-			}
-		}
-	}
-	if _, err := os.Stat(word); err == nil {
-		for _, name := range []string{"data", "model"} {
-			if slices.Contains(FlagNames(c.Command.Flags), name) && !c.IsSet(name) {
-				return Usage("unexpected argument %q, wanted --%s %s", word, name, Quoted(word))
-			}
-		}
-	}
-	return Usage("unexpected argument %q", word)
-}
-
 func checkFlag(c *cli.Context, f cli.Flag) error {
 	switch f := f.(type) {
 	case CheckedFlag:
@@ -390,10 +357,15 @@ func checkFlag(c *cli.Context, f cli.Flag) error {
 }
 
 // checkFlags checks what the flags of a command declare, that the needed ones are given and not
-// empty, and that no argument stands behind them that the command does not take.
+// empty, and that the command takes its arguments.
 func checkFlags(c *cli.Context, needed []string) error {
-	if c.Args().Present() && c.Command.ArgsUsage == "" {
-		return unexpected(c, c.Args().First())
+	if word := c.Args().First(); word != "" && c.Command.ArgsUsage == "" {
+		for _, name := range []string{"data", "model"} {
+			if slices.Contains(FlagNames(c.Command.Flags), name) && !c.IsSet(name) {
+				return Usage("unexpected argument %q, wanted --%s %s", word, name, Quoted(word))
+			}
+		}
+		return Usage("unexpected argument %q", word)
 	}
 	for _, f := range c.Command.Flags {
 		if err := checkFlag(c, f); err != nil {
@@ -406,20 +378,4 @@ func checkFlags(c *cli.Context, needed []string) error {
 		}
 	}
 	return nil
-}
-
-// StandardOutput writes to W and names standard output in its errors. W may be the terminal on
-// which the meter draws.
-type StandardOutput struct {
-	W     io.Writer
-	Meter *Meter
-}
-
-func (o StandardOutput) Write(b []byte) (int, error) {
-	o.Meter.Gone()
-	n, err := o.W.Write(b)
-	if err != nil {
-		err = fmt.Errorf("write to standard output: %w", err)
-	}
-	return n, err
 }

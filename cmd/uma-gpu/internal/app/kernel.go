@@ -33,39 +33,29 @@ type Kernel struct {
 	common *Common
 }
 
-// FunctionFlags returns the flags of the parameters of a kernel function.
-func (k *Kernel) FunctionFlags(o *Common) []cli.Flag {
-	k.common = o
-	return []cli.Flag{
-		Text(&k.Gamma, "gamma", "median", "`G` of rbf and poly: a number above 0, or median"),
+// Flag returns --kernel, whose default is kind, "" for none.
+func (k *Kernel) Flag(o *Common, kind string) cli.Flag {
+	*k = Kernel{Gamma: "auto", Coef0: 1, Degree: 3, Landmarks: "auto",
+		Normalize: "auto", common: o}
+	return Grouped("Kernel", Choice(&k.Kind, "kernel", kind,
+		"kernel `FUNCTION`: rbf, poly, linear or cosine", kernel.RBF, kernel.Poly, kernel.Linear,
+		Cosine))[0]
+}
+
+// DetailFlags returns the other flags of a kernel function and of its components.
+func (k *Kernel) DetailFlags() []cli.Flag {
+	return Grouped("Kernel",
+		Text(&k.Gamma, "gamma", "auto",
+			"`G` of rbf and poly: a number above 0, median, search, mean, or auto"),
 		Number(&k.Coef0, "coef0", 1, "constant `C` of poly"),
 		Count(&k.Degree, "degree", 3, math.MinInt, math.MaxInt, "`DEGREE` of poly, at least 1"),
-	}
-}
-
-func (k *Kernel) KindFlag(value string) cli.Flag {
-	return Choice(&k.Kind, "kernel", value, "kernel `FUNCTION`: rbf, poly, linear or cosine",
-		kernel.RBF, kernel.Poly, kernel.Linear, Cosine)
-}
-
-// Flags returns the flags of a kernel function and of its components, but for --kernel.
-func (k *Kernel) Flags(o *Common) []cli.Flag {
-	return append(k.FunctionFlags(o),
 		Count(&k.Components, "components", 0, math.MinInt, math.MaxInt,
-			"number `D` of components").Unless("500, or all there are"),
-		Number(&k.Variance, "variance", 0, "as many components as have this `SHARE` of the variance"),
+			"number `D` of components").Unless("500, or all"),
+		Number(&k.Variance, "variance", 0,
+			"as many components as explain this `SHARE` of the variance"),
 		Text(&k.Landmarks, "landmarks", "auto",
-			"number `M` of examples that stand for all; all, or auto"))
-}
-
-func (k *Kernel) TrainFlags(o *Common) []cli.Flag {
-	flags := k.Flags(o)
-	flags[0] = Text(&k.Gamma, "gamma", "auto",
-		"`G` of rbf and poly: a number above 0, median, search, mean, or auto")
-	return append([]cli.Flag{
-		k.KindFlag(""),
-		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"),
-	}, flags...)
+			"number `M` of examples that span the components; all, or auto"),
+		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"))
 }
 
 // TrainKernel returns the kernel of a training, nil for none.
@@ -84,11 +74,16 @@ func (k *Kernel) TrainKernel() (*fitting.Options, error) {
 	return found, nil
 }
 
+// KernelFlagNames returns the names of all flags of kernels but --kernel.
+func KernelFlagNames() []string {
+	return FlagNames(new(Kernel).DetailFlags())
+}
+
 // Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if
 // search.
 func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	if k.Kind == "" {
-		for _, f := range append([]string{"normalize-components"}, FlagNames(new(Kernel).Flags(nil))...) {
+		for _, f := range KernelFlagNames() {
 			if k.common.Given(f) {
 				return nil, Usage("--%s is given without --kernel", f)
 			}
@@ -137,6 +132,9 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 		f.Coef0, f.Degree = float32(k.Coef0), k.Degree
 	}
 	trial := *f // with some γ, if it is to be found
+	if k.Gamma == "auto" && !search {
+		k.Gamma = "median"
+	}
 	if f.Kind != kernel.Linear {
 		words := []string{"a number above 0", "median"}
 		if search {

@@ -32,7 +32,7 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 		}
 		return allowed(c)
 	}
-	return []cli.Flag{Input(&n.Path, "confusion", usage), axes}
+	return Grouped("Label noise", Input(&n.Path, "confusion", usage), axes)
 }
 
 func (n *Noise) AxesFlag() CheckedFlag {

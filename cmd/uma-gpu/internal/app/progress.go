@@ -58,7 +58,7 @@ func NewMeter(w io.Writer) *Meter {
 			if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
 				return n
 			}
-			return UsualColumns
+			return 80
 		}
 	}
 	return m

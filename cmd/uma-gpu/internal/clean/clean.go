@@ -55,7 +55,7 @@ Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(app.Input(&o.Data.Path, "data", "the same as TABLE"+app.DataUsage),
-			o.Data.FormatFlags(&o.Common),
+			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(), o.Data.ColumnFlags(),
 			app.Input(&o.Checked, "checked",
 				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",

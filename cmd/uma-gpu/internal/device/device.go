@@ -33,41 +33,46 @@ type Device struct {
 	Options gpu.Options
 	Audit   string // audit.Off, Sample or Full; "" for a sample, unless it is the processor
 
-	Parts  []*Device // of a list of devices, which share the examples
-	shares []int     // of the parts, nil to measure them
-	Data   string    // hash of the data that it will be used for, as far as it is known
+	Parts     []*Device // of a list of devices, which share the examples
+	shares    []int     // of the parts, nil to measure them
+	shareList string    // --shares
+	Data      string    // hash of the data that it will be used for, as far as it is known
 }
 
 // Flags returns the flags of the device. Their checks find it, so that a wrong name is told before
 // any file is read.
 func (d *Device) Flags() []cli.Flag {
-	var name, shares string
-	return []cli.Flag{
-		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &shares,
-			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
-		app.Size(&d.Options.MaxAlloc, "max-alloc", "the device's limit",
-			"`SIZE` of the largest OpenCL allocation, such as 256M"),
-		app.Size(&d.Options.MemoryLimit, "memory-limit", "all there is",
-			"`SIZE` of the OpenCL memory to use, such as 2G"),
+	var name string
+	return app.Grouped("Device",
 		app.Choice(&d.Audit, "audit", "", "`LEVEL` of checks by another engine: off, sample, full",
 			audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"),
-		app.Switch(&d.Options.AllowNonconforming, "allow-nonconforming",
-			"use a device that fails the self-test; the model says so"),
 		app.CheckedFlag{StringFlag: &cli.StringFlag{Name: "device", Value: "auto",
 			EnvVars: []string{Variable}, Destination: &name,
 			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
-			Check: func(c *cli.Context) error { return d.choose(c, name, shares) }},
-	}
+			Check: func(c *cli.Context) error { return d.choose(c, name) }})
 }
 
-func (d *Device) choose(c *cli.Context, name, shares string) (err error) {
+// DetailFlags returns further flags of the device.
+func (d *Device) DetailFlags() []cli.Flag {
+	return app.Grouped("Device",
+		&cli.StringFlag{Name: "shares", DefaultText: "measured", Destination: &d.shareList,
+			Usage: "`LIST` of how much each of several devices takes, such as 1,8"},
+		app.Size(&d.Options.MemoryLimit, "memory-limit", "all there is",
+			"`SIZE` of the OpenCL memory to use, such as 2G"),
+		app.Size(&d.Options.MaxAlloc, "max-alloc", "the device's limit",
+			"`SIZE` of the largest OpenCL allocation, such as 256M"),
+		app.Switch(&d.Options.AllowNonconforming, "allow-nonconforming",
+			"use a device that fails the self-test; the model says so"))
+}
+
+func (d *Device) choose(c *cli.Context, name string) (err error) {
 	name = strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
 	list := listDevices(app.Notes{W: c.App.ErrWriter})
 	d.Selection, err = Select(name, list)
 	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
-		return d.chooseShards(shares, names, list)
+		return d.chooseShards(d.shareList, names, list)
 	}
-	if shares != "" {
+	if d.shareList != "" {
 		return app.Usage("--shares is of several devices, wanted --device with + between them")
 	}
 	return err

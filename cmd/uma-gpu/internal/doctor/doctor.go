@@ -89,14 +89,10 @@ func (o *Options) diagnose(s surroundings, test func(app.Notes) devices.DeviceLi
 	all = append(all, deviceFindings(listing)...)
 	all = append(all, s.cache(), memoryFinding(), s.variables(listing)) // gpu may have chosen a cache
 	err := o.Print(doctorReport{all}, func(w io.Writer) error {
-		columns := app.UsualColumns
-		if s, ok := w.(app.Screen); ok {
-			columns = s.Columns
-		}
 		for _, f := range all {
-			fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, app.Hang(f.Text, columns, 17))
+			fmt.Fprintf(w, "%-5s %-10s %s\n", f.Verdict, f.About, f.Text)
 			if f.Mend != "" {
-				fmt.Fprintf(w, "%17s%s\n", "", app.Hang("mend: "+f.Mend, columns, 17))
+				fmt.Fprintf(w, "%17s%s\n", "", "mend: "+f.Mend)
 			}
 		}
 		return nil

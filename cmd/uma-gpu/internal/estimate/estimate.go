@@ -65,10 +65,10 @@ Some --clean examples decide the contest of auto, and are joined by the winner, 
 Without them the winner makes labels held out most likely. The identity wins unless another method
 is better by more than two standard errors.
 
-Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
-          uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
-          uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv
-          uma-gpu confusion estimate --functions votes.csv --write-probabilities p.npy`,
+Example: uma-gpu confusion estimate --table crosstab.csv --out C.csv
+Example: uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
+Example: uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv
+Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities p.npy`,
 		Flags: app.Flags(
 			app.Input(&o.Table, "table",
 				"counts or shares of true against noisy labels: `FILE`, CSV or .npy"),
@@ -85,12 +85,12 @@ Examples: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 			app.Input(&o.Prior, "prior",
 				"matrix that is believed where counts are few: `FILE`, CSV or .npy"),
 			app.Input(&o.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
-			o.Data.FormatFlags(&o.Common),
+			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(),
 			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
 				Usage: "`METHOD` by which to estimate"},
 			app.Count(&o.Folds, "folds", outoffold.DefaultNoiseFolds, 2, judge.MostFolds,
 				"`K` parts, each judged by models of the others"),
-			o.NormalizeFlag(), o.SeedFlag(), o.Learner.Flags(&o.Common, "folds"),
+			o.NormalizeFlag(), o.SeedFlag(), o.Learner.UsualFlags(&o.Common),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",
@@ -168,8 +168,8 @@ func (o *Options) check() (err error) {
 			"or --data (also with --clean or --probabilities)", given)
 	}
 	if o.Method != "" && !slices.Contains(s.methods, o.Method) {
-		return &app.UsageError{Got: o.Method, Allowed: s.methods, Problem: fmt.Sprintf(
-			"--method is %q, wanted one for --%s: %s", o.Method, s.flag, app.OrList(s.methods))}
+		return app.Usage("--method is %q, wanted one for --%s: %s", o.Method, s.flag,
+			app.OrList(s.methods))
 	}
 	only := map[string][]string{} // of a flag, the sources that it says something about
 	for _, of := range sources {

@@ -48,6 +48,7 @@ and their mean size.
 
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
+			o.Data.UnseenFlag(),
 			o.Model.MatchFlag(),
 			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
 			o.Tables.Flags(), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),

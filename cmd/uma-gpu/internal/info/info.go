@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 
@@ -52,7 +53,9 @@ other. Its value is the tf-idf; the model keeps the vocabulary. Words that it do
 count. Data of texts are sparse; other columns beside them are scaled to at most 1.
 
 Example: uma-gpu info --data train.csv`,
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"), o.Data.NoLabelsFlag(),
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"),
+			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
+			app.Count(&o.Data.MaxErrors, "max-errors", 1, 1, math.MaxInt, "list the first `N` bad examples"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

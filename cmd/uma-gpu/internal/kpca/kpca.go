@@ -47,10 +47,10 @@ on a fifth of the examples held out.
 
 Example: uma-gpu kpca fit --data train.csv --kernel rbf --gamma 0.5 --components 640 --basis B.npz`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
-			o.Kernel.KindFlag("rbf"),
 			app.Required(app.Output(&o.Basis, "basis", "basis to write, `FILE`.npz (required)")),
 			app.NormalizeFlag(&o.Normalize), app.SeedFlag(&o.Seed, "landmarks"),
-			o.Kernel.Flags(&o.Common), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
+			o.Kernel.Flag(&o.Common, "rbf"),
+			o.Kernel.DetailFlags(), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

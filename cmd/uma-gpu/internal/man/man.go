@@ -1,4 +1,4 @@
-// Package man is the command that prints manual pages.
+// Package man is the command that writes the manual pages.
 package man
 
 import (
@@ -15,57 +15,35 @@ import (
 
 type Options struct {
 	app.Common
-	Folder   string
-	Markdown bool
+	Folder string
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
-		Name:      "man",
-		Usage:     "print the manual page of the program or of a command, or write all pages",
-		ArgsUsage: "[COMMAND]",
-		Description: `A page has what --help shows, for man(1). make install and packages put the pages
-where man looks. With --markdown they are Markdown.
-
-Example: uma-gpu man train | man -l -
-Example: uma-gpu man --dir man1`,
-		Flags: []cli.Flag{
-			app.Text(&o.Folder, "dir", "", "`FOLDER` for all pages, uma-gpu.1, uma-gpu-train.1, …"),
-			app.Switch(&o.Markdown, "markdown", "pages in Markdown, uma-gpu.md, uma-gpu-train.md, …"),
-		},
+		Name:   "man",
+		Usage:  "write the manual pages",
+		Hidden: true,
+		Flags: []cli.Flag{app.Required(app.Text(&o.Folder, "dir", "",
+			"`FOLDER` for uma-gpu.1, uma-gpu-train.1, …"))},
 		Action: app.Action(o, run),
 	}
 }
 
-// Run prints a page, or writes all.
+// Run writes the page of each command.
 func Run(_ context.Context, o *Options) error {
-	name := strings.Join(append([]string{"uma-gpu"}, o.Args...), " ")
-	if o.Folder != "" && len(o.Args) > 0 {
-		return app.Usage("--dir is for all pages, and %s is one", name)
+	pages, err := o.Pages()
+	if err != nil {
+		return err
 	}
-	for _, p := range o.Pages() {
-		text, suffix := p.Roff, ".1"
-		if o.Markdown {
-			text, suffix = p.Markdown, ".md"
-		}
-		write := func(w io.Writer) error {
-			_, err := w.Write(text())
+	for _, p := range pages {
+		path := filepath.Join(o.Folder, strings.ReplaceAll(p.Name, " ", "-")+".1")
+		if err := atomicfile.Write(path, func(w io.Writer) error {
+			_, err := io.WriteString(w, p.Roff)
+			return err
+		}); err != nil {
 			return err
 		}
-		if o.Folder == "" && p.Name == name {
-			return write(o.Out)
-		}
-		if o.Folder == "" {
-			continue
-		}
-		path := filepath.Join(o.Folder, strings.ReplaceAll(p.Name, " ", "-")+suffix)
-		if err := atomicfile.Write(path, write); err != nil {
-			return err
-		}
-	}
-	if o.Folder == "" {
-		return app.Usage("there is no command %s", name)
 	}
 	return nil
 }

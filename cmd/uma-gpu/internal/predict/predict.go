@@ -53,6 +53,7 @@ by |. calibrate --sets makes this promise, for the levels that it is given.
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"),
+			o.Data.UnseenFlag(),
 			o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
 			app.Required(app.OutputFlag{StringFlag: app.Text(&o.Out, "out", "-",
 				"`FILE` for the predictions; - is standard output")}),

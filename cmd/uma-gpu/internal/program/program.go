@@ -89,8 +89,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	// The buffer keeps the first write error, so that commands need not look.
 	m := app.NewMeter(stderr)
 	defer m.Gone()
-	out := app.Screen{Writer: bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16),
-		Columns: app.ColumnsOf(stdout)}
+	out := bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16)
 	top := New(out, m)
 	ctx = progress.With(ctx, m.Hear)
 	top.Metadata = map[string]any{"args": args}
@@ -120,11 +119,12 @@ func New(stdout, stderr io.Writer) *cli.App {
 		Usage: "train classifiers from labels that are wrong in a known way, with the same bits on " +
 			"every device",
 		Version: app.Version,
-		Description: "A typical run: corrupt, train, judge.\n\n  uma-gpu confusion inject --data " +
-			"train.csv --pairwise 0.4 --out noisy.csv --write-confusion " +
-			"C.csv\n  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz\n  uma-gpu eval  " +
-			"--model m.npz --data test.csv\n\nExit codes: 0 done, 1 failure, 2 wrong usage, 3 no such " +
-			"device, 4 does not fit in memory, 130 interrupted.",
+		Description: `  uma-gpu info --data table.csv
+  uma-gpu clean table.csv --label COLUMN
+  uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+  uma-gpu eval --model m.npz --data test.csv
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memory, 130 interrupted.`,
 		Suggest: true, EnableBashCompletion: true,
 		// A comma in the name of a file is part of it.
 		DisableSliceFlagSeparator: true,
@@ -133,35 +133,41 @@ func New(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:      stderr,
 		ExitErrHandler: func(*cli.Context, error) {}, // exitCode decides, and nothing exits on its own
 		Action:         app.NeedCommand,
-		Commands: []*cli.Command{
-			train.New(train.Run), predict.New(predict.Run),
-			eval.New(eval.Run), cv.New(cv.Run), clean.New(clean.Run),
-			issues.New(issues.Run),
-			report.New(report.Run), query.New(query.Run),
-			calibrate.New(calibrate.Run), inspect.New(inspect.Run), export.New(export.Run),
-			imports.New(imports.Run),
-			{
+		Commands: slices.Concat(
+			grouped("Train", train.New(train.Run), cv.New(cv.Run), query.New(query.Run),
+				calibrate.New(calibrate.Run), learners.New(learners.Run)),
+			grouped("Predict and judge", predict.New(predict.Run), eval.New(eval.Run),
+				report.New(report.Run), inspect.New(inspect.Run), export.New(export.Run),
+				imports.New(imports.Run)),
+			grouped("Find wrong labels", clean.New(clean.Run), issues.New(issues.Run), &cli.Command{
 				Name:  "confusion",
-				Usage: "estimate a confusion matrix, corrupt labels by one, look at one, or doubt it",
+				Usage: "estimate, check or show a confusion matrix, or corrupt labels by one",
 				Subcommands: []*cli.Command{estimate.New(estimate.Run), inject.New(inject.Run),
 					show.New(show.Run), check.New(check.Run)},
-			},
-			learners.New(learners.Run), info.New(info.Run), split.New(split.Run),
-			convert.New(convert.Run), synth.New(synth.Run),
-			{
+			}),
+			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
+				synth.New(synth.Run)),
+			grouped("Kernel functions", &cli.Command{
 				Name:  "kpca",
 				Usage: "kernel principal components by themselves",
 				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
 					kpca.NewTransform(kpca.Transform)},
-			},
-			devices.New(devices.Run),
-			version.New(version.Run), doctor.New(doctor.Run), completion.New(completion.Run),
-			man.New(man.Run), worker.New(execute, worker.Run),
-		},
+			}),
+			grouped("This machine and this program", devices.New(devices.Run), doctor.New(doctor.Run),
+				version.New(version.Run), completion.New(completion.Run), man.New(man.Run),
+				worker.New(execute, worker.Run))),
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {
-		app.Mend(c, device.ForRank)
+		app.InstallChecks(c, device.ForRank)
 	}
 	return top
+}
+
+// grouped puts commands below a heading in help texts.
+func grouped(heading string, commands ...*cli.Command) []*cli.Command {
+	for _, c := range commands {
+		c.Category = heading
+	}
+	return commands
 }

@@ -76,7 +76,7 @@ Example: uma-gpu query --pool pool.svm --classes spam,ham --answers round-1.csv 
 				"`WEIGHT`, 0 or more, against predicted classes that have many labels"),
 			app.Number(&o.Ask.Slack, "slack", 0,
 				"`SHARE` by which classifiers of svm and bpm may be wrong; 0 for as needed"),
-			o.LearningFlags(), o.EngineFlags(),
+			o.UsualFlags(), o.EngineFlags(),
 			app.OutputFlag{StringFlag: app.Text(&o.Out, "out", "-",
 				"`FILE` for the rows; - is standard output")},
 			app.Output(&o.WriteLabelled, "write-labelled",
@@ -169,13 +169,10 @@ func (o *Options) check() error {
 		}
 	}
 	o.Ask.Strategy, o.Ask.Seed = active.Strategy(o.Strategy), o.Train.Seed
-	switch k := o.Train.Kernel; {
+	switch {
 	case o.Labelled == "" && o.Classes == "":
 		return app.Usage("--labelled is missing; to begin without any label, name the classes: " +
 			"--classes a,b,c")
-	case k != nil && (k.Search || k.Mean):
-		return app.Usage("--gamma is %s, which needs more labels than there are; use a number or median",
-			o.Kernel.Gamma)
 	case o.OwnMap():
 		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
 			"out, or choose another learner", o.Train.Learner.Definition().Name)

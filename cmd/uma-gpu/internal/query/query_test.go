@@ -157,7 +157,6 @@ func TestRefuses(t *testing.T) {
 		{true, "--labelled", []string{"--pool", "pool.csv"}},
 		{true, "guess", with("--strategy", "guess")},
 		{true, "--diversity", with("--diversity", "2")},
-		{true, "--gamma", with("--kernel", "rbf", "--gamma", "search")},
 		{true, "--classes", []string{"--pool", "bare.csv", "--classes", "a"}},
 		{true, "--classes", []string{"--pool", "bare.csv", "--classes", "a,a"}},
 		{false, `"name"`, with("--id-column", "name")},

@@ -185,7 +185,7 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 // model, and so is told what the model knows of the columns.
 func (r *reporter) mending(d *dataset.Dataset) string {
 	words := "uma-gpu issues --data " + app.Quoted(r.Data.Path) +
-		r.Line(append(app.FlagNames(r.Data.FormatFlags(&r.Common)), "confusion",
+		r.Line(append(app.FlagNames(new(app.Data).FormatFlags(&r.Common)), "confusion",
 			"confusion-axes")...)
 	if d.Label != "" && !r.Given("label-column") && !r.Given("labels") {
 		words += " --label-column " + app.Quoted(d.Label)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app/apptest"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // Flags fill the options.
@@ -18,15 +19,15 @@ func TestNew(t *testing.T) {
 		return nil
 	}
 	_, _, err := apptest.Run(t, New(run), "--data", "d.csv", "--counts", "3,rest", "--seed", "7",
-		"--out", "a.csv", "--out", "b.csv", "--storage", "dense")
-	if err != nil || got.Data.Path != "d.csv" || got.Data.Storage != "dense" ||
+		"--out", "a.csv", "--out", "b.csv", "--header", "no")
+	if err != nil || got.Data.Path != "d.csv" || got.Data.Header != "no" ||
 		got.Counts != "3,rest" ||
 		got.Seed != 7 || !slices.Equal(got.Out.Value(), []string{"a.csv", "b.csv"}) {
 		t.Errorf("found %+v, %v", got, err)
 	}
 	var usage *app.UsageError
-	_, _, err = apptest.Run(t, New(run), "--data", "d.csv", "--storage", "dens")
-	if !errors.As(err, &usage) || usage.Flag != "storage" || usage.Got != "dens" ||
+	_, _, err = apptest.Run(t, New(run), "--data", "d.csv", "--header", "non")
+	if !errors.As(err, &usage) || !facts.Told(err, `--header "non" auto yes no`) ||
 		usage.Command != "uma-gpu split" {
 		t.Errorf("found %v", err)
 	}

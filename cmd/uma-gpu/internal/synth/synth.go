@@ -25,8 +25,9 @@ type Options struct {
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
-		Name:  "synth",
-		Usage: "write a synthetic data set of any size, the same on every machine",
+		Name:   "synth",
+		Hidden: true,
+		Usage:  "write a synthetic data set of any size, the same on every machine",
 		Description: `Draws class centres on a sphere and round noise about them, so that a linear
 classifier is the best one. Classes are named 0, 1, ...; values have three decimals. More examples
 of the same seed begin with the same ones. An .npz need not fit in memory.

@@ -46,8 +46,7 @@ func (o *Options) begin() (_ learners.Params, err error) {
 	case o.Resume != "" && o.From != "":
 		return nil, app.Usage("--resume and --from exclude each other")
 	case o.From != "":
-		kernels := app.FlagNames(new(app.Kernel).TrainFlags(nil))
-		for _, flag := range append(kernels, "normalize") {
+		for _, flag := range append(app.KernelFlagNames(), "kernel", "normalize") {
 			if o.Given(flag) {
 				return nil, app.Usage("--%s is given with --from, whose model has a preparation and kernel "+
 					"of its own", flag)

@@ -92,15 +92,15 @@ to MODEL.checkpoint.npz.
 See also: uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and
 devices --help (devices).
 
-Examples: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
-          uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
+Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
+Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
 		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.EvidenceFlags(),
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
 			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
 			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
 				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
-			o.EngineFlags(),
+			o.EngineFlags(), o.DetailFlags(),
 			app.Switch(&o.TrustConfusion, "trust-confusion",
 				"train even if the labels say that the axes of --confusion are exchanged"),
 			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),

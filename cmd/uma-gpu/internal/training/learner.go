@@ -25,10 +25,24 @@ type Learner struct {
 // its default. The flags of the usual learner are shown. The command learners
 // tells those of others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
+	return l.flags(o, catalog.All(), without)
+}
+
+// UsualFlags returns the flags that matter most. Other parameters have their defaults.
+func (l *Learner) UsualFlags(o *app.Common) []cli.Flag {
+	usual := []string{"learner", "correction", "learn-confusion", "l2"}
+	all := l.flags(o, catalog.All()[:1], nil)
+	l.names = usual[1:]
+	return slices.DeleteFunc(all, func(f cli.Flag) bool {
+		return !slices.Contains(usual, f.Names()[0])
+	})
+}
+
+func (l *Learner) flags(o *app.Common, of []*learners.Definition, without []string) []cli.Flag {
 	l.common = o
 	flags := []cli.Flag{app.Text(&l.Name, "learner", catalog.All()[0].Name,
 		"`NAME` of the learner; uma-gpu learners NAME tells its flags")}
-	for k, d := range catalog.All() {
+	for k, d := range of {
 		for _, p := range d.Parameters {
 			name := FlagName(p.Name)
 			if slices.Contains(without, name) || slices.Contains(l.names, name) {
@@ -42,7 +56,7 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 				Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted})
 		}
 	}
-	return flags
+	return app.Grouped("Learner", flags)
 }
 
 // ValueName is what help has in place of a parameter's value.
@@ -75,11 +89,10 @@ func Find(flag, name string) (*learners.Definition, error) {
 	if err == nil {
 		return d, nil
 	}
-	wrong := &app.UsageError{Problem: err.Error(), Got: name, Allowed: names()}
 	if flag != "" {
-		wrong.Problem = "--" + flag + ": " + wrong.Problem
+		return nil, app.Usage("--%s: %v", flag, err)
 	}
-	return nil, wrong
+	return nil, app.Usage("%v", err)
 }
 
 // names are those of all learners that have all these flags.
@@ -122,12 +135,7 @@ func (l *Learner) Choose(base learners.Params) (learners.Params, error) {
 		}
 		then, text := parameter.String(), l.common.Text(name)
 		if err := setParameter(parameter, text); err != nil {
-			wrong := &app.UsageError{Got: text, Problem: "--" + name + " is " + strconv.Quote(text) +
-				", wanted " + parameter.Wanted}
-			for _, c := range parameter.Choices {
-				wrong.Allowed = append(wrong.Allowed, c.Value)
-			}
-			return nil, wrong
+			return nil, app.Usage("--%s is %q, wanted %s", name, text, parameter.Wanted)
 		}
 		if base != nil {
 			if err := AsBegun(name, parameter.String(), then); err != nil {

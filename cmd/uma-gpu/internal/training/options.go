@@ -45,10 +45,16 @@ type Options struct {
 
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
 func (o *Options) NoisyDataFlags() []cli.Flag {
-	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"),
-		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-		app.Text(&o.Inverse, "inverse", confusion.Exact,
-			"`RULE` for its inverse: exact, pinv, tikhonov or mix[:STRENGTH]"), o.NormalizeFlag())
+	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"), o.Data.TextFlag(),
+		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"), o.NormalizeFlag())
+}
+
+// DetailFlags returns the flags of details that only train and cv have.
+func (o *Options) DetailFlags() []cli.Flag {
+	return app.Flags(o.Data.ColumnFlags(), o.Data.EncodingFlags(),
+		app.Grouped("Label noise", o.TrustFlag(), app.Text(&o.Inverse, "inverse", confusion.Exact,
+			"`RULE` for the inverse of --confusion: exact, pinv, tikhonov or mix[:STRENGTH]")),
+		o.Kernel.DetailFlags(), o.Device.DetailFlags())
 }
 
 // NormalizeFlag returns the flag of the preparation.
@@ -59,7 +65,6 @@ func (o *Options) AnnotatorFlags() []cli.Flag {
 	return app.Flags(
 		app.Input(&o.Annotators, "annotators",
 			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
-		o.TrustFlag(),
 		app.Switch(&o.Data.NoLabels, "no-labels",
 			"with --annotators: all columns of the data are features"))
 }
@@ -73,22 +78,27 @@ func (o *Options) TrustFlag() cli.Flag {
 // LearningFlags returns the flags of the learner, of its parameters but for those without, and of
 // its steps.
 func (o *Options) LearningFlags(without ...string) []cli.Flag {
-	return app.Flags(o.Learner.Flags(&o.Common, without...),
-		app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
-			DefaultText: "its own", Destination: &o.MaxSteps,
-			Usage: "most `STEPS` to make; passes, of online learners"}, Most: math.MaxInt},
-		&cli.StringFlag{Name: "weights", DefaultText: "its own", Destination: &o.Weights,
-			Usage: "`RULE` for what to keep: best-average, best, average, last"}, o.SeedFlag())
+	return app.Flags(o.Learner.Flags(&o.Common, without...), o.stepsFlag(), o.SeedFlag(),
+		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Destination: &o.Weights,
+			Category: "Learner", Usage: "weights to keep, by `RULE`: best-average, best, average, last"})
+}
+
+// UsualFlags returns the flags of a training that matter most.
+func (o *Options) UsualFlags() []cli.Flag {
+	return app.Flags(o.Learner.UsualFlags(&o.Common), o.stepsFlag(), o.SeedFlag())
+}
+
+// FoldFlags returns these flags and that of the parts to hold out.
+func (o *Options) FoldFlags() []cli.Flag { return app.Flags(o.UsualFlags(), o.FoldFlag()) }
+
+func (o *Options) stepsFlag() cli.Flag {
+	return app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
+		Category: "Learner", DefaultText: "the learner's", Destination: &o.MaxSteps,
+		Usage: "at most `STEPS` steps; passes, for online learners"}, Most: math.MaxInt}
 }
 
 // SeedFlag returns the flag --seed.
 func (o *Options) SeedFlag() cli.Flag { return app.SeedFlag(&o.Train.Seed, "all random choices") }
-
-// FoldFlags returns the flags of the learner and of the parts to hold out. --folds takes the place
-// of a parameter of that name.
-func (o *Options) FoldFlags() []cli.Flag {
-	return app.Flags(o.LearningFlags("folds"), o.FoldFlag())
-}
 
 // FoldFlag returns the flag --folds.
 func (o *Options) FoldFlag() cli.Flag {
@@ -103,7 +113,7 @@ func (o *Options) OutOfFoldFlags() []cli.Flag {
 
 // EngineFlags returns the flags of the kernel and of the device.
 func (o *Options) EngineFlags() []cli.Flag {
-	return app.Flags(o.Kernel.TrainFlags(&o.Common), o.Device.Flags())
+	return app.Flags(o.Kernel.Flag(&o.Common, ""), o.Device.Flags())
 }
 
 // Check checks all that can be checked before a file is read, and completes the options. base are
@@ -146,8 +156,7 @@ func (o *Options) CheckLearning(base learners.Params) (err error) {
 	if o.Given("weights") {
 		about := t.Learner.Definition()
 		if t.Weights, err = about.Rule(o.Weights); err != nil {
-			return &app.UsageError{Problem: "--weights: " + err.Error(), Got: o.Weights,
-				Allowed: app.Texts(about.Weights)}
+			return app.Usage("--weights: %v", err)
 		}
 	}
 	if t.MaxSteps = o.MaxSteps; o.Given("max-steps") && o.MaxSteps == 0 {

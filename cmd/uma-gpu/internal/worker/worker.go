@@ -31,6 +31,7 @@ func New(execute Execute, run func(context.Context, *Options) error) *cli.Comman
 	o := &Options{Execute: execute, Answers: os.Stdout}
 	return &cli.Command{
 		Name:      "worker",
+		Hidden:    true,
 		Usage:     "run command lines that another program writes, as the Python package does",
 		ArgsUsage: "[FOLDER...]",
 		Description: `Reads a JSON object a line from standard input: {"id": 1, "args": ["info", "--data", "x.csv"]}.

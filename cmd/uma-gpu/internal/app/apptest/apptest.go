@@ -13,7 +13,7 @@ import (
 // Run runs a command with these words behind its name, and returns what it prints and its error.
 func Run(t *testing.T, command *cli.Command, words ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	app.Mend(command, func(*cli.Context) error { return nil })
+	app.InstallChecks(command, func(*cli.Context) error { return nil })
 	var out, notes bytes.Buffer
 	program := &cli.App{Name: "uma-gpu", Writer: &out, ErrWriter: &notes,
 		Commands:                  []*cli.Command{command},

@@ -1,10 +1,12 @@
-package main
+package info_test
 
 import (
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // A label of 10 kB does not fill the screen.
@@ -18,7 +20,7 @@ func TestLongLabels(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%d,%d,%s\n", i%3-1, i%3*(i%5), class)
 	}
-	data, m := write(t, dir, "long.csv", text.String()), filepath.Join(dir, "m.npz")
+	data, m := clitest.Write(t, dir, "long.csv", text.String()), filepath.Join(dir, "m.npz")
 	c := filepath.Join(dir, "C.csv")
 	for _, args := range [][]string{
 		{"confusion", "inject", "--data", data, "--pairwise", "0.3", "--out", filepath.Join(dir,
@@ -30,7 +32,7 @@ func TestLongLabels(t *testing.T) {
 		{"cv", "--data", data, "--folds", "3"}, {"report", "--data", data, "--model", m},
 		{"confusion", "check", "--data", data, "--confusion", c},
 	} {
-		stdout, stderr := succeed(t, args...)
+		stdout, stderr := clitest.Succeed(t, args...)
 		for line := range strings.Lines(stdout + stderr) {
 			if len(line) > 600 {
 				t.Errorf("%s: a line of %d bytes: %.100q", args[0], len(line), line)

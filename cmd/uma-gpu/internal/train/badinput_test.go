@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // Bad input is told with its place, and nothing is written.
@@ -25,15 +26,16 @@ func TestTrainBadInput(t *testing.T) {
 		{"only a header", "d.csv", "x,y,label\n", "", "d.csv line 1"},
 		{"one class", "d.csv", "1,2,a\n3,4,a\n", "", `d.csv "a" 2 examples`},
 		{"label outside C", "d.csv", good, "noisy\\true,a,b\na,1,0\nb,0,1\n", `"c"`},
-		{"class of C unknown", "d.csv", good, "noisy\\true,a,b,d\na,1,0,0\nb,0,1,0\nd,0,0,1\n", `C.csv "d"`},
+		{"class of C unknown", "d.csv", good, "noisy\\true,a,b,d\na,1,0,0\nb,0,1,0\nd,0,0,1\n",
+			`C.csv "d"`},
 		{"wrong Q", "d.csv", good, "1,0\n0,1\n", "C.csv 2×2 numbers"},
 		{"rows missing in C", "d.csv", good, "1,0,0\n0,1,0\n", "C.csv 2×3 numbers"},
 		{"C not square", "d.csv", good, "1,0,0\n0,1,0\n0,0\n", "C.csv:3 2 numbers 3"},
-		{"C out of range", "d.csv", good, "1,0,0\n0,2,0\n0,0,1\n", "2 number 0 1"},
+		{"C out of range", "d.csv", good, "1,0,0\n0,2,0\n0,0,1\n", "C.csv counts confusion-axes=true-rows"},
 		{"C sums wrong", "d.csv", good, "1,0,0\n0,0.5,0\n0,0,1\n", `C.csv "b" 0.5`},
 		{"C transposed", "d.csv", good, "1,0,0\n0.5,0.5,0\n0,0,1\n", "confusion-axes=true-rows"},
 		{"C singular", "d.csv", good, "1,0,0\n0,0.5,0.5\n0,0.5,0.5\n", `C.csv +Inf 1e+06 "b" "c"`},
-		{"C empty", "d.csv", good, "\n", "C.csv:1 text"},
+		{"C empty", "d.csv", good, "\n", "C.csv numbers table"},
 		{"ragged rows", "d.csv", "1,2,a\n3,b\n", "", "d.csv:2:4 2 fields 3"},
 		{"NaN", "d.csv", "1,2,a\n3,nan,b\n", "", `d.csv:2:3 column 2 "nan" finite`},
 		{"Inf", "d.csv", "1,2,a\n3,-Inf,b\n", "", `d.csv:2:3 column 2 "-Inf" finite`},
@@ -51,15 +53,15 @@ func TestTrainBadInput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			data := write(t, dir, c.file, c.data)
+			data := clitest.Write(t, dir, c.file, c.data)
 			args := []string{"train", "--data", data, "--model", filepath.Join(dir, "m.npz"), "--missing",
 				"error"}
 			if c.confusion != "" {
-				args = append(args, "--confusion", write(t, dir, "C.csv", c.confusion))
+				args = append(args, "--confusion", clitest.Write(t, dir, "C.csv", c.confusion))
 			}
-			before := names(t, dir)
-			fail(t, app.ExitFailure, c.fragment, args...)
-			if after := names(t, dir); !slices.Equal(after, before) {
+			before := clitest.Names(t, dir)
+			clitest.Fail(t, app.ExitFailure, c.fragment, args...)
+			if after := clitest.Names(t, dir); !slices.Equal(after, before) {
 				t.Errorf("found %q, want %q", after, before)
 			}
 		})
@@ -86,14 +88,14 @@ func cutGzip(t *testing.T) string {
 
 func TestTrainMissingFiles(t *testing.T) {
 	dir := t.TempDir()
-	data, m := synthetic(t, dir), filepath.Join(dir, "m.npz")
+	data, m := clitest.Synthetic(t, dir), filepath.Join(dir, "m.npz")
 	missing := filepath.Join(dir, "none.csv")
-	before := names(t, dir)
-	fail(t, app.ExitFailure, missing+" data", "train", "--data", missing, "--model", m)
-	fail(t, app.ExitFailure, missing+" read", "train", "--data", data, "--confusion", missing,
+	before := clitest.Names(t, dir)
+	clitest.Fail(t, app.ExitFailure, missing+" data", "train", "--data", missing, "--model", m)
+	clitest.Fail(t, app.ExitFailure, missing+" read", "train", "--data", data, "--confusion", missing,
 		"--model", m)
-	fail(t, app.ExitFailure, "directory", "train", "--data", dir, "--model", m)
-	if after := names(t, dir); !slices.Equal(after, before) {
+	clitest.Fail(t, app.ExitFailure, "directory", "train", "--data", dir, "--model", m)
+	if after := clitest.Names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
 	}
 }
@@ -101,17 +103,18 @@ func TestTrainMissingFiles(t *testing.T) {
 // A model that cannot be written is told before the data are read.
 func TestTrainUnwritableModel(t *testing.T) {
 	dir := t.TempDir()
-	file := write(t, dir, "file", "")
+	file := clitest.Write(t, dir, "file", "")
 	for path, fragment := range map[string]string{
 		filepath.Join(dir, "none", "m.npz"): "folder",
 		filepath.Join(file, "m.npz"):        "written",
 		dir:                                 "folder",
 		dir + "/":                           "file",
 	} {
-		fail(t, app.ExitFailure, fragment, "train", "--data", filepath.Join(dir, "unread.csv"), "--model",
+		clitest.Fail(t, app.ExitFailure, fragment, "train", "--data", filepath.Join(dir, "unread.csv"),
+			"--model",
 			path)
 	}
-	if left := names(t, dir); !slices.Equal(left, []string{"file"}) {
+	if left := clitest.Names(t, dir); !slices.Equal(left, []string{"file"}) {
 		t.Errorf("found %q", left)
 	}
 }
@@ -121,15 +124,18 @@ func TestUnwritableCopies(t *testing.T) {
 	dir := t.TempDir()
 	nowhere := filepath.Join(dir, "none", "out.csv")
 	const fragment = "written"
-	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise",
+	clitest.Fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv",
+		"--pairwise",
 		"0.1", "--out", nowhere)
-	fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv", "--pairwise",
+	clitest.Fail(t, app.ExitFailure, fragment, "confusion", "inject", "--data", "unread.csv",
+		"--pairwise",
 		"0.1", "--out", filepath.Join(dir, "o.csv"), "--write-confusion", nowhere)
-	fail(t, app.ExitFailure, fragment, "predict", "--data", "unread.csv", "--model", "unread.npz",
+	clitest.Fail(t, app.ExitFailure, fragment, "predict", "--data", "unread.csv", "--model",
+		"unread.npz",
 		"--out", nowhere)
-	fail(t, app.ExitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)
-	fail(t, app.ExitFailure, "folder", "synth", "--examples", "3", "--out", dir)
-	if left := names(t, dir); left != nil {
+	clitest.Fail(t, app.ExitFailure, fragment, "synth", "--examples", "3", "--out", nowhere)
+	clitest.Fail(t, app.ExitFailure, "folder", "synth", "--examples", "3", "--out", dir)
+	if left := clitest.Names(t, dir); left != nil {
 		t.Errorf("found %q", left)
 	}
 }

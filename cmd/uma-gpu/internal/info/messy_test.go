@@ -1,4 +1,4 @@
-package main
+package info_test
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	codes "unicode/utf16"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -123,8 +124,10 @@ func TestMessyTables(t *testing.T) {
 		"few letters among numbers": {messyTable(60, ",", put(1, 1, func(i int, _ string) string {
 			return []string{"2", "3", "4", "5more"}[i%4]
 		})), "2 categories"},
-		"quotes inside":   {messyTable(60, ",", put(2, 3, everywhere(`5" pipe`))), "60 examples 6 features"},
-		"trailing commas": {header + strings.ReplaceAll(strings.TrimPrefix(plain, header), "\n", ",\n"), "60 examples 5 features"},
+		"quotes inside": {messyTable(60, ",", put(2, 3, everywhere(`5" pipe`))),
+			"60 examples 6 features"},
+		"trailing commas": {header + strings.ReplaceAll(strings.TrimPrefix(plain, header), "\n", ",\n"),
+			"60 examples 5 features"},
 		"ragged": {messyTable(60, ",", func(i int, row []string) []string {
 			if i%30 == 0 {
 				return row[:3]
@@ -147,8 +150,8 @@ func TestMessyTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			data, m := write(t, dir, "d.csv", c.text), filepath.Join(dir, "m.npz")
-			stdout, stderr := succeed(t, "info", "--data", data)
+			data, m := clitest.Write(t, dir, "d.csv", c.text), filepath.Join(dir, "m.npz")
+			stdout, stderr := clitest.Succeed(t, "info", "--data", data)
 			if strings.Contains(stdout, "\nproblem") {
 				t.Errorf("info lists problems:\n%s", stdout)
 			}
@@ -158,18 +161,18 @@ func TestMessyTables(t *testing.T) {
 					t.Errorf("info tells twice: %s", note)
 				}
 			}
-			_, stderr = succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
+			_, stderr = clitest.Succeed(t, "train", "--data", data, "--model", m, "--max-steps", "3")
 			if !facts.Told(stderr, c.told) {
 				t.Errorf("train does not tell %s:\n%s", c.told, stderr)
 			}
 			if !strings.HasPrefix(name, "no header") {
-				succeed(t, "predict", "--model", m, "--data", data, "--no-labels")
+				clitest.Succeed(t, "predict", "--model", m, "--data", data, "--no-labels")
 			}
 			args, told := []string{"clean", data}, cmp.Or(unlabelled[name], c.told)
 			if name == "many levels" { // candidates of 1000 levels take longer than all other cases
 				args, told = append(args, "--levels", "100"), strings.Replace(told, " 500 ", " 1400 ", 1)
 			}
-			_, stderr = succeed(t, args...)
+			_, stderr = clitest.Succeed(t, args...)
 			if !facts.Told(stderr, told) {
 				t.Errorf("clean does not tell %s:\n%s", told, stderr)
 			}
@@ -181,23 +184,23 @@ func TestMessyTables(t *testing.T) {
 // and info describes the table all the same.
 func TestForgottenLabel(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "d.csv", strings.Replace(messyTable(3000, ",",
+	data := clitest.Write(t, dir, "d.csv", strings.Replace(messyTable(3000, ",",
 		func(i int, row []string) []string { return append(row, fmt.Sprint(i*i%1651)) }), "kind",
 		"kind,charges", 1))
 	m := filepath.Join(dir, "m.npz")
-	fail(t, 1, "column 5 charges classes label-column", "train", "--data", data, "--model", m)
-	stdout, _ := succeed(t, "info", "--data", data)
+	clitest.Fail(t, 1, "column 5 charges classes label-column", "train", "--data", data, "--model", m)
+	stdout, _ := clitest.Succeed(t, "info", "--data", data)
 	if !facts.Told(stdout, "problem charges classes label-column") {
 		t.Errorf("info: %s", stdout)
 	}
-	succeed(t, "train", "--data", data, "--label-column", "kind", "--model", m)
+	clitest.Succeed(t, "train", "--data", data, "--label-column", "kind", "--model", m)
 	// predict finds the features by name, and takes none of them for the label.
 	rows := strings.Split(messyTable(9, ",", func(i int, row []string) []string {
 		return append(row[:3], fmt.Sprint(i))
 	}), "\n")
 	rows[0] = "size,weight,colour,charges"
-	bare := write(t, dir, "bare.csv", strings.Join(rows, "\n"))
-	got, _ := succeed(t, "predict", "--model", m, "--data", bare)
+	bare := clitest.Write(t, dir, "bare.csv", strings.Join(rows, "\n"))
+	got, _ := clitest.Succeed(t, "predict", "--model", m, "--data", bare)
 	if lines := strings.Count(got, "\n"); lines != 9 {
 		t.Errorf("predicted %d examples of 9: %s", lines, got)
 	}

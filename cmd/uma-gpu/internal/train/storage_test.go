@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestDataFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	succeed(t, "convert", "--data", digits, "--out", path("whole.csv"))
+	clitest.Succeed(t, "convert", "--data", clitest.Digits, "--out", path("whole.csv"))
 	text, err := os.ReadFile(path("whole.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,8 @@ func TestDataFiles(t *testing.T) {
 	}
 	model := func(data string) string {
 		out := path("m.npz")
-		succeed(t, "train", "--data", data, "--learner", "uma", "--max-steps", "5", "--model", out)
+		clitest.Succeed(t, "train", "--data", data, "--learner", "uma", "--max-steps", "5", "--model",
+			out)
 		bytes, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
@@ -46,12 +48,13 @@ func TestDataFiles(t *testing.T) {
 	if got := model(path("p-3.csv") + "," + path("p-2.csv")); got == want {
 		t.Error("some of the parts have the model of all")
 	}
-	_, stderr := succeed(t, "info", "--data", path("p-*.csv"))
+	_, stderr := clitest.Succeed(t, "info", "--data", path("p-*.csv"))
 	if !facts.Told(stderr, "p-*.csv 1797 examples") {
 		t.Errorf("info: %s", stderr)
 	}
-	fail(t, app.ExitFailure, "fits pattern", "info", "--data", path("q-*.csv"))
-	fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
-	fail(t, app.ExitFailure, "p-9.csv", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
-	fail(t, app.ExitUsage, "same file", "convert", "--data", path("p-*.csv"), "--out", path("p-2.csv"))
+	clitest.Fail(t, app.ExitFailure, "fits pattern", "info", "--data", path("q-*.csv"))
+	clitest.Fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
+	clitest.Fail(t, app.ExitFailure, "p-9.csv", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
+	clitest.Fail(t, app.ExitUsage, "same file", "convert", "--data", path("p-*.csv"), "--out",
+		path("p-2.csv"))
 }

@@ -1,4 +1,4 @@
-package main
+package predict_test
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -49,9 +50,9 @@ func tableOfIDs(t *testing.T, dir, name string, n int) (path string, ids []strin
 		if err := parquet.Write(&b, rows); err != nil {
 			t.Fatal(err)
 		}
-		return write(t, dir, name, b.String()), ids
+		return clitest.Write(t, dir, name, b.String()), ids
 	}
-	return write(t, dir, name, text.String()), ids
+	return clitest.Write(t, dir, name, text.String()), ids
 }
 
 // Names of examples are no features, and stand beside what is written about the examples.
@@ -61,8 +62,8 @@ func TestIDs(t *testing.T) {
 	var predicted, first string
 	for k, name := range []string{"d.csv", "d.tsv", "d.parquet"} {
 		data, ids := tableOfIDs(t, dir, name, 40)
-		succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
-		got, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who")
+		clitest.Succeed(t, "train", "--data", data, "--id-column", "who", "--model", m)
+		got, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who")
 		lines := strings.Split(strings.TrimSpace(got), "\n")
 		if len(lines) != 41 || lines[0] != "who,class" {
 			t.Fatalf("%s: predicted %q", name, got)
@@ -72,28 +73,31 @@ func TestIDs(t *testing.T) {
 				t.Errorf("%s: predicted %q, wanted %q", name, lines[i+1], want)
 			}
 		}
-		table, _ := succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--scores")
+		table, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who",
+			"--scores")
 		if !strings.HasPrefix(table, "who,a,b\n<item a0>,") {
 			t.Errorf("%s: scores %.60q", name, table)
 		}
-		table, _ = succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who", "--proba",
+		table, _ = clitest.Succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who",
+			"--proba",
 			"--to", "jsonl")
 		if !strings.HasPrefix(table, `{"example":1,"id":"<item a0>","class":"a",`) {
 			t.Errorf("%s: probabilities %.60q", name, table)
 		}
-		succeed(t, "issues", "--data", data, "--id-column", "who", "--out", out+".csv")
-		list := string(read(t, out+".csv"))
+		clitest.Succeed(t, "issues", "--data", data, "--id-column", "who", "--out", out+".csv")
+		list := string(clitest.Read(t, out+".csv"))
 		if k == 0 {
 			predicted, first = got, list
-			stdout, _ := succeed(t, "issues", "--data", data, "--id", "who", "--out", out+".json", "--json")
-			if r := decode[issues.Report](t, stdout); len(r.Rows) == 0 ||
+			stdout, _ := clitest.Succeed(t, "issues", "--data", data, "--id", "who", "--out", out+".json",
+				"--json")
+			if r := clitest.Decode[issues.Report](t, stdout); len(r.Rows) == 0 ||
 				*r.Rows[0].ID != ids[r.Rows[0].Example-1] {
 				t.Errorf("issues --json: %+v", r.Rows)
 			}
-			if text := string(read(t, out+".json")); !strings.Contains(text, `"id":"<item `) {
+			if text := string(clitest.Read(t, out+".json")); !strings.Contains(text, `"id":"<item `) {
 				t.Errorf("%.200s", text)
 			}
-			succeed(t, "issues", "--data", data, "--id-column", "2", "--out", out+".parquet")
+			clitest.Succeed(t, "issues", "--data", data, "--id-column", "2", "--out", out+".parquet")
 			rows, err := parquetgo.ReadFile[struct {
 				Example int64  `parquet:"example"`
 				ID      string `parquet:"id"`
@@ -114,41 +118,46 @@ func TestIDs(t *testing.T) {
 		{"confusion", "inject", "--data", data, "--pairwise", "0", "--out", out + ".csv"},
 		{"issues", "--data", data, "--write-clean", out + ".csv", "--clean-by", "relabel"},
 	} {
-		succeed(t, append(args, "--id-column", "who")...)
-		got := strings.Split(string(read(t, out+".csv")), "\n")
+		clitest.Succeed(t, append(args, "--id-column", "who")...)
+		got := strings.Split(string(clitest.Read(t, out+".csv")), "\n")
 		if len(got) != 42 || got[0] != "x,who,y,class" || !strings.HasPrefix(got[1], `1,<item a0>,0,`) {
 			t.Errorf("%s wrote %q", args, got[:2])
 		}
 	}
-	succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out",
+	clitest.Succeed(t, "split", "--data", data, "--id-column", "who", "--counts", "30,10", "--out",
 		out+".1.csv", "--out", out+".2.csv")
 	for _, id := range ids {
-		in := strings.Contains(string(read(t, out+".1.csv")), id) != strings.Contains(string(read(t,
+		in := strings.Contains(string(clitest.Read(t, out+".1.csv")),
+			id) != strings.Contains(string(clitest.Read(t,
 			out+".2.csv")), id)
 		if !in {
 			t.Errorf("split lost %q or has it twice", id)
 		}
 	}
-	_, stderr := succeed(t, "convert", "--data", data, "--id-column", "who", "--out", out+".svm")
+	_, stderr := clitest.Succeed(t, "convert", "--data", data, "--id-column", "who", "--out",
+		out+".svm")
 	if !facts.Told(stderr, "ids "+out+".svm libsvm") {
 		t.Error(stderr)
 	}
 
 	// A format without columns, a column that is not there or is the label, names that come twice.
-	fail(t, app.ExitFailure, "out.svm libsvm", "train", "--data", out+".svm", "--id-column", "who",
+	clitest.Fail(t, app.ExitFailure, "out.svm libsvm", "train", "--data", out+".svm", "--id-column",
+		"who",
 		"--model", m)
-	fail(t, app.ExitFailure, `d.csv:1 "x" "who" "y" "class" "whom"`, "train", "--data", data,
+	clitest.Fail(t, app.ExitFailure, `d.csv:1 "x" "who" "y" "class" "whom"`, "train", "--data", data,
 		"--id-column", "whom", "--model", m)
-	fail(t, app.ExitFailure, `label "class" ids`, "train", "--data", data, "--id-column", "class",
+	clitest.Fail(t, app.ExitFailure, `label "class" ids`, "train", "--data", data, "--id-column",
+		"class",
 		"--label-column", "class", "--model", m)
-	fail(t, app.ExitUsage, "--id-column", "predict", "--model", m, "--data", data, "--id-column",
+	clitest.Fail(t, app.ExitUsage, "--id-column", "predict", "--model", m, "--data", data,
+		"--id-column",
 		"who", "--scores", "--out", out+".npy")
-	last := write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
-	_, stderr = succeed(t, "info", "--data", last, "--id-column", "who")
+	last := clitest.Write(t, dir, "last.csv", "x,class,who\n1,a,p\n2,b,q\n3,a,p\n")
+	_, stderr = clitest.Succeed(t, "info", "--data", last, "--id-column", "who")
 	if !facts.Told(stderr, `1 examples "p" 1 3`) {
 		t.Error(stderr)
 	}
-	succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
+	clitest.Succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
 		"--stream", "--normalize", "bias,l2")
 }
 
@@ -159,13 +168,13 @@ func TestCheckedByNamesOfTheData(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&rows, "c%d,%d,%d,%c\n", i, i%2*10+i%3, i%5, 'a'+i%2)
 	}
-	data := write(t, dir, "d.csv", "customer,x,y,segment\n"+rows.String())
-	checked := write(t, dir, "checked.csv", "customer,segment\nc7,b\nc4,a\n")
+	data := clitest.Write(t, dir, "d.csv", "customer,x,y,segment\n"+rows.String())
+	checked := clitest.Write(t, dir, "checked.csv", "customer,segment\nc7,b\nc4,a\n")
 	args := []string{"confusion", "estimate", "--data", data, "--clean", checked, "--method", "clean",
 		"--json"}
-	text, _ := succeed(t, append(args, "--id-column", "customer")...)
+	text, _ := clitest.Succeed(t, append(args, "--id-column", "customer")...)
 	if !strings.Contains(text, "confusion") {
 		t.Errorf("printed %s", text)
 	}
-	fail(t, app.ExitFailure, "checked.csv:1 id-column=NAME", args...)
+	clitest.Fail(t, app.ExitFailure, "checked.csv:1 id-column=NAME", args...)
 }

@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -15,8 +16,9 @@ import (
 
 func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
-	stdout, stderr := succeed(t, "train", "--learner", "uma", "--data", digits, "--dry-run", "--json")
-	r := decode[train.Plan](t, stdout)
+	stdout, stderr := clitest.Succeed(t, "train", "--learner", "uma", "--data", clitest.Digits,
+		"--dry-run", "--json")
+	r := clitest.Decode[train.Plan](t, stdout)
 	if r.Device.ID != "cpu" || r.Examples != 1797 || r.Features != 65 || r.Classes != 10 ||
 		r.Storage != "dense" ||
 		r.Plan.Examples != 4*65*1797 || r.Plan.ClassSums != 8*100*65 || !r.Plan.InPlace ||
@@ -30,12 +32,14 @@ func TestDryRun(t *testing.T) {
 	if !facts.Told(stderr, "device cpu") {
 		t.Errorf("stderr %s", stderr)
 	}
-	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--json", "--learner", "softmax")
-	if r := decode[train.Plan](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
+	stdout, _ = clitest.Succeed(t, "train", "--data", clitest.Digits, "--dry-run", "--json",
+		"--learner", "softmax")
+	if r := clitest.Decode[train.Plan](t, stdout); r.Plan.ClassSums != 0 || r.Plan.Scratch < 4*10*65 {
 		t.Errorf("softmax, which has no class sums: found %+v", r.Plan)
 	}
 	model := filepath.Join(dir, "m.npz")
-	stdout, _ = succeed(t, "train", "--data", digits, "--dry-run", "--model", model, "--storage",
+	stdout, _ = clitest.Succeed(t, "train", "--data", clitest.Digits, "--dry-run", "--model", model,
+		"--storage",
 		"sparse")
 	for _, want := range []string{"device      cpu ",
 		"1797 examples × 64 features, 10 classes, sparse\n", "\nscores      70.6 KiB\n",
@@ -44,14 +48,16 @@ func TestDryRun(t *testing.T) {
 			t.Errorf("stdout lacks %q:\n%s", want, stdout)
 		}
 	}
-	if left := names(t, dir); left != nil {
+	if left := clitest.Names(t, dir); left != nil {
 		t.Errorf("a dry run wrote %q", left)
 	}
 	// What would end training ends the dry run.
-	fail(t, app.ExitFailure, "such file", "train", "--data", digits, "--dry-run", "--confusion",
+	clitest.Fail(t, app.ExitFailure, "such file", "train", "--data", clitest.Digits, "--dry-run",
+		"--confusion",
 		filepath.Join(dir, "C.csv"))
-	fail(t, app.ExitUsage, "--data missing", "train", "--dry-run")
-	code, stdout, stderr := interrupt(t, "device:", "train", "--data", digits, "--dry-run")
+	clitest.Fail(t, app.ExitUsage, "--data missing", "train", "--dry-run")
+	code, stdout, stderr := clitest.Interrupt(t, "device:", "train", "--data", clitest.Digits,
+		"--dry-run")
 	if code != app.ExitInterrupted || stdout != "" || !facts.Told(stderr, "nothing written") {
 		t.Errorf("interrupted: exit code %d, stdout %s, stderr %s", code, stdout, stderr)
 	}

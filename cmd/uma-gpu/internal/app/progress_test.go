@@ -1,4 +1,4 @@
-package main
+package app_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -204,15 +205,17 @@ func TestVerboseSteps(t *testing.T) {
 func TestLongWorkTells(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	small := write(t, dir, "a.csv", "a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n",
-		600))
-	few := write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
-	matrix := write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
-	votes := write(t, dir, "votes.csv",
+	small := clitest.Write(t, dir, "a.csv",
+		"a,b,label\n"+strings.Repeat("1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n",
+			600))
+	few := clitest.Write(t, dir, "few.csv", "a,b,label\n1,2,x\n3,1,y\n2,2.5,x\n3,0,y\n")
+	matrix := clitest.Write(t, dir, "C.csv", "noisy\\true,x,y\nx,0.9,0.1\ny,0.1,0.9\n")
+	votes := clitest.Write(t, dir, "votes.csv",
 		"index,worker,label\n0,a,x\n0,b,x\n1,a,y\n1,b,x\n2,a,x\n2,b,x\n3,a,y\n3,b,y\n")
-	pairs := write(t, dir, "pairs.csv", "noisy,true\nx,x\nx,y\ny,y\ny,x\n")
-	texts := write(t, dir, "texts.csv", "note,label\n"+strings.Repeat("some words,x\nother words,y\n",
-		9))
+	pairs := clitest.Write(t, dir, "pairs.csv", "noisy,true\nx,x\nx,y\ny,y\ny,x\n")
+	texts := clitest.Write(t, dir, "texts.csv",
+		"note,label\n"+strings.Repeat("some words,x\nother words,y\n",
+			9))
 	kernel := []string{"train", "--data", small, "--model", at("k.npz"), "--learner", "kernelmean",
 		"--kernel", "rbf"}
 	open := []string{"", "step", "round", "reading"} // units whose number nobody knows before

@@ -1,4 +1,4 @@
-package main
+package app_test
 
 import (
 	"path/filepath"
@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 func TestLegible(t *testing.T) {
@@ -25,8 +26,9 @@ func TestLegible(t *testing.T) {
 // Names in a file and of a file reach a terminal as text alone.
 func TestNamesDoNothingToTerminals(t *testing.T) {
 	dir := t.TempDir()
-	data := write(t, dir, "d\x1b]0;x\x07.csv", "a\x1b[2J,b,label\n"+strings.Repeat("1,2,x\n3,5,y\n",
-		20))
+	data := clitest.Write(t, dir, "d\x1b]0;x\x07.csv",
+		"a\x1b[2J,b,label\n"+strings.Repeat("1,2,x\n3,5,y\n",
+			20))
 	m := filepath.Join(dir, "m\x1b[31m.npz")
 	for _, args := range [][]string{
 		{"train", "--data", data, "--model", m, "--max-steps", "3"}, {"inspect", "--model", m}, {"info",
@@ -40,7 +42,7 @@ func TestNamesDoNothingToTerminals(t *testing.T) {
 		{"report", "--model", m, "--data", data}, {"convert", "--data", data, "--out", filepath.Join(dir,
 			"c\x08.svm")},
 	} {
-		_, stdout, stderr := command(args...)
+		_, stdout, stderr := clitest.Run(args...)
 		if text := stdout + stderr; !utf8.ValidString(text) || strings.ContainsAny(text,
 			"\x1b\x07\r\x08\u009b") {
 			t.Errorf("%q printed %q", args, text)
@@ -52,10 +54,11 @@ func TestNamesDoNothingToTerminals(t *testing.T) {
 func TestDefaultsAreShort(t *testing.T) {
 	m := filepath.Join(t.TempDir(), "m.npz")
 	for _, args := range [][]string{
-		{"train", "--data", digits, "--model", m}, {"eval", "--data", digits, "--model", m},
-		{"cv", "--data", digits},
+		{"train", "--data", clitest.Digits, "--model", m}, {"eval", "--data", clitest.Digits, "--model",
+			m},
+		{"cv", "--data", clitest.Digits},
 	} {
-		stdout, stderr := succeed(t, args...)
+		stdout, stderr := clitest.Succeed(t, args...)
 		if lines := strings.Count(stdout+stderr, "\n"); lines > 12 {
 			t.Errorf("%s prints %d lines, wanted at most 12:\n%s%s", args[0], lines, stderr, stdout)
 		}

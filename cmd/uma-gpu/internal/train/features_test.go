@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -53,25 +54,29 @@ func TestWarningsOfData(t *testing.T) {
 	for i, r := range shuffledRows() {
 		fmt.Fprintf(&text, "%d,%s", i, r.text("a", "b", "label"))
 	}
-	data := write(t, dir, "data.csv", text.String())
+	data := clitest.Write(t, dir, "data.csv", text.String())
 	const want = "data.csv column 1 ignore-columns=1"
 	m := filepath.Join(dir, "m.npz")
-	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m); !facts.Told(stderr,
+	if _, stderr := clitest.Succeed(t, "train", "--quiet", "--data", data, "--model",
+		m); !facts.Told(stderr,
 		want) || !strings.HasPrefix(stderr, "warning: ") {
 		t.Errorf("stderr is\n%s", stderr)
 	}
-	if _, stderr := succeed(t, "info", "--data", data); !facts.Told(stderr, want) {
+	if _, stderr := clitest.Succeed(t, "info", "--data", data); !facts.Told(stderr, want) {
 		t.Errorf("no warning in\n%s", stderr)
 	}
-	stdout, _ := succeed(t, "info", "--data", data, "--json")
-	if i := decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !facts.Told(i.Warnings[0], want) {
+	stdout, _ := clitest.Succeed(t, "info", "--data", data, "--json")
+	if i := clitest.Decode[dataset.Info](t, stdout); len(i.Warnings) != 1 || !facts.Told(i.Warnings[0],
+		want) {
 		t.Errorf("warnings %q", i.Warnings)
 	}
-	if _, stderr := succeed(t, "train", "--quiet", "--data", data, "--model", m, "--ignore-columns",
+	if _, stderr := clitest.Succeed(t, "train", "--quiet", "--data", data, "--model", m,
+		"--ignore-columns",
 		"1"); stderr != "" {
 		t.Errorf("without the column stderr is\n%s", stderr)
 	}
-	if _, stderr := succeed(t, "eval", "--quiet", "--data", data, "--model", m, "--ignore-columns",
+	if _, stderr := clitest.Succeed(t, "eval", "--quiet", "--data", data, "--model", m,
+		"--ignore-columns",
 		"1"); stderr != "" {
 		t.Errorf("of eval stderr is\n%s", stderr)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -42,7 +42,7 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	drawn := systematic(r.weighed(z, p), count, rng.Float64())
 	which := lists.At(pool, drawn)
 	if len(which) > o.Landmarks {
-		cover, err := featurespace.NewCover(ctx, p.Engine, some.Pick(drawn), o.Function, o.Landmarks,
+		cover, err := means.NewCover(ctx, p.Engine, some.Pick(drawn), o.Function, o.Landmarks,
 			false, o.Seed, nil)
 		if err != nil {
 			return nil, err

@@ -7,8 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/internal/means"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -134,7 +133,7 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 			if !(rest[best] > least) {
 				return j, nil
 			}
-			featurespace.SwapLower(l.a, l.m, j, best)
+			SwapLower(l.a, l.m, j, best)
 			order[j], order[best] = order[best], order[j]
 			rest[j], rest[best] = rest[best], rest[j]
 			l.column(j, at, rest)
@@ -147,6 +146,24 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 		}
 	}
 	return l.m, nil
+}
+
+// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower
+// triangle is in a, row-major.
+func SwapLower(a []float64, n, i, j int) {
+	if i == j {
+		return
+	}
+	for c := range i {
+		a[i*n+c], a[j*n+c] = a[j*n+c], a[i*n+c]
+	}
+	a[i*n+i], a[j*n+j] = a[j*n+j], a[i*n+i]
+	for c := i + 1; c < j; c++ {
+		a[c*n+i], a[j*n+c] = a[j*n+c], a[c*n+i]
+	}
+	for r := j + 1; r < n; r++ {
+		a[r*n+i], a[r*n+j] = a[r*n+j], a[r*n+i]
+	}
 }
 
 // column makes column j that of the factor, given those of its panel from column at on, and

@@ -10,8 +10,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -100,7 +101,7 @@ var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; sc
 func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
 	var squares, all float64
 	for i, m := range mean {
-		squares += featurespace.SelfValue(b.Function, x, i)
+		squares += selfValue(b.Function, x, i)
 		all += m
 	}
 	b.Variance = squares - all
@@ -275,4 +276,15 @@ func unitRows(x dataset.Examples, unit bool) (dataset.Examples, error) {
 		return x, err
 	}
 	return features.Apply(p, x)
+}
+
+// selfValue returns κ(x_i, x_i), with the bits that an engine gives it.
+func selfValue(f kernel.Function, x dataset.Examples, i int) float64 {
+	dot := numerics.SquaredNorm(x.Entries(i))
+	return float64(f.Value(dot, dot, dot))
+}
+
+// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives it.
+func SquaredLengths(f kernel.Function, x dataset.Examples) []float64 {
+	return parallel.BlockSums(x.N, 1, func(from, _ int) float64 { return selfValue(f, x, from) })
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -51,7 +50,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e *engine.Engine, x dataset.Ex
 func (b *Basis) setCoordinates(ctx context.Context, x dataset.Examples, l lower) error {
 	b.Variance = lists.Sum(parallel.BlockSums(x.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
-			sum += featurespace.SelfValue(b.Function, x, i)
+			sum += selfValue(b.Function, x, i)
 		}
 		return sum
 	}))
@@ -86,7 +85,7 @@ func (b *Basis) gram(ctx context.Context, e *engine.Engine, x dataset.Examples, 
 		return nil, nil, err
 	}
 	mean := meansOfParts(sums, l.m, x.N)
-	squares := lists.Sum(featurespace.SquaredLengths(b.Function, x))
+	squares := lists.Sum(SquaredLengths(b.Function, x))
 	gram := make([]float32, l.m*l.m)
 	f, centres := transposed(panels, l.m, x.N), 0.0
 	for _, c := range centreRows(f) {

@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 // TestMargins: scores that are less off than a margin leave what it promises, and some that are

@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 // TestLengths compares lengths with those of a twin in float64 that has two classes and signs,

@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 var rbf = kernel.Function{Kind: kernel.RBF, Gamma: 0.5}

@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 // spots draws n points of the plane in 16 spots, four by four, whose classes alternate as on a

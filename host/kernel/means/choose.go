@@ -11,8 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
 // candidates is how many atoms Auto chooses among.
@@ -142,8 +140,8 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 	if err != nil {
 		return nil, 0, err
 	}
-	near := func(c *featurespace.Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
-	cover, err := featurespace.NewCover(s.ctx, s.e, x, s.o.Function, k, true, rng.Uint64(),
+	near := func(c *Cover) bool { return s.o.Within > 0 && drawBound(c) <= s.o.Within }
+	cover, err := NewCover(s.ctx, s.e, x, s.o.Function, k, true, rng.Uint64(),
 		near)
 	if err != nil {
 		return nil, 0, err
@@ -164,7 +162,7 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 // draws of 100 at most: the bound of Theorem 21's proof, without taking the largest part for all.
 // An example drawn anew moves the mean by w·D at most, w the share of the examples that the part
 // has and D its diameter, and is D/√2 from the part's mean on average at most.
-func drawBound(c *featurespace.Cover) float64 {
+func drawBound(c *Cover) float64 {
 	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
 	for i, part := range c.Nearest {
 		sizes[part]++
@@ -192,11 +190,6 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	if err != nil {
 		return nil, 0, err
 	}
-	what := fmt.Sprintf("kernel herding of %d examples", len(rows))
-	need := memory.Sum(featurespace.RowsBytes(len(rows), true), memory.Product(len(rows), 32))
-	if err := memory.Check(need, what); err != nil {
-		return nil, 0, err
-	}
 	all := engine.Projection{Function: s.o.Function, Landmarks: x,
 		Axes: engine.Weights{Q: 1, D: x.N, W: slices.Repeat([]float32{float32(1 / float64(x.N))}, x.N)}}
 	target, err := s.project(x, all)
@@ -204,11 +197,11 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 		return nil, 0, err
 	}
 	h := newHerd(target)
-	values, err := featurespace.NewRows(s.e, x, s.o.Function, true)
+	values, err := newRows(s.e, x, s.o.Function)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { err = errors.Join(err, values.Close()) }()
+	defer func() { err = errors.Join(err, values.close()) }()
 	work := progress.Work{Name: "herding", Unit: "atom"}
 	if s.o.Within == 0 {
 		work.Total = int64(k)
@@ -218,8 +211,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	for h.size < k {
 		task.Reach(int64(h.size))
 		at := h.next()
-		// examples that gain much now are the next ones, as a rule
-		row, err := values.Row(s.ctx, at, h.gains)
+		row, err := values.row(s.ctx, at)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -246,7 +238,6 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 type herd struct {
 	target []float32 // of each example: ⟨ω, φ(x)⟩
 	sums   []float64 // Σ κ(atom, x)
-	gains  []float64 // of the next atom
 	taken  []int     // how often each example is an atom
 	size   int       // Σ taken
 
@@ -258,8 +249,7 @@ type herd struct {
 // newHerd begins a herd, of no atom, given the mean's numbers at the examples.
 func newHerd(target []float32) *herd {
 	n := len(target)
-	h := &herd{target: target, sums: make([]float64, n), gains: make([]float64, n), taken: make([]int,
-		n)}
+	h := &herd{target: target, sums: make([]float64, n), taken: make([]int, n)}
 	for _, v := range target {
 		h.square += float64(v)
 	}
@@ -272,9 +262,8 @@ func newHerd(target []float32) *herd {
 func (h *herd) next() int {
 	best, most := 0, math.Inf(-1)
 	for i, v := range h.target {
-		h.gains[i] = float64(v) - h.sums[i]/float64(h.size+1)
-		if h.gains[i] > most {
-			best, most = i, h.gains[i]
+		if gain := float64(v) - h.sums[i]/float64(h.size+1); gain > most {
+			best, most = i, gain
 		}
 	}
 	return best

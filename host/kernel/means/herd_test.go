@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/means"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
 // asked counts how often an engine is asked to project examples, which it does not keep.

@@ -1,4 +1,4 @@
-package featurespace_test
+package means_test
 
 import (
 	"math/rand/v2"
@@ -8,10 +8,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/internal/featurespace"
+	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestCover compares the traversal, which asks for many kernel values together, with a twin that
+// TestCover compares the traversal with a twin that
 // knows all distances.
 func TestCover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -21,7 +21,7 @@ func TestCover(t *testing.T) {
 	}
 	linear := kernel.Function{Kind: kernel.Linear}
 	for _, k := range []int{1, 2, 50, 299} {
-		c, err := featurespace.NewCover(t.Context(), simd.New(), x, linear, k, true, 4, nil)
+		c, err := means.NewCover(t.Context(), simd.New(), x, linear, k, true, 4, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

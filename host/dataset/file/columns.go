@@ -448,3 +448,26 @@ func (c *columns) asked(o *features.EncodeOptions) (asked map[int]string, fault 
 	}
 	return asked, ""
 }
+
+// forTable returns o for a table with those columns: a model's Encoding wants the columns it was
+// made of, unless the table has the features themselves.
+func (o Options) forTable(header []string) Options {
+	e := o.Encoding
+	if e == nil {
+		return o
+	}
+	columns, there := e.ColumnNames(), names.Set(header)
+	has := func(wanted []string) bool {
+		return wanted != nil && !slices.ContainsFunc(wanted,
+			func(name string) bool { return !there[name] })
+	}
+	if !has(columns) && has(e.FeatureNames()) {
+		o.Encoding, o.Encode = nil, nil
+		return o
+	}
+	o.Features = len(e.Columns)
+	if o.FeatureNames != nil {
+		o.FeatureNames = columns
+	}
+	return o
+}

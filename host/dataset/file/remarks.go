@@ -259,3 +259,11 @@ func severalAtOnce(names []string) string {
 	}
 	return ""
 }
+
+// withoutFirstColumn returns e without its first column.
+func withoutFirstColumn(e *dataset.Encoding) *dataset.Encoding {
+	if e == nil {
+		return nil
+	}
+	return &dataset.Encoding{Missing: e.Missing, Columns: e.Columns[1:]}
+}

@@ -187,14 +187,6 @@ func TestTextBesideOthers(t *testing.T) {
 				rows(d.Examples), d.Encoding.Columns)
 		}
 	}
-	text := func(s string) *string { return &s }
-	x, warnings, err := Encode(d.Encoding, []string{"said", "stars", "shop"}, [][]*string{
-		{text("good good book"), text("5"), text("Oslo")}, {nil, text("2"), text("Rome")}}, "")
-	const silent = "1 of 2 examples have no word of the vocabulary"
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], silent) {
-		t.Errorf("%v, %v", err, warnings)
-	}
-	sameExamples(t, "a row alone", x.Pick([]int{0}), d.Pick([]int{0}))
 	p := *d
 	if err := features.Prepare(&p, dataset.Steps{MaxAbs: true}); err != nil {
 		t.Fatal(err)

@@ -121,14 +121,14 @@ func Follow(path, places string, columns []Source, recipe *dataset.Encoding, byN
 	strict bool) (*Encoder, string) {
 	s := New(path, places, columns, features.EncodeOptions{})
 	s.recipe, s.missing, s.strict = recipe, recipe.Missing, strict
-	return s, s.follow(byName)
+	return s, follow(s, byName)
 }
 
 // Forgive has words among numbers count as missing, as the recipe allows, with a warning.
 func (s *Encoder) Forgive() { s.lenient = !s.strict && s.missing == dataset.MissingIndicator }
 
 // follow makes marks of all that the recipe knows.
-func (s *Encoder) follow(byName bool) string {
+func follow(s *Encoder, byName bool) string {
 	at := make(map[string]int, len(s.recipe.Columns))
 	for k, c := range s.recipe.Columns {
 		at[c.Name] = k

@@ -23,8 +23,8 @@ type census struct {
 	counts []int64 // examples that have the mark
 }
 
-// count counts the marks of e.
-func (s *Encoder) count(e dataset.Examples) *census {
+// countMarks counts the marks of e.
+func countMarks(s *Encoder, e dataset.Examples) *census {
 	c := &census{n: e.N, counts: make([]int64, len(s.marks))}
 	for _, m := range e.Columns {
 		c.counts[m]++
@@ -34,9 +34,9 @@ func (s *Encoder) count(e dataset.Examples) *census {
 
 // Encode returns features of rows of marks; the first time it learns the recipe.
 func (s *Encoder) Encode(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
-	all := s.count(e)
+	all := countMarks(s, e)
 	if s.recipe == nil {
-		if err := s.learn(e, all); err != nil {
+		if err := learn(s, e, all); err != nil {
 			return dataset.Examples{}, err
 		}
 	}
@@ -53,10 +53,10 @@ func (s *Encoder) Encode(ctx context.Context, e dataset.Examples) (dataset.Examp
 }
 
 // learn makes the recipe of all marks that good examples have.
-func (s *Encoder) learn(e dataset.Examples, all *census) error {
+func learn(s *Encoder, e dataset.Examples, all *census) error {
 	recipe := &dataset.Encoding{Missing: s.missing, Columns: make([]dataset.Column, len(s.columns))}
-	means, knots := s.means(e, all), s.knots(e)
-	terms, idf, err := s.vocabularies(all)
+	means, knots := meansOf(s, e, all), knotsOf(s, e)
+	terms, idf, err := vocabularies(s, all)
 	if err != nil {
 		return err
 	}
@@ -73,8 +73,8 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 			column.Terms, column.IDF = terms[k], idf[k]
 		} else if c.Kind == dataset.KindCategory {
 			levels := 0
-			column.Levels, levels = s.commonLevels(c, all)
-			if why := s.judgeLevels(c, levels, all.n); why != "" && !s.lenient {
+			column.Levels, levels = commonLevels(s, c, all)
+			if why := judgeLevels(s, c, levels, all.n); why != "" && !s.lenient {
 				return fmt.Errorf("%s: %s %s; %s", s.path, c.Text, why, c.advice())
 			} else if why != "" || column.Levels == nil {
 				c.Why, c.rare, c.Kind = cmp.Or(why, c.rare), "", dataset.KindAside
@@ -92,8 +92,8 @@ func (s *Encoder) learn(e dataset.Examples, all *census) error {
 	return nil
 }
 
-// means returns the mean of each column's numbers in the order of the examples.
-func (s *Encoder) means(e dataset.Examples, all *census) []float32 {
+// meansOf returns the mean of each column's numbers in the order of the examples.
+func meansOf(s *Encoder, e dataset.Examples, all *census) []float32 {
 	sums := make([]float64, len(s.columns))
 	for k, m := range e.Columns {
 		if s.marks[m].kind == isNumber {
@@ -119,7 +119,7 @@ const few = 20
 
 // commonLevels returns the levels of a category that become features, and how many it has in all:
 // rare levels teach nothing, and there are at most as many as options say.
-func (s *Encoder) commonLevels(c *cellColumn, all *census) (common []string, n int) {
+func commonLevels(s *Encoder, c *cellColumn, all *census) (common []string, n int) {
 	for level, mark := range c.levels {
 		if count := all.counts[mark]; count > 0 {
 			if n++; count >= features.RareLevel || all.n < few || c.Chosen {
@@ -143,7 +143,7 @@ func (s *Encoder) commonLevels(c *cellColumn, all *census) (common []string, n i
 }
 
 // judgeLevels says why a category is none: most examples have a level of their own, or none.
-func (s *Encoder) judgeLevels(c *cellColumn, levels, n int) (why string) {
+func judgeLevels(s *Encoder, c *cellColumn, levels, n int) (why string) {
 	switch {
 	case levels == 0:
 		return "holds no value but missing ones"
@@ -298,7 +298,7 @@ func (s *Encoder) About(d *dataset.Dataset) {
 			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.Text, Values: c.gaps})
 		}
 	}
-	d.Warnings = append(d.Warnings, s.unknownLevels()...)
+	d.Warnings = append(d.Warnings, unknownLevels(s)...)
 	for k := range s.columns {
 		for _, note := range s.columns[k].textNotes(d.N) {
 			d.Notes = append(d.Notes, s.path+": "+note)
@@ -307,7 +307,7 @@ func (s *Encoder) About(d *dataset.Dataset) {
 }
 
 // unknownLevels words a warning for each column with levels that the recipe does not know, once.
-func (s *Encoder) unknownLevels() (warnings []string) {
+func unknownLevels(s *Encoder) (warnings []string) {
 	for k := range s.columns {
 		c := &s.columns[k]
 		if c.unseen == 0 {

@@ -17,8 +17,8 @@ const (
 	mostKnotted = 100000
 )
 
-// knots returns the knots of each column: quantiles of its numbers.
-func (s *Encoder) knots(e dataset.Examples) [][]float32 {
+// knotsOf returns the knots of each column: quantiles of its numbers.
+func knotsOf(s *Encoder, e dataset.Examples) [][]float32 {
 	knots, values := make([][]float32, len(s.columns)), map[int32][]float64{}
 	for k, c := range s.columns {
 		if c.number != noMark {

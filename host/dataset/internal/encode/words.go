@@ -99,7 +99,7 @@ func (s *Encoder) setText(k int, text []byte) string {
 }
 
 // vocabularies returns the terms of the columns that are texts, and their idf.
-func (s *Encoder) vocabularies(all *census) (terms map[int][]string, idf map[int][]float32,
+func vocabularies(s *Encoder, all *census) (terms map[int][]string, idf map[int][]float32,
 	err error) {
 	marks := map[int][]int32{} // of the columns
 	for m := range s.marks {

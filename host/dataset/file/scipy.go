@@ -14,8 +14,15 @@ import (
 // enterSciPy enters the rows of a CSR matrix of scipy.sparse.save_npz, columns in any order.
 func (z *npz) enterSciPy(c *collector) error {
 	s := z.src
-	if err := z.checkFormat(); err != nil {
-		return err
+	if z.files["format"] != nil { // else it was written before SciPy 0.19, when there was but one
+		form, err := z.text("format")
+		if err != nil {
+			return err
+		}
+		if form != "csr" {
+			return s.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()",
+				quote.Text(form))
+		}
 	}
 	shape, err := z.integers("shape", 2, 2)
 	if err != nil {
@@ -32,65 +39,61 @@ func (z *npz) enterSciPy(c *collector) error {
 	if err != nil {
 		return err
 	}
-	columns, err := z.stream("indices", starts[n])
+	if starts[0] != 0 {
+		return s.errorf("array \"indptr\" begins with %d, wanted 0", starts[0])
+	}
+	columnType, columns, err := z.list("indices", starts[n])
 	if err != nil {
 		return err
 	}
 	defer columns.Close()
-	if !columns.IsInteger() {
-		return s.errorf("array \"indices\" has elements of type %s, wanted integers", columns.numberType)
-	}
-	values, err := z.stream("data", starts[n])
+	valueType, values, err := z.list("data", starts[n])
 	if err != nil {
 		return err
 	}
 	defer values.Close()
-	decode := values.decoder()
-	if decode == nil {
+	decode := valueType.decoder()
+	switch {
+	case !columnType.IsInteger():
+		return s.errorf("array \"indices\" has elements of type %s, wanted integers", columnType)
+	case decode == nil:
 		return s.errorf("array \"data\" has elements of type %s, wanted float32, float64 or integers",
-			values.numberType)
-	}
-	if starts[0] != 0 {
-		return s.errorf("array \"indptr\" begins with %d, wanted 0", starts[0])
+			valueType)
 	}
 	c.pile.width = max(int(d), c.o.Features)
+	rawColumn, rawValue := make([]byte, columnType.Size), make([]byte, valueType.Size)
 	var row []entry
 	var value [1]float32
 	for i := range int(n) {
-		count := starts[i+1] - starts[i]
-		if count < 0 || starts[i+1] > starts[n] {
+		if starts[i+1] < starts[i] || starts[i+1] > starts[n] {
 			return c.faults.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
 				"numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
 		}
 		row = row[:0]
-		sorted := true
-		for range count {
-			rawColumn, err := columns.next()
-			if err != nil {
+		for range starts[i+1] - starts[i] {
+			if err := columns.element(rawColumn); err != nil {
 				return c.faults.fatal(err)
 			}
-			rawValue, err := values.next()
-			if err != nil {
+			if err := values.element(rawValue); err != nil {
 				return c.faults.fatal(err)
 			}
-			j, _ := columns.Integer(rawColumn)
-			sorted = sorted && (len(row) == 0 || j > row[len(row)-1].column)
+			j, _ := columnType.Integer(rawColumn)
 			decode(value[:], rawValue)
 			row = append(row, entry{j, value[0]})
 		}
-		if !sorted {
-			slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		byColumn := func(a, b entry) int { return cmp.Compare(a.column, b.column) }
+		if !slices.IsSortedFunc(row, byColumn) {
+			slices.SortStableFunc(row, byColumn)
 		}
-		if fault := c.pile.sparseRow(row, d); fault != "" {
-			err = c.reject(s.errorf("example %d, %s", i+1, fault), i+1)
-		} else {
-			err = c.accept(i + 1)
+		var fault error
+		if text := c.pile.sparseRow(row, d); text != "" {
+			fault = s.errorf("example %d, %s", i+1, text)
 		}
-		if err != nil {
+		if err := c.decide(fault, i+1); err != nil {
 			return err
 		}
 	}
-	for _, array := range []*elements{columns, values} {
+	for _, array := range []*member{columns, values} {
 		if err := array.end(); err != nil {
 			return c.faults.fatal(err)
 		}
@@ -126,31 +129,23 @@ func (p *pile) sparseRow(row []entry, d int64) string {
 	return ""
 }
 
-// checkFormat refuses what is not CSR.
-func (z *npz) checkFormat() error {
-	if z.files["format"] == nil {
-		return nil // written before SciPy 0.19, when there was but one
-	}
-	h, r, err := z.open("format")
+// text reads an array of one text.
+func (z *npz) text(name string) (string, error) {
+	h, r, err := z.open(name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer r.Close()
 	if (h.Kind != 'S' && h.Kind != 'U') || h.Size > 64 || len(h.shape) > 1 {
-		return z.src.errorf("array \"format\" has elements of type %s, wanted the text csr", h.numberType)
+		return "", z.src.errorf("array %s has elements of type %s, wanted a short text",
+			quote.Text(name), h.numberType)
 	}
 	raw := make([]byte, h.Size)
-	if _, err := io.ReadFull(r, raw); err != nil {
-		return r.cutFault(err, "")
+	if err := r.element(raw); err != nil {
+		return "", err
 	}
-	if err := r.end(); err != nil {
-		return err
-	}
-	if text, _ := h.appendLabel(nil, raw); string(text) != "csr" {
-		return z.src.errorf("found a sparse matrix of the form %s, wanted csr; convert it with .tocsr()",
-			quote.Text(string(text)))
-	}
-	return nil
+	text, _ := h.appendLabel(nil, raw)
+	return string(text), r.end()
 }
 
 // integers reads an array of least to most integers.
@@ -164,12 +159,11 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 		return nil, z.src.errorf("array %s has %s elements of shape %v, wanted %d integers",
 			quote.Text(name), h.numberType, h.shape, least)
 	}
-	// Grown as it is read: the header may promise more than there is.
-	var list []int64
+	var list []int64 // grown as it is read: the header may promise more than there is
 	raw := make([]byte, h.Size)
 	for range h.shape[0] {
-		if _, err := io.ReadFull(r, raw); err != nil {
-			return nil, r.cutFault(err, fmt.Sprintf(" after %d of %d elements", len(list), h.shape[0]))
+		if err := r.element(raw); err != nil {
+			return nil, err
 		}
 		v, ok := h.Integer(raw)
 		if !ok {
@@ -177,45 +171,28 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 		}
 		list = append(list, v)
 	}
-	if err := r.end(); err != nil {
-		return nil, err
-	}
-	return list, nil
+	return list, r.end()
 }
 
-// cutFault words an error of reading elements; where says how many there were.
-func (m *member) cutFault(err error, where string) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return m.src.errorf("array %s is cut short%s", quote.Text(m.name), where)
-	}
-	return err
-}
-
-// elements gives the elements of an array one by one.
-type elements struct {
-	npyHeader
-	*member
-	raw []byte
-}
-
-// stream opens an array of n elements.
-func (z *npz) stream(name string, n int64) (*elements, error) {
+// list opens an array of n numbers.
+func (z *npz) list(name string, n int64) (numberType, *member, error) {
 	h, r, err := z.open(name)
 	if err != nil {
-		return nil, err
+		return h.numberType, nil, err
 	}
 	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
 		r.Close()
-		return nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted as many "+
-			"numbers as \"indptr\" ends with, %d", quote.Text(name), h.numberType, h.shape, n)
+		return h.numberType, nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted "+
+			"%d numbers, which \"indptr\" ends with", quote.Text(name), h.numberType, h.shape, n)
 	}
-	return &elements{h, r, make([]byte, h.Size)}, nil
+	return h.numberType, r, nil
 }
 
-// next returns the bytes of the next element, valid until the one after.
-func (e *elements) next() ([]byte, error) {
-	if _, err := io.ReadFull(e.member, e.raw); err != nil {
-		return nil, e.cutFault(err, "")
+// element reads the bytes of the next element.
+func (m *member) element(raw []byte) error {
+	_, err := io.ReadFull(m, raw)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return m.src.errorf("array %s is cut short", quote.Text(m.name))
 	}
-	return e.raw, nil
+	return err
 }

@@ -248,6 +248,4 @@ type Definition struct {
 	// which nothing is known.
 	Evidence, Unlabelled bool
 
-	// Retired are parameters of former versions and what Parse still takes for them, as JSON.
-	Retired map[string]string
 }

@@ -279,10 +279,7 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, d.Name, err)
 		}
 	}
-	for name, value := range values {
-		if was, ok := d.Retired[name]; ok && was == string(value) {
-			continue
-		}
+	for name := range values {
 		return nil, fmt.Errorf("parameters of learner %s: found unknown parameter %.60q", d.Name, name)
 	}
 	return p, Check(p)

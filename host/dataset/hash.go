@@ -40,20 +40,10 @@ func (d *Dataset) Content() *content.Data {
 	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries}
 }
 
-// Is reports whether hash is that of d as read, or the one of dataset version 2, which hashed all
-// labels and then all examples in one go. Of prepared examples only the present hash is
-// known.
+// Is reports whether hash is that of d as read; of prepared examples it may not be known.
 func (d *Dataset) Is(hash string) bool {
-	now := d.SHA256
-	switch {
-	case hash == "":
-		return false
-	case now == "" && d.Prepared == nil:
-		now = d.Hash()
+	if d.SHA256 == "" && d.Prepared == nil {
+		return hash == d.Hash()
 	}
-	if hash == now || d.Prepared != nil || d.Evidence != nil {
-		return hash == now
-	}
-	old, err := d.Content().HashOld(context.Background())
-	return err == nil && hash == old
+	return hash != "" && hash == d.SHA256
 }

@@ -187,11 +187,9 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 	if got := d.Hash(); got != want {
 		t.Errorf("hash %s, wanted %s", got, want)
 	}
-	// Of earlier versions.
-	const before = "34356a96c3bd1b019840fbb68a47752aefed6d28e066b83c9b77da57647e62de"
-	if !d.Is(want) || !d.Is(before) || d.Is("") || d.Is(before[:63]+"f") {
-		t.Errorf("found %v, %v, %v, %v, wanted the hashes of both kinds and no other", d.Is(want),
-			d.Is(before), d.Is(""), d.Is(before[:63]+"f"))
+	if !d.Is(want) || d.Is("") || d.Is(want[:63]+"f") {
+		t.Errorf("found %v, %v, %v, wanted this hash and no other", d.Is(want), d.Is(""),
+			d.Is(want[:63]+"f"))
 	}
 	d = &dataset.Dataset{Examples: dataset.Examples{N: 2500, D: 3}, Classes: d.Classes}
 	for i := range d.N {

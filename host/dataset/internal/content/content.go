@@ -64,10 +64,7 @@ func checkRow(i int, columns []int32, values []float32) error {
 const hashRows = 1024
 
 // hashMagic begins the hashed bytes; another layout gets another number.
-const (
-	hashMagic    = "uma-gpu dataset 3\n"
-	hashMagicOld = "uma-gpu dataset 2\n" // of versions that hashed one example after the other
-)
+const hashMagic = "uma-gpu dataset 3\n"
 
 // Hash returns the hash of dataset.Dataset.Hash, or an error if ctx ends.
 func (d *Data) Hash(ctx context.Context) (string, error) {
@@ -88,16 +85,8 @@ func (d *Data) blockSums() []int64 {
 
 // hashOf returns the hash of blocks that have these.
 func (d *Data) hashOf(sums []int64) string {
-	h := d.hashHead(hashMagic)
-	h.Write(h.buf) // a hash.Hash never returns an error from Write
-	h.Write(store.Bytes(sums))
-	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-// hashHead begins a hash.
-func (d *Data) hashHead(magic string) *hasher {
 	h := d.newHasher()
-	h.buf = append(h.buf, magic...)
+	h.buf = append(h.buf, hashMagic...)
 	h.count(d.N)
 	h.count(d.D)
 	h.count(len(d.Classes))
@@ -106,7 +95,9 @@ func (d *Data) hashHead(magic string) *hasher {
 		h.buf = append(h.buf, c...)
 	}
 	h.count(len(d.Y))
-	return h
+	h.Write(h.buf) // a hash.Hash never returns an error from Write
+	h.Write(store.Bytes(sums))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // hashBlocks enters the SHA-256 of each block.
@@ -131,7 +122,9 @@ func (d *Data) hashBlocks(ctx context.Context, sums []byte) error {
 		h, begin := hashers[worker], k*hashRows
 		end := min(begin+hashRows, d.N)
 		d.beginBlock(h, begin, end)
-		d.hashSome(h, begin, end)
+		for i := begin; i < end; i++ {
+			h.row(d.Row(i))
+		}
 		h.flush()
 		h.Sum(sums[k*sha256.Size : k*sha256.Size])
 		task.Add(int64(end - begin))
@@ -140,27 +133,6 @@ func (d *Data) hashBlocks(ctx context.Context, sums []byte) error {
 		return ctx.Err()
 	}
 	return nil
-}
-
-// HashOld returns the hash that earlier versions made.
-func (d *Data) HashOld(ctx context.Context) (string, error) {
-	h := d.hashHead(hashMagicOld)
-	words(h, d.Y)
-	for from := 0; from < d.N; from += hashRows {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		d.hashSome(h, from, min(from+hashRows, d.N))
-	}
-	h.flush()
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
-}
-
-// hashSome hashes examples from..to-1.
-func (d *Data) hashSome(h *hasher, from, to int) {
-	for i := from; i < to; i++ {
-		h.row(d.Row(i))
-	}
 }
 
 // beginBlock begins the hash of the block of examples begin..end-1.

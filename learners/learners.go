@@ -247,5 +247,4 @@ type Definition struct {
 	// Evidence says the same of Problem.Evidence, and Unlabelled that it learns from examples of
 	// which nothing is known.
 	Evidence, Unlabelled bool
-
 }

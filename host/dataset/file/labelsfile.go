@@ -68,7 +68,7 @@ func readLabelSource(s *source, o Options) (*external, error) {
 	}
 	h, err := header(s)
 	if err != nil {
-		return nil, s.wrap(err)
+		return nil, s.placed(err)
 	}
 	return readLabelArray(s, s, s.path, h, o)
 }

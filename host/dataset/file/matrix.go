@@ -93,7 +93,7 @@ func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *sou
 		}
 		h, err := header(s)
 		if err != nil {
-			return s.wrap(err)
+			return s.placed(err)
 		}
 		return enterMatrix(c, s, h)
 	}

@@ -182,7 +182,7 @@ func (m *member) head() int64 { return m.passed - int64(m.Buffered()) }
 
 func (m *member) errorf(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	if strings.HasPrefix(err.Error(), m.src.path+":") { // reading failed, and all is said
+	if _, ok := errors.AsType[*placeError](err); ok { // reading the file failed
 		return err
 	}
 	return m.src.errorf("array %s: %w", quote.Text(m.name), err)

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"strings"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -271,21 +270,33 @@ func (s *source) errorfAt(at int, format string, args ...any) error {
 	return s.errorAt(s.line, at+1, format, args...)
 }
 
-// errorAt returns an error that begins with file, line and column, unless 0.
+// errorAt returns an error at a line and column of the file, unless 0.
 func (s *source) errorAt(line, column int, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	switch {
-	case line == 0:
-		return fmt.Errorf("%s: %w", s.path, err)
-	case column == 0:
-		return fmt.Errorf("%s:%d: %w", s.path, line, err)
-	}
-	return fmt.Errorf("%s:%d:%d: %w", s.path, line, column, err)
+	return &placeError{s.path, line, column, fmt.Errorf(format, args...)}
 }
 
-// wrap puts the path before an error, unless reading failed and it is there.
-func (s *source) wrap(err error) error {
-	if strings.HasPrefix(err.Error(), s.path+":") {
+// placeError is an error at a place of a file.
+type placeError struct {
+	path         string
+	line, column int // from 1; 0 if unknown
+	err          error
+}
+
+func (e *placeError) Error() string {
+	switch {
+	case e.line == 0:
+		return fmt.Sprintf("%s: %v", e.path, e.err)
+	case e.column == 0:
+		return fmt.Sprintf("%s:%d: %v", e.path, e.line, e.err)
+	}
+	return fmt.Sprintf("%s:%d:%d: %v", e.path, e.line, e.column, e.err)
+}
+
+func (e *placeError) Unwrap() error { return e.err }
+
+// placed returns err with its place in the file, unless it has one.
+func (s *source) placed(err error) error {
+	if _, ok := errors.AsType[*placeError](err); ok {
 		return err
 	}
 	return s.errorf("%w", err)

@@ -156,9 +156,21 @@ func (a *archive) matrix(ctx context.Context, d *dataset.Dataset, rows func(dst 
 
 // described writes the classes of the examples, and what arrays cannot say.
 func (a *archive) described(d *dataset.Dataset) error {
+	e, q := d.Evidence, len(d.Classes)
+	if e != nil {
+		several, unknown, distributions := e.Sets(q)
+		if e.Weight != nil || several > unknown || distributions > 0 {
+			return fmt.Errorf("dataset: found weights or candidate classes, which an .npz does not keep, " +
+				"wanted a class or none for each example")
+		}
+	}
 	if d.Y != nil {
 		y := array{"y", "<i4", []int{d.N}, d.N, func(b []byte, i int) []byte {
-			return binary.LittleEndian.AppendUint32(b, uint32(d.Y[i]))
+			class := d.Y[i]
+			if e != nil && e.Unknown(i, q) {
+				class = dataset.Unlabelled
+			}
+			return binary.LittleEndian.AppendUint32(b, uint32(class))
 		}}
 		if err := a.array(y); err != nil {
 			return err

@@ -30,7 +30,7 @@ type collector struct {
 	}
 
 	labels   *labels   // of the accepted examples; nil without
-	external *external // the labels, if they do not stand with the features
+	external *external // the labels, if they come from another file or array
 	ids      *ids      // nil without Options.IDColumn
 	weights  *weights  // nil without Options.WeightColumn
 	source   []int     // the data row of each accepted example; nil while it is its number
@@ -50,8 +50,8 @@ type collector struct {
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
 
 	block   func(*dataset.Dataset) error // takes blocks of examples; nil to collect all
-	settled bool                         // a block was given away, so width, storage and classes are
-	leading bool                         // the first column is left out
+	settled bool                         // a block was given away: width, storage, classes are fixed
+	leading bool                         // blocks leave out the first column
 }
 
 // next begins another file.
@@ -100,7 +100,7 @@ func (c *collector) begin(s *source, o Options) (err error) {
 // number returns which example of its file the current one is, from 1.
 func (c *collector) number() int { return c.seen - c.before + 1 }
 
-// inline reports whether the label of an example stands with its features.
+// inline reports whether labels come with the features.
 func (c *collector) inline() bool { return c.labels != nil && c.external == nil }
 
 // setOther takes the text in a column of the current example that is no feature.
@@ -395,5 +395,5 @@ func (c *collector) giveAway(last bool) error {
 	return c.src.ctx.Err()
 }
 
-// errSurprise says that a table is not what its beginning told.
-var errSurprise = errors.New("the table is not what its beginning told")
+// errSurprise says that a table does not go on as it began.
+var errSurprise = errors.New("the table does not go on as it began")

@@ -240,7 +240,7 @@ func (r *columnarReader) mixedGroup(x []float32, texts [][]*string, n int,
 	return nil
 }
 
-// advise adds to the error of a value that is missing what may stand for it.
+// advise adds advice to the error of a missing value.
 func advise(o Options, err error, missing bool) error {
 	if missing && o.Encode != nil {
 		return fmt.Errorf("%w; %w", err, features.ErrMissing)

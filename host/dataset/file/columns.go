@@ -76,7 +76,7 @@ func chooseColumns(names []string, width int, o Options, r *remarks) (columns, s
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
 	case o.Features > 0 && c.features != o.Features:
-		return c, fmt.Sprintf("found %d feature columns, wanted %d, as many as are asked for", c.features,
+		return c, fmt.Sprintf("found %d feature columns, wanted %d, as asked for", c.features,
 			o.Features)
 	}
 	if first := slices.Index(c.role, feature); r != nil {
@@ -194,7 +194,7 @@ func (c *columns) keepWanted(o Options, r *remarks) string {
 	return ""
 }
 
-// about tells d where its features and labels come from.
+// about enters the names and positions of the columns in d.
 func (c *columns) about(d *dataset.Dataset) {
 	d.Features, d.Label, d.LabelColumn = c.featureNames(), c.nameOf(c.label), c.label+1
 	d.ID, d.IDColumn = c.nameOf(c.id), c.id+1
@@ -254,7 +254,7 @@ func (c *columns) featureNames() []string {
 	return names
 }
 
-// nameOf returns the header's name of column j, "" if there is none.
+// nameOf returns the name of column j, "" without a header.
 func (c *columns) nameOf(j int) string {
 	if j < 0 || c.names == nil {
 		return ""
@@ -341,7 +341,7 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	return ""
 }
 
-// differs returns how the columns differ from those of the first file, "" if they do not.
+// differs says how the columns differ from the first file's, "" if they do not.
 func (c *columns) differs(first *columns, path string) string {
 	switch {
 	case len(c.role) != len(first.role):

@@ -27,8 +27,8 @@ type Copy struct {
 
 // CopyTable copies the table of d to a file, packed if path ends in .gz or .zst: whole or not at
 // all. All cells but other labels keep their text, rows and columns their order. Comments, blank
-// lines and titles are left out. The copy is UTF-8; its fields are separated
-// as those of the table, unless the name (.csv, .tsv) asks for another character.
+// lines and titles are left out. The copy is UTF-8 and keeps the separator, unless its name (.csv,
+// .tsv) asks for another.
 func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
 	if d.Format != "csv" || (d.LabelColumn > 0) != (d.Y != nil) ||
 		len(c.Files) > 1 && d.SkippedAt != nil {

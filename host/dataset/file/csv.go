@@ -91,7 +91,7 @@ func (r *csvReader) rows() error {
 	return nil
 }
 
-// about tells d what is known of the columns, and of lines that are no examples.
+// about enters the columns in d, and notes on lines that are no examples.
 func (r *csvReader) about(d *dataset.Dataset) {
 	r.columns.about(d)
 	if r.rec.comments > 0 {
@@ -193,14 +193,14 @@ func (r *csvReader) mixedRow() error {
 	return nil
 }
 
-// widthFault is the error of a record that has not as many fields as the first.
+// widthFault is the error of a record of another width than the first.
 func (r *csvReader) widthFault() error {
 	return r.rec.src.errorAt(r.rec.line, r.rec.column(len(r.columns.role)),
 		"found %d fields, wanted %d as in line %d%s",
 		len(r.rec.ends), len(r.columns.role), r.first, r.rowNamesHint())
 }
 
-// rowNamesHint tells what R's write.table does to every record but the header.
+// rowNamesHint explains what R's write.table does to every record but the header.
 func (r *csvReader) rowNamesHint() string {
 	if r.header && r.c.number() == 1 && len(r.rec.ends) == len(r.columns.role)+1 {
 		return " (row names of R without a place in the header? write with row.names=FALSE, or " +

@@ -16,7 +16,7 @@ import (
 // sniffed is how many bytes at the beginning of a CSV tell what its columns hold.
 const sniffed = 1 << 20
 
-// tally counts what stands in a column.
+// tally counts the kinds of values in a column.
 type tally struct {
 	numbers, truths, words, dates, commas, missing int    // commas and dates are words
 	date, comma                                    string // the first
@@ -75,7 +75,7 @@ func (t *tally) kind() string {
 	return dataset.KindNumber
 }
 
-// survey is what the fields of a table told before it was read, by EncodeOptions.Missing auto.
+// survey is what was found in the fields of a table before it is read, with MissingAuto.
 type survey struct {
 	whole  bool           // all of the table is looked at, in a reading of its own
 	once   bool           // it can be read but once

@@ -20,11 +20,11 @@ import (
 type LabelRules struct {
 	// Unlabelled allows examples without a label: their Evidence allows every class.
 	Unlabelled bool
-	// UnknownLabel is a label that stands for none, such as -1; "" for empty ones alone.
+	// UnknownLabel is a label that means none, such as -1, besides an empty one.
 	UnknownLabel string
 	// EmptyClass, if not "", is the class of examples without a label.
 	EmptyClass string
-	// Between is what stands between the candidate classes of a label, such as |; "" for one class.
+	// Between separates the candidate classes of a label, such as |; "" for one class.
 	Between string
 }
 
@@ -155,8 +155,8 @@ func (l *labels) setOf(i int) []int32 {
 	return nil
 }
 
-// finish returns the classes in their final order, without those of rejected examples alone, the
-// labels, and Evidence.Classes; nil if each example has one class.
+// finish returns the classes of accepted examples in their final order, the labels, and
+// Evidence.Classes; nil if each example has one class.
 func (l *labels) finish() (classes []string, y []int32, evidence []float32, err error) {
 	y = l.y
 	classes, final := l.names, lists.UpTo[int32](len(l.names))
@@ -221,7 +221,7 @@ func (l *labels) evidence(y, final []int32, q int) ([]float32, error) {
 	return known, nil
 }
 
-// external are labels that do not stand with the features; example k has label k.
+// external are labels from another file or array; example k has label k.
 type external struct {
 	name   string // of the file, or of the array in its file
 	labels *labels

@@ -127,7 +127,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 	return nil
 }
 
-// label takes the label at i, if there is one, and returns where features begin.
+// label takes the label at i, if any, and returns where features begin.
 func (r *libsvmReader) label(line []byte, i int) (int, error) {
 	field := cutField(line[i:])
 	colon := bytes.IndexByte(field, ':')

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// Options say how Read understands a file. Zero finds the format out; a table's last column is the
-// label.
+// Options say how Read understands a file. The zero value detects the format, and takes the last
+// column of a table for the label.
 type Options struct {
 	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet" (with package host/dataset/parquet),
 	// or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
@@ -88,10 +88,10 @@ type Table struct {
 	Unseen string
 }
 
-// passed is what one reader tells the next.
+// passed is what one step hands to the next.
 type passed struct {
 	given  *external // the labels that Labels or a reader found
-	survey survey    // what the fields told
+	survey survey    // of the fields of a table
 }
 
 // check refuses choices that no reader knows.

@@ -22,7 +22,7 @@ type Packing struct {
 	Writer func(w io.Writer) (io.WriteCloser, error)
 }
 
-// packings are the packings that are known. Package host/dataset/zstd replaces those of its names.
+// packings are the known ways to pack. Package host/dataset/zstd replaces two of them.
 var packings = []Packing{{
 	Name: "gzip", Magic: []byte{0x1f, 0x8b}, Ending: ".gz",
 	Reader: func(r io.Reader, _ uint64) (io.ReadCloser, error) { return gzip.NewReader(r) },

@@ -104,10 +104,9 @@ func ReadAll(ctx context.Context, name string, paths []string, o Options) (*data
 	return read(ctx, name, paths, o, nil)
 }
 
-// Blocks calls f with the examples of files, one behind the other, in blocks: the first of 16
-// mebibytes of values or more, others of one, or of 65536 examples. The first block, or o, says
-// which classes, features and storage all have; a label or index that is new then is an error. f
-// owns the block. A table of more than numbers needs Options.Encoding.
+// Blocks calls f with the examples of the files in blocks, in the memory of one. The first block
+// has 16 MiB of values, later ones 1 MiB or 65536 examples. The first block or o fixes classes,
+// features, encoding and storage; a label or index that is new later is an error. f owns its block.
 func Blocks(ctx context.Context, name string, paths []string, o Options,
 	f func(*dataset.Dataset) error) error {
 	if o.lenient() { // which needs all of a table
@@ -118,8 +117,8 @@ func Blocks(ctx context.Context, name string, paths []string, o Options,
 	return err
 }
 
-// read is ReadAll, or Blocks if block is not nil. A table that is not what its beginning told is
-// read again, and then judged by all of it.
+// read is ReadAll, or Blocks if block is not nil. A table that does not go on as it began is read
+// again, and its columns are then judged by all rows.
 func read(ctx context.Context, name string, paths []string, o Options,
 	block func(*dataset.Dataset) error) (*dataset.Dataset, error) {
 	if len(paths) == 0 {

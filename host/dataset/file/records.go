@@ -18,7 +18,7 @@ import (
 type record struct {
 	src    *source
 	layout layout
-	delim  byte   // 0 before the first record; a blank stands for blanks and tabs in a row
+	delim  byte   // 0 before the first record; a blank: runs of blanks and tabs
 	usual  int    // fields of a record; 0 before the first
 	line   int    // where the current record begins
 	raw    []byte // its first line, if that is not text: of fields between blanks

@@ -182,8 +182,8 @@ func (z *npz) list(name string, n int64) (numberType, *member, error) {
 	}
 	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
 		r.Close()
-		return h.numberType, nil, z.src.errorf("array %s has elements of type %s and the shape %v, wanted "+
-			"%d numbers, which \"indptr\" ends with", quote.Text(name), h.numberType, h.shape, n)
+		return h.numberType, nil, z.src.errorf("array %s has elements of type %s and the shape %v, "+
+			"wanted %d numbers, which \"indptr\" ends with", quote.Text(name), h.numberType, h.shape, n)
 	}
 	return h.numberType, r, nil
 }

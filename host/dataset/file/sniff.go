@@ -72,7 +72,7 @@ func steadySeparator(lines [][]byte) (separator byte, fields int) {
 
 // detectDelimiter returns the comma if the first line has one outside of quotes, else tab or
 // semicolon; tab first in .tsv, no comma with decimal commas. Without them it is blanks if the
-// second line has as many fields or one more, as R's have; else the comma.
+// second line has as many fields or one more, as in R; else the comma.
 func detectDelimiter(lines [][]byte, tsv bool, l layout) byte {
 	var seen [256]bool
 	quoted := false
@@ -123,9 +123,9 @@ func countFields(line []byte, delim byte) (n int) {
 	return n + 1
 }
 
-// joinHeader returns the names of columns, with those of a second row where the first leaves some
+// joinHeader returns the names of columns, joined with a second row where the first leaves some
 // empty, as a spreadsheet with merged cells does, and no field of the second is a number. line is
-// that of the second row, 0 without one.
+// the line of the second row, 0 without one.
 func (r *record) joinHeader(names []string) (joined []string, line int) {
 	if !slices.Contains(names[1:], "") {
 		return names, 0
@@ -158,19 +158,19 @@ func (r *record) joinHeader(names []string) (joined []string, line int) {
 	return joined, r.line + next.src.line - 1
 }
 
-// distinct returns the names, equal ones told apart as pandas does: x, x.1, x.2.
+// distinct makes equal names unique as pandas does: x, x.1, x.2.
 func (r *csvReader) distinct(names []string) []string {
-	told := slices.Clone(names)
+	unique := slices.Clone(names)
 	taken := make(map[string]int, len(names))
 	for j, name := range names {
 		if k := taken[name]; k > 0 && name != "" {
-			told[j] = fmt.Sprintf("%s.%d", name, k)
+			unique[j] = fmt.Sprintf("%s.%d", name, k)
 			r.c.remarks.note("column %d is called %s, as there are several named %s", j+1,
-				quote.Text(told[j]), quote.Text(name))
+				quote.Text(unique[j]), quote.Text(name))
 		}
 		taken[name]++
 	}
-	return told
+	return unique
 }
 
 // looksLikeHeader is the rule of Options.Header for "auto".

@@ -518,7 +518,7 @@ func checkUTF16(s *source) error {
 	return nil
 }
 
-// windows are the characters of Windows-1252 from 0x80 on; from 0xa0 on they are those of Unicode.
+// windows are the characters 0x80 to 0x9f of Windows-1252; later ones are Unicode's.
 var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
 
 // latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say

@@ -109,7 +109,7 @@ func writeTo(ctx context.Context, file io.Writer, path string, f format, d *data
 	return z.Close()
 }
 
-// counting tells a task of the bytes that go through it.
+// counting reports the bytes that it writes to a task.
 type counting struct {
 	task *progress.Task
 	w    io.Writer
@@ -267,8 +267,8 @@ func appendCell(line []byte, text string, quoted bool) []byte {
 func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
-			return fmt.Errorf("dataset: class name %s cannot stand in a LIBSVM file (space, comma, colon "+
-				"or #); write CSV or rename the class", quote.Text(name))
+			return fmt.Errorf("dataset: class name %s cannot be written to a LIBSVM file (space, comma, "+
+				"colon or #); write CSV or rename the class", quote.Text(name))
 		}
 	}
 	lastUsed := lastColumnUsed(d.Examples)

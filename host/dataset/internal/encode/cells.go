@@ -29,7 +29,7 @@ type Encoder struct {
 	marks   []mark
 	row     []markedValue // of the current example
 	begun   int           // examples so far
-	place   int           // where that stands: a line, or its number from 1
+	place   int           // its line, or its number from 1
 	places  string        // which of them: "line" or "example"
 	strict  bool          // a level that recipe does not know is an error
 	terms   *termReader   // nil until there is a text
@@ -50,7 +50,7 @@ type cellColumn struct {
 	gap     int32 // the mark of a missing value, noMark if there was none
 	gaps    int   // how many there are
 	unseen  int   // how many marks of unknown levels there are
-	other   int32 // the last of them, which stands for all beyond the limit
+	other   int32 // the last of them, shared by all beyond the limit
 	strange int   // examples with unknown levels
 	longest int   // words of a term of a text
 	spoken  int   // examples with a term of a text
@@ -64,7 +64,7 @@ type cellColumn struct {
 	left    int    // how many of them it leaves out
 }
 
-// mark is what a value of an example's row of marks stands for.
+// mark is the meaning of a value in an example's row of marks.
 type mark struct {
 	column int32
 	level  string
@@ -252,7 +252,7 @@ func (s *Encoder) SetNumber(k int, v float32) {
 	}
 }
 
-// SetMissing enters a value that is missing; text is what stands for it, nil for a null.
+// SetMissing enters a missing value, written as text; nil for a null.
 func (s *Encoder) SetMissing(k int, text []byte) string {
 	c := &s.columns[k]
 	switch {
@@ -300,7 +300,7 @@ func (s *Encoder) setLevel(k int, text []byte) string {
 	return ""
 }
 
-// mostUnseen is how many unknown levels of a column are told apart.
+// mostUnseen is how many unknown levels of a column are listed.
 const mostUnseen = 100
 
 // newUnseen returns the mark of an unknown level, which becomes no feature and is counted.

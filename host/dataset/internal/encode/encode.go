@@ -118,7 +118,7 @@ func meansOf(s *Encoder, e dataset.Examples, all *census) []float32 {
 const few = 20
 
 // commonLevels returns the levels of a category that become features, and how many it has in all:
-// rare levels teach nothing, and there are at most as many as options say.
+// rare levels teach nothing, and options set the limit.
 func commonLevels(s *Encoder, c *cellColumn, all *census) (common []string, n int) {
 	for level, mark := range c.levels {
 		if count := all.counts[mark]; count > 0 {
@@ -166,7 +166,7 @@ const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
 func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
-	const told = 1 << 12 // examples at a time
+	const step = 1 << 12 // examples between reports
 	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example",
 		Total: int64(e.N)})
 	defer task.End()
@@ -214,7 +214,7 @@ func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Exa
 	x.Columns, x.Values = make([]int32, 0, most), make([]float32, 0, most)
 	var row []weight
 	for i := range e.N {
-		if i%told == 0 {
+		if i%step == 0 {
 			if err := ctx.Err(); err != nil {
 				return dataset.Examples{}, err
 			}
@@ -266,7 +266,7 @@ func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Exa
 	return x, nil
 }
 
-// About tells d what its features are made of, and what was found on the way.
+// About enters the encoding, and notes on what was found, in d.
 func (s *Encoder) About(d *dataset.Dataset) {
 	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
 	for k := range s.columns {

@@ -228,7 +228,7 @@ func cased(c rune) bool {
 		unicode.Other_Uppercase)
 }
 
-// caseIgnorable reports whether a character stands within words, as a mark or an apostrophe does.
+// caseIgnorable reports whether a character occurs within words, as a mark or an apostrophe does.
 func caseIgnorable(c rune) bool {
 	switch c {
 	case '\'', '.', ':', '·', '\u0387', '\u055f', '\u05f4', '\u2018', '\u2019', '\u2024', '\u2027',

@@ -17,8 +17,10 @@ each set and split, and measures none again that has a row; then the tables of d
 Wants Debian's python3-sklearn.
 """
 import gzip
+import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -104,12 +106,21 @@ def ways(values):
     return "{" + "|".join(f"{v:.9g}" for v in values) + "}"
 
 
+def expand(flags):
+    """All ways to take one of the choices in each {a|b} of flags."""
+    parts = re.split(r"\{([^}]*)\}", flags)
+    choices = [part.split("|") if k % 2 else [part] for k, part in enumerate(parts)]
+    return ["".join(way) for way in itertools.product(*choices)]
+
+
 def own(flags, seed):
-    """What eval says of the model that compare chose by these flags, and the flags chosen."""
-    said = json.loads(run("compare", "--data", "train.npz", "--folds", FOLDS, "--seed", seed, "--try", flags, "--model",
-                          "model.npz", "--json"))
+    """Returns what eval says of the model that cv chose among these flags, and the flags chosen."""
+    tries = [word for way in expand(flags) for word in ("--try", way)]
+    said = json.loads(run("cv", "--data", "train.npz", "--folds", FOLDS, "--seed", seed, *tries, "--json"))
+    chosen = said["tried"][0]["flags"] if len(tries) > 2 else flags
+    run("train", "--data", "train.npz", "--seed", seed, *chosen.split(), "--model", "model.npz")
     report = json.loads(run("eval", "--model", "model.npz", "--data", "test.npz", "--json"))
-    return report, said["tried"][0]["flags"]
+    return report, chosen
 
 
 def measure(x, y, share, seed):

@@ -24,7 +24,7 @@ for ranks in 1 2 4 "$cores"; do
 	UMA_GPU_MEASURE=1 $run -n $ranks "$test" 2>/dev/null | sed -n 's/.*sum of \([0-9]*\) bytes: /\1 /p' |
 		sed 's/\([0-9.]*\)ms$/\1 1e-3/; s/\([0-9.]*\)µs$/\1 1e-6/; s/\([0-9.]*\)s$/\1 1/' >"$at/sums.$ranks"
 done
-"$uma" split --quiet --data "$data" --fractions 0.02 --out "$at/part.umab"
+"$uma" split --quiet --data "$data" --fractions 0.02 --out "$at/part.npz"
 
 # least RANKS DATA [VARIABLE=VALUE] prints the training time, the calls and the bytes of the fastest of some runs.
 least() {
@@ -46,8 +46,8 @@ traffic() {
 
 echo "learner ranks training predicted ratio"
 for learner in uma softmax; do
-	part=$(least 1 "$at/part.umab")
-	alike=$(least "$cores" "$at/part.umab" GOMAXPROCS=1)
+	part=$(least 1 "$at/part.npz")
+	alike=$(least "$cores" "$at/part.npz" GOMAXPROCS=1)
 	calls=$(echo "$alike" | traffic "$cores")
 	for ranks in 1 2 4; do
 		found=$(least $ranks "$data")

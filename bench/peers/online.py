@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Online learners beside scikit-learn's: online.py UMA_GPU DATA [PASSES [ROWS]]
+"""Online learners beside scikit-learn's: online.py UMA_GPU DATA [PASSES]
 
 DATA is a folder with x.npy and y.npy as prepare.py writes them, or a LIBSVM file, whose rows both
 programs scale to length 1. One core is used, the last that there is. Prints one JSON object.
@@ -7,12 +7,7 @@ programs scale to length 1. One core is used, the last that there is. Prints one
 All seconds are of processor time. A pass takes that of PASSES (10) passes less that of one, by PASSES - 1: of
 uma-gpu with the counting of predictions after it. The share of the fma peak (peak.c, one thread) is that of
 the scores alone.
-
-The grid is one of 100 fits of PA-I: twenty aggressivenesses, each learned in ten passes without each fifth
-of the examples in turn, and judged by it. Of a folder the first ROWS (3000) are taken. uma-gpu's
-time is that from its start, with reading and preparation, GridSearchCV's without these.
 """
-import csv
 import json
 import os
 import subprocess
@@ -61,26 +56,7 @@ def pass_of(run, passes):
     return (run(passes) - run(1)) / (passes - 1)
 
 
-def grid(uma, x, y, flags, how, folder):
-    """Seconds of a grid of both programs, and the accuracy of the best fit of each."""
-    import numpy as np
-    from sklearn.linear_model import PassiveAggressiveClassifier
-    from sklearn.model_selection import GridSearchCV
-
-    table = folder + "/table.csv"
-    ours = seconds(uma, "compare", "--quiet", "--device", "cpu", *flags, "--try", f"--learner pa1 --epochs 10 --multiclass ovr {how}",
-                   "--grid", "aggressiveness=0.001..1:log20", "--folds", "5", "--out", table)
-    with open(table) as f:
-        best = next(csv.DictReader(f))
-    learner = PassiveAggressiveClassifier(max_iter=10, tol=None, average=True, fit_intercept=False, random_state=1)
-    peer = GridSearchCV(learner, {"C": np.geomspace(0.001, 1, 20)}, cv=5, refit=False)
-    start = time.process_time()
-    peer.fit(x, y)
-    return {"rows": x.shape[0], "seconds": ours, "sklearn_seconds": time.process_time() - start,
-            "accuracy": float(best["accuracy"]), "sklearn_accuracy": peer.best_score_}
-
-
-def main(uma, data, passes="10", most="3000"):
+def main(uma, data, passes="10"):
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # before numpy counts cores
     import numpy as np
     from sklearn import linear_model
@@ -107,12 +83,7 @@ def main(uma, data, passes="10", most="3000"):
             if peer:
                 other = 1 / pass_of(theirs, int(passes))
             rows.append({"learner": name, "passes_per_s": rate, "sklearn_passes_per_s": other, "fma_share": 2 * terms * rate / peak})
-        if os.path.isdir(data):
-            x, y = x[: int(most)], y[: int(most)]
-            np.save(folder + "/x.npy", x.astype(np.float32))
-            np.save(folder + "/y.npy", y)
-            flags = ["--data", folder + "/x.npy", "--labels", folder + "/y.npy"]
-        return {"gflop_per_s": peak / 1e9, "rows": rows, "grid": grid(uma, x, y, flags, how, folder)}
+        return {"gflop_per_s": peak / 1e9, "rows": rows}
 
 
 if __name__ == "__main__":

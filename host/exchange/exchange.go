@@ -1,5 +1,5 @@
-// Package exchange trades models with other programs: it writes them as ONNX, as LIBLINEAR's text
-// and as JSON, and makes them of coefficients that scikit-learn has found.
+// Package exchange trades models with other programs: it writes them as ONNX and as LIBLINEAR's
+// text, and makes them from coefficients of scikit-learn.
 //
 // What is written predicts what the model does, but for rounding: the readers add in another order
 // than the numerics contract, so scores differ in their last bits, and classes where two scores
@@ -17,11 +17,11 @@ import (
 // ErrForm marks models that a form has no room for.
 var ErrForm = errors.New("the model cannot be written so")
 
-// Writers write m to w in a form for other programs: onnx, liblinear or json. Errors: ErrForm, of a
-// model that the form has no room for, and those of w.
+// Writers write m to w in a form for other programs: onnx or liblinear. Errors: ErrForm, of a model
+// that the form has no room for, and those of w.
 // docs/export.md describes the forms.
 var Writers = map[string]func(w io.Writer, m *model.Model) error{
-	"onnx": writeONNX, "liblinear": writeLIBLINEAR, "json": writeJSON,
+	"onnx": writeONNX, "liblinear": writeLIBLINEAR,
 }
 
 // integers returns the names of classes as integers of that many bits, if all are some and written

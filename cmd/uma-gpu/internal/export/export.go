@@ -28,22 +28,21 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "export",
-		Usage: "write a model for other programs: ONNX, LIBLINEAR or JSON",
+		Usage: "write a model for other programs: ONNX or LIBLINEAR",
 		Description: `onnx has raw features for input X, N×d, or an input for each column of a
 table, N×1 numbers or strings. Its outputs are label and probabilities, named as skl2onnx does
 (scores, if the model has no temperature), kernel functions included. liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
 weights, no probabilities, and the numbers 0, 1, … for labels unless all classes are named by
-integers. json has all of the model for people and scripts. The readers round otherwise, so scores
-differ in their last bits.
+integers. The readers round otherwise, so scores differ in their last bits. Python reads a model
+itself: numpy.load("m.npz").
 
 Example: uma-gpu export --model m.npz --out m.onnx`,
 		Flags: []cli.Flag{
 			o.Model.Flag(),
 			app.Choice(&o.Format, "format", "auto",
-				"`FORMAT`: auto (the name of --out says), onnx, liblinear or json",
-				"auto", "onnx", "liblinear", "json"),
+				"`FORMAT`: auto (the name of --out says), onnx or liblinear", "auto", "onnx", "liblinear"),
 			app.Required(app.Output(&o.Out, "out",
-				"`FILE` to write: .onnx, .json or, for LIBLINEAR, .model (required)")),
+				"`FILE` to write: .onnx or, for LIBLINEAR, .model (required)")),
 			o.QuietFlag(),
 		},
 		Action: app.Action(o, run),
@@ -54,14 +53,13 @@ Example: uma-gpu export --model m.npz --out m.onnx`,
 func Run(_ context.Context, o *Options) error {
 	format, out, path := o.Format, o.Out, o.Model.Path
 	if format == "auto" {
-		switch ending := strings.ToLower(filepath.Ext(out)); ending {
-		case ".onnx", ".json":
-			format = ending[1:]
+		switch strings.ToLower(filepath.Ext(out)) {
+		case ".onnx":
+			format = "onnx"
 		case ".model":
 			format = "liblinear"
 		default:
-			return app.Usage("--out is %s, wanted a name that ends in .onnx, .json or .model, or "+
-				"--format", out)
+			return app.Usage("--out is %s, wanted a name that ends in .onnx or .model, or --format", out)
 		}
 	}
 	m, err := model.Load(path)

@@ -2,7 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -32,14 +31,12 @@ func TestExport(t *testing.T) {
 	clitest.Succeed(t, "export", "--model", at("m.npz"), "--out", at("m.onnx"))
 	_, notes := clitest.Succeed(t, "export", "--model", at("m.npz"), "--format", "liblinear", "--out",
 		at("l"))
-	clitest.Succeed(t, "export", "--model", at("m.npz"), "--out", at("m.json"))
 	if !strings.HasPrefix(string(clitest.Read(t, at("l"))),
 		"solver_type MCSVM_CS\nnr_class 10\nlabel 0 1 2") || notes != "" {
 		t.Errorf("found %.80q and the notes %q", clitest.Read(t, at("l")), notes)
 	}
-	if !json.Valid(clitest.Read(t, at("m.json"))) || !bytes.Contains(clitest.Read(t, at("m.onnx")),
-		[]byte("probabilities")) {
-		t.Error("found other forms than those of the names")
+	if !bytes.Contains(clitest.Read(t, at("m.onnx")), []byte("probabilities")) {
+		t.Error("found another form than that of the name")
 	}
 	clitest.Fail(t, app.ExitUsage, "onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 

@@ -136,15 +136,8 @@ const leastProbability = 1e-3
 func logOf(p float64) float64 { return math.Log(max(p, leastProbability)) }
 
 func differenceOf(v []float64) Difference {
-	mean, squares := 0.0, 0.0
-	for _, f := range v {
-		mean += f / float64(len(v))
-	}
-	for _, f := range v {
-		squares += (f - mean) * (f - mean)
-	}
-	n := float64(len(v))
-	return Difference{mean, math.Sqrt(squares / max(1, n-1) / n)}
+	mean, deviation := lists.MeanError(len(v), func(i int) float64 { return v[i] })
+	return Difference{mean, deviation}
 }
 
 // turned returns m with its axes exchanged.

@@ -1,14 +1,80 @@
 package estimate
 
-import "github.com/uma-gpu/uma-gpu/host/confusion/internal/confusiontest"
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
 
-var (
-	abc          = confusiontest.ABC
-	float64Bytes = confusiontest.Float64Bytes
-	gzipped      = confusiontest.Gzipped
-	meanError    = confusiontest.MeanError
-	names        = confusiontest.Names
-	npyDict      = confusiontest.NPYDict
-	npyFile      = confusiontest.NPYFile
-	save         = confusiontest.Save
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
+
+// abc are the names of three classes.
+var abc = []string{"a", "b", "c"}
+
+// float64Bytes returns values as a .npy file has them.
+func float64Bytes(values ...float64) []byte {
+	var b []byte
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
+// gzipped returns the data compressed.
+func gzipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// meanError returns the mean distance of the entries of two matrices.
+func meanError(a, b []float64) float64 {
+	sum := 0.0
+	for k := range a {
+		sum += math.Abs(a[k] - b[k])
+	}
+	return sum / float64(len(a))
+}
+
+// names returns the names of q classes.
+func names(q int) []string {
+	s := make([]string, q)
+	for i := range s {
+		s[i] = fmt.Sprintf("c%d", i)
+	}
+	return s
+}
+
+// npyDict returns the header of a .npy file.
+func npyDict(descr, order, shape string) string {
+	return fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", descr, order, shape)
+}
+
+// npyFile returns the bytes of a .npy file.
+func npyFile(dict string, data []byte) []byte {
+	b := []byte(npyfile.Magic + "\x01\x00")
+	b = binary.LittleEndian.AppendUint16(b, uint16(len(dict)+1))
+	return append(append(b, dict+"\n"...), data...)
+}
+
+// save returns the path of a new file with the data.
+func save(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -9,11 +9,9 @@ import (
 
 const confusionName = "confusion.npy"
 
-// readModel reads a model file of size bytes from r and checks all of it: exactly the
-// members that belong to it, stored and with the right check sums, nothing after the
-// archive, a known format version, types, shapes and finite numbers. Whatever
-// the bytes are it does not panic, and it allocates at most a small multiple of
-// size. Errors say what was found and what was wanted.
+// readModel reads a model file of size bytes from r and checks it: exactly its members, stored and
+// with the right check sums, the format version, types, shapes and finite numbers. Whatever the
+// bytes are, it does not panic and allocates at most a small multiple of size.
 //
 // Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
 func readModel(r io.ReaderAt, size int64) (*Model, error) {

@@ -82,15 +82,15 @@ func TestReadRefusesMembers(t *testing.T) {
 		{"one more", parts{"extra.npy": w}, `"extra.npy" W.npy confusion.npy meta.json`},
 		{"text as W", parts{"W.npy": "hello"}, "W.npy header"},
 		{"empty W", parts{"W.npy": ""}, "W.npy header"},
-		{"version 3", parts{"W.npy": w[:6] + "\x03" + w[7:]}, "W.npy 3.0 1.0"},
+		{"version 3", parts{"W.npy": w[:6] + "\x03" + w[7:]}, "W.npy header"},
 		{"long header", parts{"W.npy": w[:8] + "\xff\xff" + w[10:]}, "W.npy 65535"},
-		{"header cut", parts{"W.npy": w[:60]}, "W.npy 60 128"},
+		{"header cut", parts{"W.npy": w[:60]}, "W.npy cut"},
 		{"no data", parts{"W.npy": w[:128]}, "W.npy 0 3×5 4"},
 		{"data cut", parts{"W.npy": w[:len(w)-1]}, "W.npy 59"},
 		{"data too long", parts{"W.npy": w + "\x00\x00\x00\x00"}, "W.npy 64"},
-		{"float64 W", parts{"W.npy": npyFile(edit(dict, "<f4", "<f8"), 120)}, `W.npy "<f8" "<f4" astype("<f4"`},
+		{"float64 W", parts{"W.npy": npyFile(edit(dict, "<f4", "<f8"), 120)}, `W.npy "<f8" "<f4"`},
 		{"big-endian W", parts{"W.npy": npyFile(edit(dict, "<f4", ">f4"), 60)}, `W.npy ">f4"`},
-		{"pickled W", parts{"W.npy": npyFile(edit(dict, "<f4", "|O"), 60)}, `W.npy "|O"`},
+		{"pickled W", parts{"W.npy": npyFile(edit(dict, "<f4", "|O"), 60)}, "W.npy Python objects"},
 		{"Fortran order", parts{"W.npy": npyFile(edit(dict, "False", "True"), 60)}, "W.npy Fortran C"},
 		{"one dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(15,)"), 60)}, "W.npy 15"},
 		{"no dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "()"), 4)}, "W.npy shape"},
@@ -175,7 +175,7 @@ func TestReadRefusesArchives(t *testing.T) {
 	p := texts(t)
 	w, c, meta := part("W.npy", p["W.npy"]), part("confusion.npy", p["confusion.npy"]),
 		part("meta.json", p["meta.json"])
-	var packed, comment bytes.Buffer
+	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
 	for _, name := range []string{"W.npy", "confusion.npy", "meta.json"} {
 		f, err := z.Create(name)
@@ -189,17 +189,10 @@ func TestReadRefusesArchives(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	comment.Write(good)
-	binary.LittleEndian.PutUint16(comment.Bytes()[comment.Len()-2:], 1)
-	comment.WriteByte('x')
 	edit := func(at int, with string) []byte {
 		b := bytes.Clone(good)
 		copy(b[at:], with)
 		return b
-	}
-	many := make([]member, 200)
-	for i := range many {
-		many[i] = part("W.npy", "")
 	}
 	directory := int(binary.LittleEndian.Uint32(good[len(good)-6:]))
 	for _, x := range []struct {
@@ -208,18 +201,13 @@ func TestReadRefusesArchives(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "0 bytes"},
-		{"cut to 100 bytes", good[:100], "cut appended"},
-		{"cut by one byte", good[:len(good)-1], "cut appended"},
-		{"one byte appended", append(bytes.Clone(good), 0), "cut appended"},
-		{"twice", append(bytes.Clone(good), good...), "zip directory"},
-		{"comment", comment.Bytes(), "cut appended"},
-		{"something before", append([]byte("#!/bin/sh\n"), good...), `"#!/b"`},
-		{"bare .npy", []byte(p["W.npy"]), `"\x93NUM"`},
+		{"cut to 100 bytes", good[:100], "cut short"},
+		{"cut by one byte", good[:len(good)-1], "cut short"},
+		{"bare .npy", []byte(p["W.npy"]), "another file"},
 		{"duplicate W", archive(t, w, w, c, meta), `"W.npy" twice`},
-		{"no members", archive(t), `"PK\x05\x06"`},
-		{"200 members", archive(t, many...), "4096 bytes"},
+		{"no members", archive(t), "meta.json member"},
 		{"compressed", packed.Bytes(), "compressed encrypted numpy.savez"},
-		{"directory entry damaged", edit(directory, "XX"), "damaged archive"},
+		{"directory entry damaged", edit(directory, "XX"), "another file"},
 		{"encrypted", edit(directory+8, "\x01"), "W.npy compressed encrypted"},
 		{"size claims 4 GB", edit(directory+20, "\xfe\xff\xff\xff\xfe\xff\xff\xff"), "W.npy 4294967294"},
 		{"sizes disagree", edit(directory+20, "\x01"), "W.npy 188"},

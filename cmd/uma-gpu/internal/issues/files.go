@@ -1,48 +1,20 @@
 package issues
 
 import (
-	"bufio"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
-
-// writer returns what writes ranked rows to the file of the options; nil for none.
-func (o *Options) writer() (func(io.Writer, []training.IssueRow) error, error) {
-	switch {
-	case o.Ask > 0 && o.Out == "":
-		return nil, app.Missing("out")
-	case o.Ask > 0:
-		return nil, nil
-	}
-	out := o.Out
-	switch strings.ToLower(filepath.Ext(out)) {
-	case ".csv":
-		return writeCSV, nil
-	case ".json":
-		return writeJSON, nil
-	case ".parquet":
-		return writeParquet, nil
-	}
-	if out == "" {
-		return nil, nil
-	}
-	return nil, app.Usage("--out is %s, wanted a name that ends in .csv, .json or .parquet", out)
-}
 
 // writeCSV writes a header and the rows; pandas reads True and False as truths.
 func writeCSV(out io.Writer, rows []training.IssueRow) error {
@@ -65,42 +37,6 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// writeParquet writes ids behind the other columns, if there are any.
-func writeParquet(w io.Writer, rows []training.IssueRow) error {
-	if rows[0].ID == nil {
-		return parquet.Write(w, rows)
-	}
-	type named struct {
-		training.IssueRow
-		Name string `parquet:"id"`
-	}
-	list := make([]named, len(rows))
-	for k, r := range rows {
-		list[k] = named{r, *r.ID}
-	}
-	return parquet.Write(w, list)
-}
-
-// writeJSON writes one array, a row on each line.
-func writeJSON(out io.Writer, rows []training.IssueRow) error {
-	w := bufio.NewWriter(out)
-	for i, r := range rows {
-		var text strings.Builder
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false) // a class named <=50K should look like that
-		if err := e.Encode(r); err != nil {
-			return err
-		}
-		separator := ",\n"
-		if i == 0 {
-			separator = "[\n"
-		}
-		w.WriteString(separator + strings.TrimSpace(text.String()))
-	}
-	w.WriteString("\n]\n")
-	return w.Flush()
 }
 
 // writeQuestions writes the rows of which a further label tells most, one of equal ones, with an

@@ -6,7 +6,9 @@ import (
 	"context"
 	"io"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -81,7 +83,7 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 		Flags: app.Flags(o.OutOfFoldFlags(),
 			app.Inputs(&o.Probabilities, "probabilities", "of classes, from models that have not seen "+
 				"the row: `FILE`, .npy or CSV; may be repeated"),
-			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`: .csv, .json or .parquet"),
+			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`.csv"),
 			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
@@ -130,11 +132,11 @@ type pairIssues struct {
 
 // Run finds the issues and writes what the options ask for.
 func Run(ctx context.Context, o *Options) error {
-	write, err := o.writer()
-	if err != nil {
-		return err
-	}
 	switch files := o.Probabilities.Value(); {
+	case o.Ask > 0 && o.Out == "":
+		return app.Missing("out")
+	case o.Out != "" && !strings.EqualFold(filepath.Ext(o.Out), ".csv"):
+		return app.Usage("--out is %s, wanted a name that ends in .csv", o.Out)
 	case o.Clean == "" && o.Given("clean-by"):
 		return app.Usage("--clean-by is given without --write-clean")
 	case len(files) > 0 && (o.chosen() || o.Annotators != ""):
@@ -173,15 +175,15 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if o.Ask > 0 {
-		write = func(w io.Writer, _ []training.IssueRow) error {
-			return o.writeQuestions(w, f.Dataset, found)
-		}
-	}
 	var files atomicfile.Group
 	defer files.Discard()
 	if o.Out != "" {
-		if err := files.Write(o.Out, func(w io.Writer) error { return write(w, rows) }); err != nil {
+		if err := files.Write(o.Out, func(w io.Writer) error {
+			if o.Ask > 0 {
+				return o.writeQuestions(w, f.Dataset, found)
+			}
+			return writeCSV(w, rows)
+		}); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package issues_test
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,13 +15,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// issues finds the labels that were corrupted, tells them in three formats alike, and cleans.
+// issues finds the labels that were corrupted, writes them as a table, and cleans.
 func TestIssues(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -93,20 +91,6 @@ func TestIssues(t *testing.T) {
 			t.Fatalf("found %v, wanted %+v", got, row)
 		}
 	}
-	clitest.Succeed(t, append(args, "--quiet", "--out", in("i.json"))...)
-	var all []training.IssueRow
-	if err := json.Unmarshal(clitest.Read(t, in("i.json")), &all); err != nil || len(all) != 500 ||
-		all[3] != r.Rows[3] {
-		t.Errorf("%d rows, %v", len(all), err)
-	}
-	clitest.Succeed(t, append(args, "--quiet", "--out", in("i.parquet"))...)
-	d, err := file.Read(t.Context(), in("i.parquet"), file.Options{Table: file.Table{
-		LabelColumn: "given_label", Ignore: []string{"is_label_issue", "predicted_label", "conflict"}}})
-	if err != nil || d.N != 500 || d.Row(0)[0] != float32(all[0].Example) ||
-		d.Row(499)[1] != float32(all[499].Quality) {
-		t.Errorf("found %+v, %v", d, err)
-	}
-
 	if clean := load(in("filtered.csv")); clean.N != 500-r.Issues {
 		t.Errorf("%d rows are left, wanted %d", clean.N, 500-r.Issues)
 	}

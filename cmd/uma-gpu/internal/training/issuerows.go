@@ -11,16 +11,16 @@ import (
 
 // IssueRow is a row of the table of issues.
 type IssueRow struct {
-	Index     int     `json:"-" parquet:"-"`             // of the example
-	Example   int64   `json:"example" parquet:"example"` // its row in the input, from 1
-	ID        *string `json:"id,omitempty" parquet:"-"`  // nil without --id-column
-	Wrong     bool    `json:"is_label_issue" parquet:"is_label_issue"`
-	Quality   float64 `json:"label_quality" parquet:"label_quality"`
-	Given     string  `json:"given_label" parquet:"given_label"`
-	Predicted string  `json:"predicted_label" parquet:"predicted_label"`
-	Sure      float64 `json:"predicted_quality" parquet:"predicted_quality"`
-	Duplicate int64   `json:"duplicate_of" parquet:"duplicate_of"` // 0 for none
-	Conflict  bool    `json:"conflict" parquet:"conflict"`
+	Index     int     `json:"-"`            // of the example
+	Example   int64   `json:"example"`      // its row in the input, from 1
+	ID        *string `json:"id,omitempty"` // nil without --id-column
+	Wrong     bool    `json:"is_label_issue"`
+	Quality   float64 `json:"label_quality"`
+	Given     string  `json:"given_label"`
+	Predicted string  `json:"predicted_label"`
+	Sure      float64 `json:"predicted_quality"`
+	Duplicate int64   `json:"duplicate_of"` // 0 for none
+	Conflict  bool    `json:"conflict"`
 }
 
 // Suspects are the first of rows whose labels are likely wrong, as a page lists them, and issues

@@ -7,8 +7,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // The number of training examples that their own temperature is fitted to: more tell no more, and
@@ -66,12 +67,11 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
 	}
 	for block := range slices.Chunk(which, fold.BlockRows(t.problem.X)) {
-		some := fold.Pick(t.problem.X, t.problem.Y, block)
-		s, err := engine.Scores(t.Engine, w, some.X)
+		s, err := engine.Scores(t.Engine, w, t.problem.X.Pick(block))
 		if err != nil {
 			return nil, nil, err
 		}
-		scores, y = append(scores, s...), append(y, some.Y...)
+		scores, y = append(scores, s...), append(y, lists.At(t.problem.Y, block)...)
 	}
 	return scores, y, nil
 }
@@ -81,7 +81,7 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 // differ in length. A cancelled ctx ends it with ctx's error.
 func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 ) (scores []float32, y []int32, err error) {
-	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.Seed)
+	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.Seed, fold.Outer)
 	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}
 	if t.From != nil {
 		o.From = t.From.W
@@ -99,11 +99,11 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 		if len(rest) == 0 || len(fit) == 0 {
 			continue
 		}
-		some, err := fold.Copy(t.problem.X, t.problem.Y, fit)
+		x, err := t.problem.X.Copy(fit)
 		if err != nil {
 			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
 		}
-		on := t.problem.On(some.X, some.Y)
+		on := t.problem.On(x, lists.At(t.problem.Y, fit))
 		on.Evidence = t.problem.Evidence.Pick(fit, on.Q)
 		run, err := Run(ctx, learner, on, o)
 		if err != nil {

@@ -21,10 +21,6 @@ type Parameter struct {
 	Wanted   string   // the values that it may have, in words; "" for a Switch
 	Choices  []Choice // all values of a Word, or those beside numbers
 
-	// Missing is the value that JSON without this parameter stands for, in files from before there was
-	// the parameter; "" for the default.
-	Missing string
-
 	field any                    // pointer to the value, for JSON
 	text  func() (string, error) // of the value
 	// whether text is allowed; writes it to the field if keep is set
@@ -258,8 +254,7 @@ func Marshal(p Params) ([]byte, error) {
 }
 
 // Parse returns the learner's parameters that text, the JSON object of a model file, holds.
-// Parameters that it lacks have their Missing value; unknown ones are an error
-// unless they are retired.
+// Those that it lacks have their defaults; unknown ones are an error.
 func (d *Definition) Parse(text []byte) (Params, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
@@ -269,13 +264,10 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 	for _, each := range p.Definition().Parameters {
 		value, ok := values[each.Name]
 		delete(values, each.Name)
-		var err error
-		if ok {
-			err = json.Unmarshal(value, each.field)
-		} else if each.Missing != "" {
-			err = each.Set(each.Missing)
+		if !ok {
+			continue
 		}
-		if err != nil {
+		if err := json.Unmarshal(value, each.field); err != nil {
 			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, d.Name, err)
 		}
 	}

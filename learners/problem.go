@@ -37,10 +37,6 @@ type Problem struct {
 	// Evidence is what else is known of the labels; nil if nothing is. No weight in it is 0.
 	Evidence *dataset.Evidence
 
-	// Loaded, if not nil, is what Load lends: these examples, which their owner closes. So several
-	// runs share what an engine keeps; each asks for the scores of all classes before it uses any.
-	Loaded *engine.Scorer
-
 	// Spent returns the share of the time limit that is over, 1 or more when time is up; nil for no
 	// limit. A learner of several stages, whose weights before the last are trials, goes on to the
 	// last one at half of the time.
@@ -145,9 +141,6 @@ func (p *Problem) LoadEvaluator() (*engine.Evaluator, error) {
 func (p *Problem) Load() (*engine.Scorer, error) {
 	if err := p.checkLabelled(); err != nil {
 		return nil, err
-	}
-	if p.Loaded != nil {
-		return p.Loaded, nil
 	}
 	return p.Engine.Load(p.X, p.Q)
 }

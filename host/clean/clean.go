@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -126,7 +126,7 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 
 // sample returns about most examples, of each label its share, and all whose true class is known.
 func (c *contest) sample(most int) []int {
-	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, c.Seed+1)
+	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, c.Seed+1, fold.Outer)
 	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right(i) >= 0 })
 }
 
@@ -138,7 +138,7 @@ func (c *contest) draw() {
 			groups[k] = int32(c.q) + c.right(i)
 		}
 	}
-	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed)
+	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed, fold.Outer)
 }
 
 // right returns the true class of an example, -1 if it is not known.

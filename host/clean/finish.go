@@ -7,7 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -324,7 +324,7 @@ func (c *contest) next(r *Result) {
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
 		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
-		for k, f := range fold.Draw(y, c.q, parts, c.Seed+2) {
+		for k, f := range fold.Draw(y, c.q, parts, c.Seed+2, fold.Outer) {
 			if f == 0 && len(r.Next) < fair {
 				r.Next = append(r.Next, left[k])
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -132,7 +132,7 @@ func newHeldOut(data *dataset.Dataset, o host.Options, folds int,
 	if ofClasses(data.Y, data.N, h.Q) {
 		shared = data.Y
 	}
-	h.Fold, h.Scores = fold.Draw(shared, h.Q, folds, o.Seed), make([]float32, data.N*h.Q)
+	h.Fold, h.Scores = fold.Draw(shared, h.Q, folds, o.Seed, fold.Outer), make([]float32, data.N*h.Q)
 	return &labelled, h, nil
 }
 

@@ -289,10 +289,10 @@ func (n *labelNoise) learn(v learnedNoise, l *labels) {
 
 // learnNoise learns the noise in rounds of fits, each without one fold, and returns where the next
 // fit begins.
-func (r *run) learnNoise(ctx context.Context, w []float32) ([]float32, error) {
+func learnNoise(ctx context.Context, r *run, w []float32) ([]float32, error) {
 	r.stage, r.lambda = learning, r.penalty
 	count := r.folds(len(r.problem.Y))
-	s, ok, err := recall[rounds](r, "noise")
+	s, ok, err := recall[rounds](&r.memo, "noise")
 	if err != nil {
 		return nil, err
 	}
@@ -302,24 +302,24 @@ func (r *run) learnNoise(ctx context.Context, w []float32) ([]float32, error) {
 		s.W = make([][]float32, count)
 	}
 	g := goal{held: deal(r.problem, count, r.problem.Seed), lambda: r.penalty,
-		most: min(r.roughly(), learningIterations), share: r.Tolerance}
+		most: min(roughly(r), learningIterations), share: r.Tolerance}
 	for !s.Ended {
 		g.targets = r.labels.targets
 		var scores []float32
-		s.W, scores, err = r.cross(ctx, fmt.Sprintf("noise/%d", s.Made), g, w, s.W, nil)
+		s.W, scores, err = crossFit(ctx, r, fmt.Sprintf("noise/%d", s.Made), g, w, s.W, nil)
 		if err != nil {
 			return nil, err
 		}
-		still, err := r.relearn(scores)
+		still, err := relearn(r, scores)
 		if err != nil {
 			return nil, err
 		}
 		if !r.noise.crowd {
-			r.nameClasses(s.W)
+			nameClasses(r, s.W)
 		}
 		s.Made++
 		s.Noise, s.Ended = r.noise.state, !r.onward(!still && s.Made < learningRounds)
-		if err := r.keep("noise", s); err != nil {
+		if err := r.memo.keep("noise", s); err != nil {
 			return nil, err
 		}
 	}
@@ -328,20 +328,20 @@ func (r *run) learnNoise(ctx context.Context, w []float32) ([]float32, error) {
 
 // relearn finds the matrices anew, by scores of models that have not seen the example, n×Q, and
 // reports whether they have settled.
-func (r *run) relearn(scores []float32) (bool, error) {
+func relearn(r *run, scores []float32) (bool, error) {
 	n := r.noise
 	before := n.learned()
 	p, t := scores, make([]float32, len(scores))
 	if !n.crowd { // exponentials once
 		p = slices.Clone(scores)
-		if err := r.probabilities(p, false); err != nil {
+		if err := probabilities(r, p, false); err != nil {
 			return false, err
 		}
 	}
 	for range inner {
 		if n.crowd {
 			copy(t, p)
-			if err := r.probabilities(t, true); err != nil {
+			if err := probabilities(r, t, true); err != nil {
 				return false, err
 			}
 		} else {
@@ -364,7 +364,7 @@ func (r *run) relearn(scores []float32) (bool, error) {
 // nameClasses exchanges two true classes, also in the weights all, as long as more labels are then
 // right: a likelihood is the same under any names of the true classes, and labels are right more
 // often than any other.
-func (r *run) nameClasses(all [][]float32) {
+func nameClasses(r *run, all [][]float32) {
 	q, v, d := r.problem.Q, &r.noise.state, r.problem.X.D
 	a, exchanged := v.Matrices, false
 	columns := func(m []float64, s, t int) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -67,8 +68,7 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
-		f := deal(problem, min(parts, math.MaxUint8), problem.Seed^stream)
-		c.rows = which(f, func(f uint8) bool { return f == 0 })
+		_, c.rows = fold.Divide(deal(problem, min(parts, math.MaxUint8), problem.Seed^stream), 0)
 		if count := len(c.rows); count > most { // more parts than folds can count
 			for k := range most { // from all places: files may be in the order of their labels
 				c.rows[k] = c.rows[k*count/most]

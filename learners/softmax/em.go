@@ -47,12 +47,12 @@ func (p *Params) folds(n int) int {
 	return fewFolds
 }
 
-// cross fits weights without each fold in turn, each from the weights of its fold in before, or if
+// crossFit fits weights without each fold in turn, each from the weights of its fold in before, or if
 // that has none from those of the fold before it, w at first. It returns them and the scores of
 // each example by the weights that have not seen it: a model that has seen an example knows its
 // wrong label by heart. more, if not nil, is told how many folds are done, and ends the round by
 // returning false.
-func (r *run) cross(ctx context.Context, key string, g goal, w []float32, before [][]float32,
+func crossFit(ctx context.Context, r *run, key string, g goal, w []float32, before [][]float32,
 	more func(folds int, scores []float32) bool) (all [][]float32, scores []float32, err error) {
 	q := r.problem.Q
 	scores = make([]float32, len(r.problem.Y)*q)
@@ -62,7 +62,7 @@ func (r *run) cross(ctx context.Context, key string, g goal, w []float32, before
 		if before[fold] != nil {
 			w = before[fold]
 		}
-		w, err = remember(r, key, func() ([]float32, error) { return r.fit(ctx, key, g, w) })
+		w, err = remember(&r.memo, key, func() ([]float32, error) { return r.fit(ctx, key, g, w) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -98,14 +98,14 @@ type rounds struct {
 // and the M-step fits the soft labels t. The first round fits the labels through C. The mean of the
 // folds' weights is the result: about as good as weights fitted to the soft labels of all examples,
 // or better.
-func (r *run) expectMaximise(ctx context.Context, lambda float64, w []float32) ([]float32, error) {
+func expectMaximise(ctx context.Context, r *run, lambda float64, w []float32) ([]float32, error) {
 	r.stage, r.lambda = crossfitting, lambda
-	g := goal{held: deal(r.problem, r.folds(len(r.problem.Y)), r.problem.Seed), most: r.roughly()}
-	w, err := r.headStartFromZero(ctx, w, g.held)
+	g := goal{held: deal(r.problem, r.folds(len(r.problem.Y)), r.problem.Seed), most: roughly(r)}
+	w, err := headStartFromZero(ctx, r, w, g.held)
 	if err != nil {
 		return nil, err
 	}
-	s, ok, err := recall[rounds](r, "em")
+	s, ok, err := recall[rounds](&r.memo, "em")
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +117,10 @@ func (r *run) expectMaximise(ctx context.Context, lambda float64, w []float32) (
 	}
 	r.lambda = s.Lambda
 	for !s.Ended {
-		if s, err = r.emRound(ctx, g, s, w); err != nil {
+		if s, err = emRound(ctx, r, g, s, w); err != nil {
 			return nil, err
 		}
-		if err := r.keep("em", s); err != nil {
+		if err := r.memo.keep("em", s); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +128,7 @@ func (r *run) expectMaximise(ctx context.Context, lambda float64, w []float32) (
 }
 
 // emRound makes a round of EM after those of s.
-func (r *run) emRound(ctx context.Context, g goal, s rounds, w []float32) (rounds, error) {
+func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds, error) {
 	g.targets, g.lambda, g.share = r.labels.targets, s.Lambda, r.Tolerance
 	switch {
 	case len(r.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
@@ -139,22 +139,22 @@ func (r *run) emRound(ctx context.Context, g goal, s rounds, w []float32) (round
 	if s.Soft != nil {
 		g.targets = engine.Targets{Values: s.Soft, Given: true, Weight: r.labels.targets.Weight}
 	}
-	all, scores, err := r.cross(ctx, fmt.Sprintf("em/%d", s.Made), g, w, s.W, nil)
+	all, scores, err := crossFit(ctx, r, fmt.Sprintf("em/%d", s.Made), g, w, s.W, nil)
 	if err != nil {
 		return s, err
 	}
 	if r.noise != nil && r.noise.crowd {
-		if _, err := r.relearn(scores); err != nil {
+		if _, err := relearn(r, scores); err != nil {
 			return s, err
 		}
 		s.Noise = r.noise.state
 	}
 	if s.Soft == nil && r.L2.Search && r.noise == nil && r.labels.classes == nil {
-		if s.Lambda, all, scores, err = r.larger(ctx, g, all, scores); err != nil {
+		if s.Lambda, all, scores, err = largerPenalty(ctx, r, g, all, scores); err != nil {
 			return s, err
 		}
 	}
-	if err := r.probabilities(scores, true); err != nil {
+	if err := probabilities(r, scores, true); err != nil {
 		return s, err
 	}
 	settled := s.Soft != nil && changed(s.Soft, scores, r.problem.Q) <= settledShare
@@ -164,11 +164,11 @@ func (r *run) emRound(ctx context.Context, g goal, s rounds, w []float32) (round
 	return s, nil
 }
 
-// larger goes on from the λ of a first round to larger ones, as long as each is clearly better on
+// largerPenalty goes on from the λ of a first round to larger ones, as long as each is clearly better on
 // the examples that no model of the round has seen, by what C⁻¹ says of them. After the first fold
 // it may be so. With components of a kernel function, since there are many, λ is often too small by
 // ten times.
-func (r *run) larger(ctx context.Context, g goal, all [][]float32, scores []float32,
+func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores []float32,
 ) (float64, [][]float32, []float32, error) {
 	q := r.problem.Q
 	inverse, err := r.problem.Inverse()
@@ -180,7 +180,7 @@ func (r *run) larger(ctx context.Context, g goal, all [][]float32, scores []floa
 	}
 	for tries := 0; r.onward(tries < largerLambdas); tries++ {
 		g.lambda *= largerLambda
-		next, scored, err := r.cross(ctx, fmt.Sprintf("em/0, %d larger", tries+1), g, nil, all,
+		next, scored, err := crossFit(ctx, r, fmt.Sprintf("em/0, %d larger", tries+1), g, nil, all,
 			func(folds int, now []float32) bool {
 				wanted := float64(clearly)
 				switch {
@@ -189,7 +189,7 @@ func (r *run) larger(ctx context.Context, g goal, all [][]float32, scores []floa
 				case folds < len(all):
 					return true
 				}
-				judged := which(g.held, func(f uint8) bool { return int(f) < folds })
+				judged := lists.Where(len(g.held), func(i int) bool { return g.held[i] < folds })
 				better, deviation := lists.MeanError(len(judged), func(k int) float64 {
 					return right(now, judged[k]) - right(scores, judged[k])
 				})
@@ -236,7 +236,7 @@ func mean(all [][]float32) []float32 {
 
 // probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
 // labelled.
-func (r *run) probabilities(s []float32, labelled bool) error {
+func probabilities(r *run, s []float32, labelled bool) error {
 	q, e := r.problem.Q, r.problem.Evidence
 	var c []float64
 	if r.labels.classes != nil && labelled {

@@ -39,8 +39,8 @@ type goal struct {
 	aim     string // equal for fits of equal targets and examples
 	targets engine.Targets
 	informs informant
-	held    []uint8 // the fold of each example; nil to fit all
-	without int     // the fold that is left out
+	held    []int // the fold of each example; nil to fit all
+	without int   // the fold that is left out
 	lambda  float64
 	most    int     // iterations
 	share   float64 // of what chance decides of the loss, which may be left to gain
@@ -114,7 +114,7 @@ func (s *solver) fit(ctx context.Context, g goal, w []float32, each func(point) 
 func (s *solver) aim(g goal) error {
 	var use func(i int) bool
 	if g.held != nil {
-		use = func(i int) bool { return int(g.held[i]) != g.without }
+		use = func(i int) bool { return g.held[i] != g.without }
 	}
 	s.aimed = g.aim
 	return s.loss.aim(g.targets, len(s.problem.Y), use)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -22,24 +23,24 @@ const (
 	mostParts    = 4
 )
 
-// headStarts reports whether fits may have a head start. Backward correction has none: its loss has
+// mayHeadStart reports whether fits may have a head start. Backward correction has none: its loss has
 // no lower bound, and falls the deeper the fewer examples there are.
-func (r *run) headStarts() bool { return r.Correction != Backward && r.noise == nil }
+func mayHeadStart(r *run) bool { return r.Correction != Backward && r.noise == nil }
 
 // headStartFromZero is headStart of fits of many examples that begin from W = 0; others go on from
 // w.
-func (r *run) headStartFromZero(ctx context.Context, w []float32, held []uint8) ([]float32, error) {
+func headStartFromZero(ctx context.Context, r *run, w []float32, held []int) ([]float32, error) {
 	p := r.Params
 	if held != nil {
 		p.Correction = Forward
 	}
-	_, begun, err := recall[penalty](r, headStarted)
+	_, begun, err := recall[penalty](&r.memo, headStarted)
 	fromZero := !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
-	if err != nil || !begun && (!r.headStarts() || len(r.problem.Y) < leastSampled ||
+	if err != nil || !begun && (!mayHeadStart(r) || len(r.problem.Y) < leastSampled ||
 		p.checkEvidence(r.problem) != nil || !fromZero) {
 		return w, err
 	}
-	w, _, err = r.headStart(ctx, w, held)
+	w, _, err = headStart(ctx, r, w, held)
 	return w, err
 }
 
@@ -48,14 +49,14 @@ const headStarted = "head start"
 // headStart makes a fit, or a search, of a part of the examples, and returns where it ends and the
 // λ for all examples. The part has its share of each label and nothing of the first fold in held,
 // and, if it is large, a head start of its own.
-func (r *run) headStart(ctx context.Context, w []float32, held []uint8,
+func headStart(ctx context.Context, r *run, w []float32, held []int,
 ) ([]float32, float64, error) {
-	if s, ok, err := recall[penalty](r, headStarted); ok || err != nil {
+	if s, ok, err := recall[penalty](&r.memo, headStarted); ok || err != nil {
 		return s.W, s.Lambda, err
 	}
 	n := len(r.problem.Y)
 	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
-	some := which(deal(r.problem, parts, r.problem.Seed^stream), func(f uint8) bool { return f == 0 })
+	_, some := fold.Divide(deal(r.problem, parts, r.problem.Seed^stream), 0)
 	p := r.Params
 	p.Tolerance *= rough
 	if r.stage != searching {
@@ -80,7 +81,7 @@ func (r *run) headStart(ctx context.Context, w []float32, held []uint8,
 		r.stage = fitting
 	}
 	r.lambda = s.Lambda
-	if err := r.keep(headStarted, s); err != nil {
+	if err := r.memo.keep(headStarted, s); err != nil {
 		return nil, 0, err
 	}
 	return s.W, s.Lambda, r.move(s.W, learners.Field{Name: "examples", Value: len(some)})
@@ -117,14 +118,4 @@ func learnPart(ctx context.Context, p *Params, problem *learners.Problem, some [
 		err = nil
 	}
 	return r, errors.Join(err, r.Close())
-}
-
-// which returns the examples of those folds that want holds of.
-func which(folds []uint8, want func(uint8) bool) (some []int) {
-	for i, f := range folds {
-		if want(f) {
-			some = append(some, i)
-		}
-	}
-	return some
 }

@@ -13,7 +13,7 @@ type place struct {
 	point
 }
 
-// search returns a point along d that satisfies the strong Wolfe conditions, or where losses
+// searchPenalty returns a point along d that satisfies the strong Wolfe conditions, or where losses
 // cannot be told apart any more the approximate ones; a point without weights if there is
 // none (Algorithms 3.5 and 3.6 of Nocedal & Wright).
 func (m *minimiser) search(ctx context.Context, d []float64, slope float64) (point, error) {

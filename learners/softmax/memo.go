@@ -17,6 +17,7 @@ type memo struct {
 	Parts []part
 	Last  string // the key of the part that ended last
 
+	fit      *fitState // of the run
 	restored *fitState // of a saved run, whose parts are still being found; nil after that
 }
 
@@ -34,20 +35,19 @@ func (p part) decode(found any) error {
 
 // remember returns what the part of this key has found. If the memo does not have it, make finds
 // it, and the memo keeps it in place of the parts that belong to it.
-func remember[T any](r *run, key string, make func() (T, error)) (T, error) {
-	if found, ok, err := recall[T](r, key); ok || err != nil {
+func remember[T any](m *memo, key string, make func() (T, error)) (T, error) {
+	if found, ok, err := recall[T](m, key); ok || err != nil {
 		return found, err
 	}
 	found, err := make()
 	if err != nil {
 		return found, err
 	}
-	return found, r.keep(key, found)
+	return found, m.keep(key, found)
 }
 
 // recall returns what the part of this key has found, and whether there is such a part.
-func recall[T any](r *run, key string) (found T, ok bool, err error) {
-	m := &r.memo
+func recall[T any](m *memo, key string) (found T, ok bool, err error) {
 	at := slices.IndexFunc(m.Parts, func(p part) bool { return p.Key == key })
 	if at < 0 {
 		return found, false, nil
@@ -56,19 +56,18 @@ func recall[T any](r *run, key string) (found T, ok bool, err error) {
 		return found, false, err
 	}
 	if s := m.restored; s != nil && s.Key == "" && m.Last == key {
-		r.solver.state, m.restored = *s, nil
+		*m.fit, m.restored = *s, nil
 	}
 	return found, true, nil
 }
 
 // keep enters what a part has found, in place of the parts that belong to it and of what it had
 // found before.
-func (r *run) keep(key string, found any) error {
+func (m *memo) keep(key string, found any) error {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(found); err != nil {
 		return err
 	}
-	m := &r.memo
 	m.Parts = slices.DeleteFunc(m.Parts, func(p part) bool {
 		return p.Key == key || strings.HasPrefix(p.Key, key+"/")
 	})
@@ -78,12 +77,12 @@ func (r *run) keep(key string, found any) error {
 
 // resumes takes over the state with which the run was saved, if it has not been yet, and reports
 // whether the fit of this key was then under way.
-func (m *memo) resumes(key string, state *fitState) bool {
+func (m *memo) resumes(key string) bool {
 	if m.restored == nil {
 		return false
 	}
-	*state, m.restored = *m.restored, nil
-	return state.Key == key
+	*m.fit, m.restored = *m.restored, nil
+	return m.fit.Key == key
 }
 
 // saved is what Save writes.
@@ -123,8 +122,7 @@ func (r *run) Restore(state []byte) error {
 		slices.ContainsFunc(s.Fit.Pairs, wrongPair) {
 		return fmt.Errorf("%w: found other numbers of weights, wanted %d", errDamaged, size)
 	}
-	r.memo, r.cut = s.Memo, s.Cut
-	r.memo.restored = &s.Fit
+	r.cut, r.memo.Parts, r.memo.Last, r.memo.restored = s.Cut, s.Memo.Parts, s.Memo.Last, &s.Fit
 	for _, key := range []string{"noise", "em"} {
 		at := slices.IndexFunc(r.memo.Parts, func(p part) bool { return p.Key == key })
 		if r.noise == nil || at < 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// searchFolds is the number of folds of a search for λ. Each is held out in turn, until about
+// heldFolds is the number of folds of a search for λ. Each is held out in turn, until about
 // mostJudged examples have been judged. Of many features, where a fit takes long, folds are larger.
 const (
 	searchFolds = 5
@@ -49,7 +49,7 @@ const (
 var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
 	5.656854, 8}
 
-// search is a search for a penalty, or as much of it as has been made.
+// searchPenalty is a search for a penalty, or as much of it as has been made.
 type search struct {
 	From  float64 // the first λ of the path
 	Start int     // the place on the path where each fold begins
@@ -274,7 +274,7 @@ type penalty struct {
 }
 
 // findPenalty returns the λ that is given or found, and where the fit with it begins.
-func (r *run) findPenalty(ctx context.Context, w []float32) (float64, []float32, error) {
+func findPenalty(ctx context.Context, r *run, w []float32) (float64, []float32, error) {
 	if !r.L2.Search {
 		return r.L2.Lambda, w, nil
 	}
@@ -283,19 +283,19 @@ func (r *run) findPenalty(ctx context.Context, w []float32) (float64, []float32,
 		return softLambda * squared / count(r.problem), w, nil
 	}
 	r.stage, r.lambda = searching, mostLambda*squared
-	_, begun, err := recall[penalty](r, headStarted)
+	_, begun, err := recall[penalty](&r.memo, headStarted)
 	if err != nil {
 		return 0, nil, err
 	}
-	if begun || len(r.problem.Y) > mostSearched && !r.short && r.headStarts() {
-		w, lambda, err := r.headStart(ctx, w, nil)
+	if begun || len(r.problem.Y) > mostSearched && !r.short && mayHeadStart(r) {
+		w, lambda, err := headStart(ctx, r, w, nil)
 		return lambda, w, err
 	}
-	found, err := remember(r, "penalty", func() (penalty, error) {
+	found, err := remember(&r.memo, "penalty", func() (penalty, error) {
 		s := newSearch(mostLambda*squared, 0)
-		s.Doubt = !r.isConvex() && r.problem.X.D <= mostFactored
+		s.Doubt = !isConvex(r) && r.problem.X.D <= mostFactored
 		s.Flat = r.problem.X.D > mostFactored
-		held, err := r.search(ctx, &s, w)
+		held, err := searchPenalty(ctx, r, &s, w)
 		switch {
 		case errors.Is(err, errShort) && s.BestW == nil: // the λ of EM
 			return penalty{Lambda: softLambda * squared / count(r.problem), W: slices.Clone(r.w), Cut: true},
@@ -316,21 +316,21 @@ func (r *run) findPenalty(ctx context.Context, w []float32) (float64, []float32,
 	return found.Lambda, found.W, err
 }
 
-// search makes the search s, and returns the fold of each example.
-func (r *run) search(ctx context.Context, s *search, w []float32) (held []uint8, err error) {
+// searchPenalty makes the search s, and returns the fold of each example.
+func searchPenalty(ctx context.Context, r *run, s *search, w []float32) (held []int, err error) {
 	const folds = "penalty/folds"
-	if made, ok, err := recall[search](r, folds); err != nil {
+	if made, ok, err := recall[search](&r.memo, folds); err != nil {
 		return nil, err
 	} else if ok {
 		*s, w = made, make([]float32, len(w))
 	}
-	count, most := r.searchFolds()
+	count, most := heldFolds(r)
 	held = deal(r.problem, count, r.problem.Seed)
 	for s.Fold < most {
 		fits := 0
 		again, err := s.fold(w, func(at int, from []float32, before int) (tried, error) {
 			fits++
-			return r.try(ctx, fmt.Sprintf("%s/%d", folds, fits), s, held, at, from, before)
+			return tryPenalty(ctx, r, fmt.Sprintf("%s/%d", folds, fits), s, held, at, from, before)
 		})
 		if err != nil {
 			return nil, err
@@ -338,7 +338,7 @@ func (r *run) search(ctx context.Context, s *search, w []float32) (held []uint8,
 		if s.Fold++; again {
 			*s = newSearch(s.From, midPath)
 		}
-		if err := r.keep(folds, *s); err != nil {
+		if err := r.memo.keep(folds, *s); err != nil {
 			return nil, err
 		}
 		w = make([]float32, len(w))
@@ -346,15 +346,15 @@ func (r *run) search(ctx context.Context, s *search, w []float32) (held []uint8,
 	return held, nil
 }
 
-// try fits the λ of a place without the fold that is held out, and judges it there.
-func (r *run) try(ctx context.Context, key string, s *search, held []uint8, at int, from []float32,
+// tryPenalty fits the λ of a place without the fold that is held out, and judges it there.
+func tryPenalty(ctx context.Context, r *run, key string, s *search, held []int, at int, from []float32,
 	before int) (tried, error) {
 	g := goal{aim: fmt.Sprintf("search %d", s.Fold), targets: r.labels.targets, held: held,
-		without: s.Fold, lambda: s.lambda(at), most: r.roughly(), share: r.Tolerance * rough}
+		without: s.Fold, lambda: s.lambda(at), most: roughly(r), share: r.Tolerance * rough}
 	if g.warm = before != none; g.warm {
 		g.before = s.lambda(before)
 	}
-	return remember(r, key, func() (t tried, err error) {
+	return remember(&r.memo, key, func() (t tried, err error) {
 		if t.W, err = r.fit(ctx, key, g, from); err != nil {
 			return t, err
 		}
@@ -375,8 +375,8 @@ func (r *run) try(ctx context.Context, key string, s *search, held []uint8, at i
 	})
 }
 
-// searchFolds returns the number of folds of a search, and how many it holds out.
-func (r *run) searchFolds() (count, held int) {
+// heldFolds returns the number of folds of a search, and how many it holds out.
+func heldFolds(r *run) (count, held int) {
 	n := len(r.problem.Y)
 	if count = searchFolds; r.problem.X.D > mostFactored {
 		count = max(2, min(count, n/mostJudged))

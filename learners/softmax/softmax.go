@@ -81,6 +81,7 @@ func (p *Params) load(problem *learners.Problem) (r *run, err error) {
 	}
 	r = &run{Params: *p, problem: problem, loss: newLoss(eval, problem.Bias)}
 	r.solver = &solver{problem: problem, loss: r.loss}
+	r.memo.fit = &r.solver.state
 	if r.labels, err = newLabels(p, problem); err != nil {
 		return nil, err
 	}
@@ -127,19 +128,19 @@ func (r *run) Fit(ctx context.Context, w engine.Weights, after func(learners.Ste
 func (r *run) train(ctx context.Context) (err error) {
 	w := slices.Clone(r.w)
 	if r.noise != nil {
-		if w, err = r.learnNoise(ctx, w); err != nil {
+		if w, err = learnNoise(ctx, r, w); err != nil {
 			return err
 		}
 	}
 	lambda := r.lambda
 	if !r.noiseOnly {
-		if lambda, w, err = r.findPenalty(ctx, w); err != nil {
+		if lambda, w, err = findPenalty(ctx, r, w); err != nil {
 			return err
 		}
 		switch {
 		case r.ridged > 0: // instead of a fit
 		case r.Correction == EM:
-			w, err = r.expectMaximise(ctx, lambda, w)
+			w, err = expectMaximise(ctx, r, lambda, w)
 		default:
 			w, err = r.lastFit(ctx, lambda, w)
 		}
@@ -154,7 +155,7 @@ func (r *run) train(ctx context.Context) (err error) {
 // lastFit fits all examples.
 func (r *run) lastFit(ctx context.Context, lambda float64, w []float32) ([]float32, error) {
 	r.stage, r.lambda = fitting, lambda
-	w, err := r.headStartFromZero(ctx, w, nil)
+	w, err := headStartFromZero(ctx, r, w, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ const (
 const rough = 4
 
 // roughly returns the most iterations of a fit that is not the result.
-func (r *run) roughly() int { return (r.Iterations + rough - 1) / rough }
+func roughly(r *run) int { return (r.Iterations + rough - 1) / rough }
 
 // fit makes the fit of this key from weights w.
 func (r *run) fit(ctx context.Context, key string, g goal, w []float32) ([]float32, error) {
@@ -186,7 +187,7 @@ func (r *run) fit(ctx context.Context, key string, g goal, w []float32) ([]float
 		return nil, errShort
 	}
 	g.informs = r.labels.informs(g.targets, r.problem.Q)
-	if !r.memo.resumes(key, &r.solver.state) {
+	if !r.memo.resumes(key) {
 		if err := r.move(w); err != nil {
 			return nil, err
 		}
@@ -272,12 +273,12 @@ func (r *run) Found() learners.Found {
 func (r *run) Close() error { return errors.Join(r.loss.eval.Close(), r.solver.close()) }
 
 // scored calls f with the scores by w of each example of a fold, in order. f may change them.
-func (r *run) scored(w []float32, held []uint8, fold int, f func(i int, scores []float32)) error {
+func (r *run) scored(w []float32, held []int, fold int, f func(i int, scores []float32)) error {
 	if err := r.loss.rescore(w); err != nil {
 		return err
 	}
 	return base.EachScores(r.loss.eval.Scorer, func(i int, scores []float32) error {
-		if int(held[i]) == fold {
+		if held[i] == fold {
 			f(i, scores)
 		}
 		return nil
@@ -285,7 +286,7 @@ func (r *run) scored(w []float32, held []uint8, fold int, f func(i int, scores [
 }
 
 // isConvex reports whether the loss is.
-func (r *run) isConvex() bool {
+func isConvex(r *run) bool {
 	return r.noise == nil && (r.labels.classes == nil || r.labels.targets.Given) &&
 		slices.Equal(confusionOf(&r.Params, r.problem), confusion.NoNoise(r.problem.Q).V)
 }

@@ -31,7 +31,7 @@ const (
 )
 
 // rivals says whether ridge regression is tried.
-func (r *run) rivals() bool {
+func rivals(r *run) bool {
 	return r.problem.Mapped && r.problem.Noise != nil && r.noise == nil && r.labels.classes == nil &&
 		r.Correction == Forward && r.labels.targets.Weight == nil &&
 		r.problem.X.D <= mostFactored
@@ -39,8 +39,8 @@ func (r *run) rivals() bool {
 
 // takeRidge returns the weights of ridge regression and their λ if they do as well as what a search
 // has found, else nil. They are judged on the folds of the search, held.
-func takeRidge(ctx context.Context, r *run, s *search, held []uint8) ([]float32, float64, error) {
-	if !r.rivals() || r.short {
+func takeRidge(ctx context.Context, r *run, s *search, held []int) ([]float32, float64, error) {
+	if !rivals(r) || r.short {
 		return nil, 0, nil
 	}
 	inverse, err := r.problem.Inverse()
@@ -102,7 +102,7 @@ func takeRidge(ctx context.Context, r *run, s *search, held []uint8) ([]float32,
 
 // judgeRidge returns what weights of ridge regression do on a fold: the sum of squared losses, how
 // many labels are not the likeliest class, and how many examples there are.
-func judgeRidge(r *run, held []uint8, w []float64, fold int,
+func judgeRidge(r *run, held []int, w []float64, fold int,
 ) (loss, missed, count float64, err error) {
 	scored, err := ridgeWeights(r, w)
 	if err != nil {
@@ -152,12 +152,12 @@ func ridgeWeights(r *run, w []float64) ([]float32, error) {
 // ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
 // goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
 // curvature of the fits, whose information is that of the examples.
-func ridge(ctx context.Context, r *run, held []uint8, lambda float64, without int, w []float64,
+func ridge(ctx context.Context, r *run, held []int, lambda float64, without int, w []float64,
 ) ([]float64, error) {
 	q, d, n := r.problem.Q, r.problem.X.D, r.problem.X.N
 	count := 0.0
 	for i := range n {
-		if without < 0 || int(held[i]) != without {
+		if without < 0 || held[i] != without {
 			count++
 		}
 	}
@@ -178,7 +178,7 @@ func ridge(ctx context.Context, r *run, held []uint8, lambda float64, without in
 		}
 		a, most := make([]float32, n*q), float32(0)
 		if err := base.EachScores(r.loss.eval.Scorer, func(i int, s []float32) error {
-			if without >= 0 && int(held[i]) == without {
+			if without >= 0 && held[i] == without {
 				return nil
 			}
 			row := a[i*q : (i+1)*q]

@@ -3,11 +3,11 @@ package softmax
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -189,18 +189,7 @@ func reweighted(c, weights []float64, q int) []float64 {
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x736f66746d6178 // "softmax"
 
-// deal puts each example of a problem into one of count folds: at random, of each label about as
-// many into each.
-func deal(problem *learners.Problem, count int, seed uint64) []uint8 {
-	y := problem.Y
-	rng := rand.New(rand.NewPCG(seed, stream))
-	fold, next := make([]uint8, len(y)), make([]int, problem.Q)
-	for k := range next {
-		next[k] = rng.IntN(count)
-	}
-	for _, i := range rng.Perm(len(y)) {
-		fold[i] = uint8(next[y[i]] % count)
-		next[y[i]]++
-	}
-	return fold
+// deal returns the fold of each example of a problem.
+func deal(problem *learners.Problem, count int, seed uint64) []int {
+	return fold.Draw(problem.Y, problem.Q, count, seed, stream)
 }

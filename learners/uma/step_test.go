@@ -300,25 +300,6 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// TestOldParams reads the parameters of models that do not say what a step corrects and what
-// alpha counts in.
-func TestOldParams(t *testing.T) {
-	for text, want := range map[string]Params{
-		`{"select":"error","alpha":0.5,"tol":1e-9}`: {Step: StepPair,
-			Select: SelectError, Alpha: 0.5, AlphaUnit: UnitScore, Tol: 1e-9},
-		`{"step":"region","select":"random","alpha":0.5,"alpha_unit":"weights","tol":0}`: {Step: StepRegion,
-			Select: SelectRandom, Alpha: 0.5, AlphaUnit: UnitWeights},
-		`{"step":"all","doubt":2}`: {Step: StepAll, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9,
-			Doubt: 2},
-		`{}`: {Step: StepPair, Select: SelectError, AlphaUnit: UnitScore, Tol: 1e-9},
-	} {
-		got, err := Defaults().Definition().Parse([]byte(text))
-		if err != nil || *got.(*Params) != want {
-			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
-		}
-	}
-}
-
 // TestDoneIsOdd has ten classes, and a margin in the score's unit that nothing reaches after one
 // step: the run ends with a word about it. One that has corrected all ends without.
 func TestDoneIsOdd(t *testing.T) {

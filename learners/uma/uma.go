@@ -181,7 +181,6 @@ func (p *Params) Definition() *learners.Definition {
 	doubt := learners.Float("doubt", &p.Doubt, learners.Range{},
 		"update vectors are left alone that "+
 			"are at most this many times as long as wrong labels alone would make them")
-	step.Missing, unit.Missing, doubt.Missing = StepPair, UnitScore, "0"
 	return &learners.Definition{
 		Name: "uma",
 		Summary: "a perceptron that unmixes the noisy classes by the inverse of C; with no C, the " +

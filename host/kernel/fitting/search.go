@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/internal/fold"
+	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -137,5 +137,6 @@ func (s gammaSearch) try(
 	if err != nil {
 		return 0, err
 	}
-	return inverse.EstimatedError(fold.Counts(classes, test.Y, p.Q), held.N), nil
+	return inverse.EstimatedError(engine.Count(make([]int64, p.Q*p.Q), classes, test.Y, p.Q),
+		held.N), nil
 }

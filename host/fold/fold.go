@@ -39,10 +39,13 @@ func Copy(x dataset.Examples, y []int32, which []int) (Labelled, error) {
 	return Labelled{part, lists.At(y, which)}, err
 }
 
-// Draw returns the fold of each example, 0..folds-1: at random, but each noisy label's
-// examples are shared out evenly.
-func Draw(y []int32, q, folds int, seed uint64) []int {
-	rng := rand.New(rand.NewPCG(seed, 0x666f6c64)) // "fold"
+// Outer is the stream of random numbers of folds that whole trainings leave out.
+const Outer = 0x666f6c64 // "fold"
+
+// Draw returns the fold of each example, 0..folds-1: at random, but with the examples of each noisy
+// label divided evenly. stream keeps the random numbers apart from others of the same seed.
+func Draw(y []int32, q, folds int, seed, stream uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, stream))
 	next, of := make([]int, q), make([]int, len(y))
 	for k := range next {
 		next[k] = rng.IntN(folds)
@@ -91,15 +94,6 @@ func HoldOutFifth(y []int32, q int, seed uint64) (fit, rest []int) {
 		of[k]--
 	}
 	return fit, rest
-}
-
-// Counts returns the Q×Q numbers of examples by prediction (row) and noisy label.
-func Counts(predicted, y []int32, q int) []int64 {
-	counts := make([]int64, q*q)
-	for i, p := range predicted {
-		counts[int(p)*q+int(y[i])]++
-	}
-	return counts
 }
 
 // Deviation returns how far the weight vectors of w are from their mean: the root of the sum

@@ -1,12 +1,15 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -57,14 +60,14 @@ func (c Checkpoint) due() func(steps int) bool {
 // checkpoints has the run with options o write checkpoints, and returns a function that completes
 // its error.
 func (t *trainer) checkpoints(o *RunOptions) func(error) error {
-	if t.Checkpoint.Path == "" {
+	if t.o.Checkpoint.Path == "" {
 		return func(err error) error { return err }
 	}
 	var last Snapshot
-	o.Due = t.Checkpoint.due()
+	o.Due = t.o.Checkpoint.due()
 	o.Keep = func(s Snapshot) error {
 		last = s
-		if t.Checkpoint.Failed {
+		if t.o.Checkpoint.Failed {
 			return nil
 		}
 		return t.save(s)
@@ -74,13 +77,13 @@ func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 		if err == nil || last.Steps == 0 || errors.Is(err, audit.ErrDiffers) {
 			return err
 		}
-		if t.Checkpoint.Failed {
+		if t.o.Checkpoint.Failed {
 			if failed := t.save(last); failed != nil {
 				return errors.Join(err, failed)
 			}
 		}
 		return fmt.Errorf("%w; %w: what %d steps have learned is in %s", err, ErrSaved, last.Steps,
-			t.Checkpoint.Path)
+			t.o.Checkpoint.Path)
 	}
 }
 
@@ -88,7 +91,7 @@ func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 func (t *trainer) save(s Snapshot) error {
 	m := t.with(s.Kept, s.EstimatedError, s.Steps, "checkpoint")
 	m.State = &s.State
-	return m.Save(t.Checkpoint.Path)
+	return m.Save(t.o.Checkpoint.Path)
 }
 
 // complete fills in what o leaves open: from the training to resume, or the first learner of the
@@ -116,11 +119,11 @@ func (o *Options) complete() (err error) {
 var ErrResume = errors.New("training cannot be resumed")
 
 // base is the model whose preparation and kernel map are taken over; nil for none.
-func (t *trainer) base() *model.Model {
-	if t.Resume != nil {
-		return t.Resume
+func (o *Options) base() *model.Model {
+	if o.Resume != nil {
+		return o.Resume
 	}
-	return t.From
+	return o.From
 }
 
 // adopt prepares d as the data of base were, to begin with its weights or to go on with it.
@@ -129,10 +132,10 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume",
 			ErrClasses, t.data.Classes, base.Meta.Classes)
 	}
-	if err := features.PrepareBy(d, &base.Meta.Preparation, t.Memory...); err != nil {
+	if err := features.PrepareBy(d, &base.Meta.Preparation, t.o.Memory...); err != nil {
 		return err
 	}
-	if t.From != nil {
+	if t.o.From != nil {
 		w, err := binary.Append(nil, binary.LittleEndian, base.W)
 		if err != nil {
 			return err
@@ -147,46 +150,39 @@ func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 
 // checkSame returns an error if the training to resume began in another way.
 func (t *trainer) checkSame(base *model.Model) error {
-	is, was := &t.model, base
-	then := string(was.Meta.Parameters)
-	// with what an older file leaves out
-	if p, err := t.Learner.Definition().Parse(was.Meta.Parameters); err == nil {
-		if text, err := learners.Marshal(p); err == nil {
-			then = string(text)
-		}
+	is, was := &t.model.Meta, &base.Meta
+	var parameters bytes.Buffer // as Marshal writes them, whatever the spaces in the file
+	if err := json.Compact(&parameters, was.Parameters); err != nil {
+		return fmt.Errorf("train: %w: parameters: %w", ErrResume, err)
 	}
-	for _, c := range []struct {
-		what      string
-		same      bool
-		now, then any
-	}{
-		{"contract version", is.Meta.ContractVersion == was.Meta.ContractVersion, is.Meta.ContractVersion,
-			was.Meta.ContractVersion},
-		{"learner", is.Meta.Learner == was.Meta.Learner, is.Meta.Learner, was.Meta.Learner},
-		{"parameters", string(is.Meta.Parameters) == then, string(is.Meta.Parameters), then},
-		{"weights", is.Meta.Weights == was.Meta.Weights, is.Meta.Weights, was.Meta.Weights},
-		{"seed", is.Meta.Seed == was.Meta.Seed, is.Meta.Seed, was.Meta.Seed},
-		{"data", is.Meta.DataSHA256 == was.Meta.DataSHA256, cmp.Or(is.Meta.DataSHA256, "without a hash"),
-			was.Meta.DataSHA256},
-		{"annotations", is.Meta.AnnotationsSHA256 == was.Meta.AnnotationsSHA256, "others",
-			"those of the file"},
-		{"inverse", is.Meta.Inverse == was.Meta.Inverse, cmp.Or(is.Meta.Inverse, confusion.Exact),
-			cmp.Or(was.Meta.Inverse, confusion.Exact)},
-		{"confusion matrix", slices.Equal(is.Confusion, was.Confusion), "another one",
-			"that of the file"},
+	matrix := "the same"
+	if !slices.Equal(t.model.Confusion, base.Confusion) {
+		matrix = "another"
+	}
+	for _, c := range [][3]string{
+		{"contract version", strconv.Itoa(is.ContractVersion), strconv.Itoa(was.ContractVersion)},
+		{"learner", is.Learner, was.Learner},
+		{"parameters", string(is.Parameters), parameters.String()},
+		{"weights", is.Weights, was.Weights},
+		{"seed", strconv.FormatUint(is.Seed, 10), strconv.FormatUint(was.Seed, 10)},
+		{"data", is.DataSHA256, was.DataSHA256},
+		{"annotations", is.AnnotationsSHA256, was.AnnotationsSHA256},
+		{"inverse", cmp.Or(is.Inverse, confusion.Exact), cmp.Or(was.Inverse, confusion.Exact)},
+		{"confusion matrix", matrix, "the same"},
 	} {
-		if !c.same {
-			return fmt.Errorf("train: %w: %s: got %v, want %v as it began", ErrResume, c.what, c.now, c.then)
+		if c[1] != c[2] {
+			return fmt.Errorf("train: %w: %s: got %s, want %s as it began", ErrResume, c[0],
+				cmp.Or(c[1], "none"), cmp.Or(c[2], "none"))
 		}
 	}
-	if made := base.Meta.Steps; made > t.MaxSteps {
+	if was.Steps > t.o.MaxSteps {
 		return fmt.Errorf("train: %w: most steps: got %d, want at least the %d that it has made",
-			ErrResume, t.MaxSteps, made)
+			ErrResume, t.o.MaxSteps, was.Steps)
 	}
 	if base.State == nil {
 		return fmt.Errorf("train: Resume: got a model whose training had ended (%s after %d steps), "+
 			"want a checkpoint or the model of an interrupted run (From begins with its weights)",
-			base.Meta.Stop, base.Meta.Steps)
+			was.Stop, was.Steps)
 	}
 	return nil
 }

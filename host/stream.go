@@ -92,8 +92,8 @@ func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	result.Counts = run.Counts()
 	n := int(lists.Sum(result.Counts))
 	result.EstimatedError = t.inverse.EstimatedError(result.Counts, n)
-	if t.Watch.Step != nil && !step.Done {
-		t.Watch.Step(Report{Step: 1, EstimatedError: result.EstimatedError, Fields: step.Fields})
+	if t.o.Watch.Step != nil && !step.Done {
+		t.o.Watch.Step(Report{Step: 1, EstimatedError: result.EstimatedError, Fields: step.Fields})
 	}
 	t.phase(Learned)
 	return &Trained{Model: t.with(w, nil, result.Steps, string(result.Stop)), Run: result}, nil
@@ -124,10 +124,10 @@ func checkStream(o Options) error {
 
 // checkRowWise returns an error for a preparation that needs statistics of all examples.
 func (t *trainer) checkRowWise() error {
-	if t.From != nil {
+	if t.o.From != nil {
 		return nil
 	}
-	steps, _, err := stepsFor(&t.data, t.Preparation, false)
+	steps, _, err := stepsFor(&t.data, t.o.Preparation, false)
 	if err == nil && (steps.Standardize || steps.MaxAbs) {
 		err = fmt.Errorf("normalization %s takes statistics of all examples, which come once here; ask "+
 			"for one that needs none (%s), or begin with a model that has it (%s)", steps,

@@ -22,10 +22,10 @@ const (
 // temperature returns the temperature of the scores of the run's result; 0, and a note, if
 // there is none. If ctx is cancelled, there are no folds.
 func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
-	folds := t.TemperatureFolds
+	folds := t.o.TemperatureFolds
 	if folds > 0 && ctx.Err() != nil {
 		folds = 0
-		t.note("interrupted: the temperature was fitted without folds")
+		t.o.note("interrupted: the temperature was fitted without folds")
 	}
 	var scores []float32
 	var y []int32
@@ -43,7 +43,7 @@ func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
 	}
 	found, err := confusion.Temperature(ctx, scores, y, t.problem.Q, t.problem.Noise)
 	if err != nil {
-		t.note("no probabilities: %v", err)
+		t.o.note("no probabilities: %v", err)
 		return 0, nil
 	}
 	return found, nil
@@ -67,7 +67,7 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
 	}
 	for block := range slices.Chunk(which, fold.BlockRows(t.problem.X)) {
-		s, err := engine.Scores(t.Engine, w, t.problem.X.Pick(block))
+		s, err := engine.Scores(t.o.Engine, w, t.problem.X.Pick(block))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -81,12 +81,12 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 // differ in length. A cancelled ctx ends it with ctx's error.
 func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 ) (scores []float32, y []int32, err error) {
-	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.Seed, fold.Outer)
-	o := RunOptions{MaxSteps: t.MaxSteps, Weights: t.Weights}
-	if t.From != nil {
-		o.From = t.From.W
+	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.o.Seed, fold.Outer)
+	o := RunOptions{MaxSteps: t.o.MaxSteps, Weights: t.o.Weights}
+	if t.o.From != nil {
+		o.From = t.o.From.W
 	}
-	learner := t.Learner
+	learner := t.o.Learner
 	if r.Settled != nil {
 		learner = r.Settled
 	}
@@ -124,7 +124,7 @@ func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 			s[k] = float32(float64(v) * unit)
 		}
 		scores, y = append(scores, s...), append(y, labels...)
-		t.note("temperature: fold %d of %d, %d steps", f+1, folds, run.Steps)
+		t.o.note("temperature: fold %d of %d, %d steps", f+1, folds, run.Steps)
 	}
 	return scores, y, nil
 }

@@ -102,39 +102,39 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 
 // open opens the engine, if it is not there yet.
 func (t *trainer) open() (err error) {
-	if t.Options.Open != nil {
+	if t.o.Open != nil {
 		// What cannot be fitted needs no engine.
-		if t.Kernel != nil && t.Learner.Definition().FitMap == nil {
-			if err := t.Kernel.Check(t.data.Examples); err != nil {
+		if t.o.Kernel != nil && t.o.Learner.Definition().FitMap == nil {
+			if err := t.o.Kernel.Check(t.data.Examples); err != nil {
 				return err
 			}
 		}
-		if t.Engine, err = t.Options.Open(t.work()); err != nil {
+		if t.o.Engine, err = t.o.Open(t.work()); err != nil {
 			return err
 		}
 	}
-	t.problem.Engine = t.Engine
+	t.problem.Engine = t.o.Engine
 	return nil
 }
 
 // work returns what the learner will read.
 func (t *trainer) work() Work {
 	w := Work{Data: &t.data, Classes: len(t.data.Classes), Condition: t.inverse.Condition}
-	switch base := t.base(); {
+	switch base := t.o.base(); {
 	case base != nil && base.Projection != nil:
 		w.Components = base.D
-	case t.Kernel == nil:
-	case t.Learner.Definition().FitMap != nil:
+	case t.o.Kernel == nil:
+	case t.o.Learner.Definition().FitMap != nil:
 		w.Components = w.Classes
 	default:
-		w.Components = t.Kernel.MostComponents(t.data.N, t.data.D)
+		w.Components = t.o.Kernel.MostComponents(t.data.N, t.data.D)
 	}
 	return w
 }
 
 // trainer is a call of Train.
 type trainer struct {
-	Options
+	o           Options
 	given, held *dataset.Dataset // the caller's data to learn from, and those held out
 	data        dataset.Dataset  // a copy, whose fields change
 	problem     *learners.Problem
@@ -189,7 +189,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		base.Meta.TrainedOn(data)
 		o.Resume = &base
 	}
-	t := &trainer{Options: o, given: data, data: *data}
+	t := &trainer{o: o, given: data, data: *data}
 	if a := o.Annotations; a != nil {
 		if err := a.Check(data.N, len(data.Classes)); err != nil {
 			return nil, fmt.Errorf("train: %w", err)
@@ -217,7 +217,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, err
 	}
 	if noise != nil && about.IgnoresNoise {
-		t.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
+		t.o.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
 			"changes none%s", about.Name, insteadOf(about.New()))
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 && !o.Trial {
@@ -257,14 +257,14 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 // not be kept beside them.
 func (t *trainer) prepare() error {
 	d := &t.data
-	if t.inPlace() {
+	if t.o.inPlace() {
 		d = t.given
 	}
-	if base := t.base(); base != nil {
+	if base := t.o.base(); base != nil {
 		if err := t.adopt(base, d); err != nil {
 			return err
 		}
-	} else if err := Prepare(d, t.Preparation, t.Kernel != nil, t.Memory...); err != nil {
+	} else if err := Prepare(d, t.o.Preparation, t.o.Kernel != nil, t.o.Memory...); err != nil {
 		return err
 	}
 	y, hash := t.data.Y, t.data.SHA256
@@ -272,7 +272,7 @@ func (t *trainer) prepare() error {
 	t.data.Y, t.data.SHA256 = y, hash
 	t.model.Meta.Preparation = *d.Prepared
 	t.problem = t.problem.On(t.data.Examples, y)
-	t.problem.Annotations, t.problem.Evidence = t.Annotations, t.given.Evidence
+	t.problem.Annotations, t.problem.Evidence = t.o.Annotations, t.given.Evidence
 	t.problem.Bias = d.Prepared.Steps.Bias
 	return nil
 }
@@ -281,14 +281,14 @@ func (t *trainer) prepare() error {
 func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	var k *pca.Map
 	z := t.data.Examples
-	if base := t.base(); base != nil {
+	if base := t.o.base(); base != nil {
 		if k = base.Map(); k == nil {
 			return nil
 		}
-		z, err = k.Apply(ctx, t.Engine, z)
-	} else if t.Kernel != nil {
-		k, z, err = t.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.Learner,
-			MaxSteps: t.MaxSteps, Learn: t.trial, Note: t.note})
+		z, err = k.Apply(ctx, t.o.Engine, z)
+	} else if t.o.Kernel != nil {
+		k, z, err = t.o.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.o.Learner,
+			MaxSteps: t.o.MaxSteps, Learn: t.trial, Note: t.o.note})
 	} else {
 		return nil
 	}
@@ -301,14 +301,14 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 	t.model.SetMap(k)
 	t.model.Meta.Kernel.Examples = t.behindMeans()
 	t.data.Examples = z
-	if t.inPlace() { // nobody needs the features any more, which may be large
+	if t.o.inPlace() { // nobody needs the features any more, which may be large
 		t.given.Examples = dataset.Examples{N: t.given.N, D: t.given.D}
 	}
 	evidence := t.problem.Evidence
 	t.problem = t.problem.On(z, t.data.Y)
-	t.problem.Annotations, t.problem.Evidence = t.Annotations, evidence
+	t.problem.Annotations, t.problem.Evidence = t.o.Annotations, evidence
 	t.problem.Mapped = true
-	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, t.Learner.Definition().FitMap != nil
+	t.problem.Bias, t.problem.OwnMap = k.Preparation.Steps.Bias, t.o.Learner.Definition().FitMap != nil
 	t.phase(Mapped)
 	return nil
 }
@@ -316,18 +316,18 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 // learn runs the learner and completes the model.
 func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	o := RunOptions{
-		MaxSteps: t.MaxSteps, Weights: t.Weights, OnStep: t.Watch.Step,
+		MaxSteps: t.o.MaxSteps, Weights: t.o.Weights, OnStep: t.o.Watch.Step,
 		OnStart: func() { t.phase(Loaded) },
 	}
-	if t.From != nil {
-		o.From = t.From.W
+	if t.o.From != nil {
+		o.From = t.o.From.W
 	}
-	if r := t.Resume; r != nil {
+	if r := t.o.Resume; r != nil {
 		o.Resume = &Snapshot{Kept: engine.Weights{Q: r.Q, D: r.D, W: r.W},
 			EstimatedError: r.Meta.EstimatedError, State: *r.State}
 	}
 	ended := t.checkpoints(&o)
-	result, err := Run(ctx, t.Learner, t.problem, o)
+	result, err := Run(ctx, t.o.Learner, t.problem, o)
 	if err := ended(err); err != nil {
 		return nil, err
 	}
@@ -339,31 +339,34 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}
-	if t.Trial {
+	if t.o.Trial {
 		t.phase(Learned)
 		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
 	}
 	if m.Meta.Temperature, err = t.temperature(ctx, &result); err != nil {
 		return nil, err
 	}
+	// A learner that may make more than two steps should not be done after one.
+	atOnce := result.Stop == Converged && result.Steps <= 1 && t.o.base() == nil &&
+		t.o.Learner.Definition().MaxSteps > 2
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,
 		D:      result.W.D,
 		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError,
-		Steps: result.Steps, AtOnce: t.endedAtOnce(&result), Doubts: result.Doubts})
+		Steps: result.Steps, AtOnce: atOnce, Doubts: result.Doubts})
 	if err != nil {
 		return nil, err
 	}
 	if result.Stop == TimeUp {
 		found = append(found, learners.Doubt{Code: OutOfTime, Finding: fmt.Sprintf(
 			"time was up after step %d, and learner %s had not ended", result.Steps,
-			t.Learner.Definition().Name), Advice: "allow more time, or go on from this model (" +
+			t.o.Learner.Definition().Name), Advice: "allow more time, or go on from this model (" +
 			option.Named("resume") + ")"})
 	}
 	for _, doubt := range found {
 		if slices.Contains(result.Doubts, doubt) { // the learner's own
-			t.note("%s", doubt)
+			t.o.note("%s", doubt)
 		} else {
-			t.note("warning: %s", doubt)
+			t.o.note("warning: %s", doubt)
 		}
 	}
 	t.phase(Learned)
@@ -373,7 +376,7 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 // with returns the model with weights w and what belongs to them.
 func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
 	m := t.model
-	d := t.Engine.Device()
+	d := t.o.Engine.Device()
 	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
 		Conforming: d.Conforming}
 	m.D, m.W = w.D, w.W
@@ -382,8 +385,8 @@ func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop stri
 }
 
 func (t *trainer) phase(p Phase) {
-	if t.Watch.Phase != nil {
-		t.Watch.Phase(p)
+	if t.o.Watch.Phase != nil {
+		t.o.Watch.Phase(p)
 	}
 }
 
@@ -420,25 +423,17 @@ func sixDigits(v float64) float64 {
 // trial returns the weights that a trial of the search for γ learns.
 func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int,
 ) (engine.Weights, error) {
-	result, err := Run(ctx, t.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.Weights})
+	result, err := Run(ctx, t.o.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.o.Weights})
 	return result.W, err
-}
-
-// endedAtOnce returns whether a training that might have made more steps has converged after one
-// at most.
-func (t *trainer) endedAtOnce(r *Result) bool {
-	const oneStep = 2 // the most steps of learners that need only one
-	return r.Stop == Converged && r.Steps <= 1 && t.base() == nil &&
-		t.Learner.Definition().MaxSteps > oneStep
 }
 
 // behindMeans returns how many examples each number of a learner's own map is the mean of; nil of
 // kernel PCA.
 func (t *trainer) behindMeans() []int64 {
-	if base := t.base(); base != nil {
+	if base := t.o.base(); base != nil {
 		return base.Meta.Kernel.Examples
 	}
-	if t.Learner.Definition().FitMap == nil {
+	if t.o.Learner.Definition().FitMap == nil {
 		return nil
 	}
 	counts := make([]int64, t.problem.Q)

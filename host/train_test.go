@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,35 +49,6 @@ func TestResumeTakesOver(t *testing.T) {
 		if _, err := host.Train(context.Background(), data, noise, o); err == nil {
 			t.Errorf("another %s was taken", what)
 		}
-	}
-}
-
-// TestResumeOldParameters goes on with a training of before UMA had other steps than those of a
-// pair, other units of alpha, and doubts, which its file does not name.
-func TestResumeOldParameters(t *testing.T) {
-	data, noise, _ := noisyDigits()
-	old := &uma.Params{Step: uma.StepPair, Select: uma.SelectError, Alpha: 1e-5,
-		AlphaUnit: uma.UnitScore, Tol: 1e-9}
-	o := host.Options{Engine: simd.New(), Learner: old, Weights: learners.Best, MaxSteps: 40}
-	straight := must(host.Train(context.Background(), data, noise, o))
-	ctx, cancel := context.WithCancel(context.Background())
-	o.Watch.Step = func(r host.Report) {
-		if r.Step == 20 {
-			cancel()
-		}
-	}
-	stopped := must(host.Train(ctx, data, noise, o))
-	stopped.Meta.Parameters = json.RawMessage(`{"select":"error","alpha":1e-05,"tol":1e-9}`)
-	for what, learner := range map[string]learners.Params{"none given": nil, "the same given": old} {
-		resumed := must(host.Train(context.Background(), data, noise,
-			host.Options{Engine: o.Engine, Learner: learner, Resume: stopped.Model}))
-		if !slices.Equal(resumed.W, straight.W) || resumed.Meta.Steps != 40 {
-			t.Errorf("%s: got other weights than the straight run, or %+v", what, resumed.Meta)
-		}
-	}
-	if _, err := host.Train(context.Background(), data, noise,
-		host.Options{Engine: o.Engine, Learner: uma.Defaults(), Resume: stopped.Model}); err == nil {
-		t.Error("went on with other parameters")
 	}
 }
 

@@ -87,7 +87,7 @@ var rules = []struct {
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
 	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics"},
 		"a driver knows the contract and nothing above it"},
-	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
+	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset", "host/fold",
 		"host/kernel", "host/numerics",
 		"internal/store"},
 		"a learner runs on any engine and must not name one"},

@@ -47,8 +47,8 @@ func (p *Params) folds(n int) int {
 	return fewFolds
 }
 
-// crossFit fits weights without each fold in turn, each from the weights of its fold in before, or if
-// that has none from those of the fold before it, w at first. It returns them and the scores of
+// crossFit fits weights without each fold in turn, each from the weights of its fold in before, or
+// if that has none from the weights of the last fold, w at first. It returns them and the scores of
 // each example by the weights that have not seen it: a model that has seen an example knows its
 // wrong label by heart. more, if not nil, is told how many folds are done, and ends the round by
 // returning false.
@@ -164,10 +164,10 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 	return s, nil
 }
 
-// largerPenalty goes on from the λ of a first round to larger ones, as long as each is clearly better on
-// the examples that no model of the round has seen, by what C⁻¹ says of them. After the first fold
-// it may be so. With components of a kernel function, since there are many, λ is often too small by
-// ten times.
+// largerPenalty goes on from the λ of a first round to larger ones, as long as each is clearly
+// better on the examples that no model of the round has seen, by what C⁻¹ says of them. After the
+// first fold a hint is enough. With components of a kernel function, since there are many, λ is
+// often too small by ten times.
 func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores []float32,
 ) (float64, [][]float32, []float32, error) {
 	q := r.problem.Q

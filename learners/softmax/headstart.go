@@ -23,8 +23,8 @@ const (
 	mostParts    = 4
 )
 
-// mayHeadStart reports whether fits may have a head start. Backward correction has none: its loss has
-// no lower bound, and falls the deeper the fewer examples there are.
+// mayHeadStart reports whether fits may have a head start. Backward correction has none: its loss
+// has no lower bound, and falls the deeper the fewer examples there are.
 func mayHeadStart(r *run) bool { return r.Correction != Backward && r.noise == nil }
 
 // headStartFromZero is headStart of fits of many examples that begin from W = 0; others go on from

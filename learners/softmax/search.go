@@ -347,8 +347,8 @@ func searchPenalty(ctx context.Context, r *run, s *search, w []float32) (held []
 }
 
 // tryPenalty fits the λ of a place without the fold that is held out, and judges it there.
-func tryPenalty(ctx context.Context, r *run, key string, s *search, held []int, at int, from []float32,
-	before int) (tried, error) {
+func tryPenalty(ctx context.Context, r *run, key string, s *search, held []int, at int,
+	from []float32, before int) (tried, error) {
 	g := goal{aim: fmt.Sprintf("search %d", s.Fold), targets: r.labels.targets, held: held,
 		without: s.Fold, lambda: s.lambda(at), most: roughly(r), share: r.Tolerance * rough}
 	if g.warm = before != none; g.warm {

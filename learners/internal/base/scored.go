@@ -57,9 +57,6 @@ func (s *Scored) Ready(ctx context.Context) error {
 
 func (s *Scored) Close() error {
 	s.closed = true
-	if s.Scorer == s.Problem.Loaded {
-		return nil // its owner closes it
-	}
 	return s.Scorer.Close()
 }
 

@@ -12,11 +12,11 @@ import (
 	"gonum.org/v1/plot/plotutil"
 
 	"github.com/uma-gpu/uma-gpu/internal/chart"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 func readRows(path string) ([]Row, error) {
-	text, err := smallfile.Read(path)
+	text, err := osfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the rows: %w", path, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/option"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // The corners of the two headers: what rows are, then what columns are.
@@ -98,7 +98,7 @@ func ReadTable(path string, o ReadOptions) (*Table, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	data, err := smallfile.Read(path)
+	data, err := osfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the table: %w", path, err)
 	}

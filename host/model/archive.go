@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // contents are the members of an .npz file, by name. Each is taken out once. The first error of a
@@ -253,15 +253,15 @@ func load(kind, path string, read func(r io.ReaderAt, size int64) error) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return fail(fileerr.Cause(err), ": check the name")
+		return fail(osfile.Cause(err), ": check the name")
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
 		return fmt.Errorf("%s file %s: found %s, wanted a regular file", kind, path,
-			fileerr.Kind(info.Mode()))
+			osfile.Kind(info.Mode()))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fail(fileerr.Cause(err), ": check that you may read it")
+		return fail(osfile.Cause(err), ": check that you may read it")
 	}
 	defer f.Close() // only read: nothing can fail that matters
 	if err := read(f, info.Size()); err != nil {

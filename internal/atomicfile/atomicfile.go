@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Write puts what write writes at path, whole or not at all: into a temporary file in the same
@@ -224,7 +224,7 @@ func resolve(path string) (target string, old fs.FileInfo, err error) {
 	}
 	if !info.Mode().IsRegular() {
 		return "", nil, fmt.Errorf("found %s, wanted a regular file or nothing; choose another name",
-			fileerr.Kind(info.Mode()))
+			osfile.Kind(info.Mode()))
 	}
 	if target, err = filepath.EvalSymlinks(path); err != nil {
 		return "", nil, advised(err)
@@ -257,11 +257,11 @@ func advised(err error) error {
 	} {
 		for _, cause := range a.causes {
 			if errors.Is(err, cause) {
-				return fmt.Errorf("%w; %s", fileerr.Cause(err), a.advice)
+				return fmt.Errorf("%w; %s", osfile.Cause(err), a.advice)
 			}
 		}
 	}
-	return fmt.Errorf("%w; choose another file name or folder", fileerr.Cause(err))
+	return fmt.Errorf("%w; choose another file name or folder", osfile.Cause(err))
 }
 
 // advising is a writer whose errors are advised, at their source: what a caller's write function

@@ -6,8 +6,8 @@ import (
 	"io"
 	"os"
 
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Scratch keeps arrays in files without names, written or mapped; nothing is left behind.
@@ -65,7 +65,7 @@ func (s *Scratch) Away(parts ...[]byte) (at int64, err error) {
 // fault words what went wrong with a temporary file.
 func (s *Scratch) fault(err error) error {
 	return fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with room for "+
-		"twice the features", s.path, temporary(), fileerr.Cause(err))
+		"twice the features", s.path, temporary(), osfile.Cause(err))
 }
 
 // RoomOf returns n elements of zero, in a mapped file unless s is nil.

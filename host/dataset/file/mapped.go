@@ -8,8 +8,8 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
@@ -78,7 +78,7 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 	raw, unmap, err := store.MapFile(c.src.file, int(c.src.size))
 	if err != nil {
 		return false, c.src.errorf("cannot map the file into memory: %w; copy it to a local disk",
-			fileerr.Cause(err))
+			osfile.Cause(err))
 	}
 	home := &mappedFile{raw, unmap}
 	if unmap != nil {

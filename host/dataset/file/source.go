@@ -16,8 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // limits bound the memory that a small or damaged file can ask for, and counts.
@@ -80,16 +80,16 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 	}
 	f, err := openFile(ctx, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, &missingFile{path, fileerr.Cause(err)}
+		return nil, nil, &missingFile{path, osfile.Cause(err)}
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
+		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, osfile.Cause(err))
 	}
 	var task *progress.Task
 	s, err := func() (*source, error) {
 		info, err := f.Stat()
 		if err != nil {
-			return nil, fmt.Errorf("%s: cannot open the data file: %w", path, fileerr.Cause(err))
+			return nil, fmt.Errorf("%s: cannot open the data file: %w", path, osfile.Cause(err))
 		}
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
@@ -121,7 +121,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 func unchanged(f *os.File, was fs.FileInfo) error {
 	is, err := f.Stat()
 	if err != nil {
-		return fileerr.Cause(err)
+		return osfile.Cause(err)
 	}
 	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
 		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as "+
@@ -310,7 +310,7 @@ func (s *source) whole() (io.ReaderAt, int64, error) {
 	if s.file != nil {
 		info, err := s.file.Stat()
 		if err != nil {
-			return nil, 0, s.errorf("cannot read: %w", fileerr.Cause(err))
+			return nil, 0, s.errorf("cannot read: %w", osfile.Cause(err))
 		}
 		s.text = info.Size()
 		return readingAt{s.ctx, s.file, s.task}, info.Size(), nil

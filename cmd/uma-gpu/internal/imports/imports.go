@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/exchange"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
@@ -69,14 +69,14 @@ func Run(_ context.Context, o *Options) error {
 func readCoefficients(path string, temperature float32) (*model.Model, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fileerr.Cause(err)
+		return nil, osfile.Cause(err)
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("found %s, wanted a regular file", fileerr.Kind(info.Mode()))
+		return nil, fmt.Errorf("found %s, wanted a regular file", osfile.Kind(info.Mode()))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fileerr.Cause(err)
+		return nil, osfile.Cause(err)
 	}
 	defer f.Close() // only read
 	return exchange.ReadCoefficients(f, info.Size(), temperature, app.Version)

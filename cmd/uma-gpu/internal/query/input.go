@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // cannotTell is the answer of an expert who cannot tell the class.
@@ -218,7 +218,7 @@ func (o *Options) readAnswers(ctx context.Context, in *input) error {
 	}
 	answered := 0
 	for _, path := range o.Answers.Value() {
-		text, err := app.Awaited(ctx, path, smallfile.Read)
+		text, err := app.Awaited(ctx, path, osfile.Read)
 		if err != nil {
 			return fmt.Errorf("%s: cannot read the answers: %w", path, err)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // historyHeader names the columns of a history.
@@ -60,7 +60,7 @@ func jsonLines(path string) bool { return strings.EqualFold(filepath.Ext(path), 
 
 // ReadHistory reads what WriteHistory wrote.
 func ReadHistory(path string) (moments []report.Moment, err error) {
-	text, err := smallfile.Read(path)
+	text, err := osfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
 	}

@@ -15,8 +15,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
-	"github.com/uma-gpu/uma-gpu/internal/smallfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // counted is a file that reports how many bytes were read, until ctx is cancelled.
@@ -41,7 +40,7 @@ func (c counted) Read(p []byte) (int, error) {
 func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func(), err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+		return nil, nil, fmt.Errorf("%s: cannot read %s: %w", path, what, osfile.Cause(err))
 	}
 	work := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
 	if about, err := f.Stat(); err == nil && about.Mode().IsRegular() {
@@ -70,7 +69,7 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 // where a line is wrong with its number.
 func Each(path, what, columns string, text io.Reader, place func(header []string) error,
 	add func(row []string, line int) error) error {
-	r := csv.NewReader(smallfile.Lines(text))
+	r := csv.NewReader(osfile.Lines(text))
 	r.FieldsPerRecord, r.ReuseRecord = -1, true // counted here, for a better message
 	fields := -1
 	for {
@@ -108,7 +107,7 @@ func Record(path, what string, r *csv.Reader) ([]string, int, error) {
 		return nil, 0, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, broken.Line,
 			broken.Column, broken.Err)
 	case err != nil:
-		return nil, 0, fmt.Errorf("%s: cannot read %s: %w", path, what, fileerr.Cause(err))
+		return nil, 0, fmt.Errorf("%s: cannot read %s: %w", path, what, osfile.Cause(err))
 	}
 	line, _ := r.FieldPos(0)
 	return fields, line, nil

@@ -1,4 +1,4 @@
-package fileerr
+package osfile
 
 import (
 	"errors"

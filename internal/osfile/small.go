@@ -1,13 +1,9 @@
-// Package smallfile reads what should be small and may be anything: a device without an end, a
-// file of a terabyte, a line that never ends.
-package smallfile
+package osfile
 
 import (
 	"fmt"
 	"io"
 	"os"
-
-	"github.com/uma-gpu/uma-gpu/internal/fileerr"
 )
 
 // Most is the largest size, in bytes, of a file of Read, and of a line of Lines: far more than any
@@ -19,12 +15,12 @@ const Most = 64 << 20
 func Read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fileerr.Cause(err)
+		return nil, Cause(err)
 	}
 	defer f.Close() // nothing to lose: it was only read
 	text, err := io.ReadAll(io.LimitReader(f, Most+1))
 	if err != nil {
-		return nil, fileerr.Cause(err)
+		return nil, Cause(err)
 	}
 	if len(text) > Most {
 		return nil, fmt.Errorf("found more than %d bytes; is it another file?", Most)

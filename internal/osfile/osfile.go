@@ -1,6 +1,6 @@
-// Package fileerr has the words that every message about a file needs: what went wrong,
-// without the path, and what it is instead of a file.
-package fileerr
+// Package osfile has what every reader of small files needs: errors without the operation and the
+// path, the kind of a file in words, and limits for what may be a device without an end.
+package osfile
 
 import (
 	"io/fs"

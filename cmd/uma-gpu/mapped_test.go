@@ -72,7 +72,7 @@ func TestPreparedData(t *testing.T) {
 	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.npz"), "--normalize",
 		"auto")
 	if !facts.Told(stderr, "1797 examples × 64 features 10 "+path(
-		"p.npz")+" 472 KiB standardize,bias,l2") {
+		"p.npz")+" 465.7 KiB standardize,bias,l2") {
 		t.Errorf("stderr %s", stderr)
 	}
 	_, stderr = succeed(t, "train", "--data", path("p.npz"), "--normalize", "l2,bias,standardize",
@@ -90,7 +90,7 @@ func TestPreparedData(t *testing.T) {
 		return stdout
 	}
 	want := predictions(digits)
-	for _, more := range [][]string{{}, {"--no-labels"}, {"--storage", "sparse"}} {
+	for _, more := range [][]string{{}, {"--no-labels"}} {
 		if predictions(path("p.npz"), more...) != want {
 			t.Errorf("%s: other predictions than from the original", more)
 		}

@@ -267,7 +267,7 @@ func appendCell(line []byte, text string, quoted bool) []byte {
 func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	for _, name := range d.Classes {
 		if strings.ContainsAny(name, " ,:#") {
-			return fmt.Errorf("dataset: class name %s cannot be written to a LIBSVM file (space, comma, "+
+			return fmt.Errorf("dataset: class name %s does not fit in a LIBSVM file (space, comma, "+
 				"colon or #); write CSV or rename the class", quote.Text(name))
 		}
 	}

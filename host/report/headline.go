@@ -10,23 +10,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-// Number is one of the three that the page begins with: labels, predictions, and what they rest on.
+// Number is one of the three large numbers at the top of the page.
 type Number struct {
 	Value string `json:"value"`
 	What  string `json:"what"`
 	Note  string `json:"note"`
 }
 
-// unknown is the value of a number that nothing tells.
+// unknown is the value of a number that cannot be estimated.
 const unknown = "unknown"
 
-// mostNext is how many rows the page names to check next.
+// mostNext is how many rows to check next the page lists.
 const mostNext = 10
 
-// headline returns how many labels are wrong, how many predictions are right, and what C does for
-// them, or which class is the worst.
+// headline returns the share of wrong labels, the share of right predictions, and the gain by C, or
+// else the worst class.
 func (r *Report) headline() []Number {
-	labels := Number{unknown, "labels likely wrong", "No data were given to judge by."}
+	labels := Number{unknown, "labels likely wrong", "No data were given."}
 	right := Number{unknown, "predictions right", labels.Note}
 	j := r.Judged
 	if j == nil {
@@ -36,12 +36,12 @@ func (r *Report) headline() []Number {
 	if j.Probabilities != nil {
 		labels.Value = percent(float64(r.Issues) / float64(max(1, j.Examples)))
 		labels.Note = fmt.Sprintf("%d of %d: another class is likelier.", r.Issues, j.Examples)
-		if r.Noise == nil { // a prediction that differs may itself be wrong
-			labels.What = "labels in doubt"
-		}
-		if r.Noise == nil && r.CheckNext != nil { // a cleaning that left the labels alone
+		switch {
+		case r.Noise == nil && r.CheckNext != nil: // clean changed no label
 			labels.Value, labels.What = unknown, "wrong labels"
-			labels.Note = "Nothing shows that labels are wrong, so they are left alone."
+			labels.Note = "There is no evidence of wrong labels, so none was changed."
+		case r.Noise == nil: // the prediction may be the wrong one
+			labels.What = "labels in doubt"
 		}
 	}
 	if c := j.Corrected; c != nil {
@@ -52,50 +52,49 @@ func (r *Report) headline() []Number {
 	} else {
 		right.Value, right.Note = percent(1-j.ErrorRate), "If the labels are right."
 		if r.Noise != nil && j.Folds > 0 {
-			right.What, right.Note = "predictions as labelled", "The labels are noisy."
+			right.What, right.Note = "predictions agree with labels", "The labels are noisy."
 		}
 	}
 	return []Number{labels, right, r.third()}
 }
 
-// third returns what the matrix gains, or else the class that is recognised worst.
+// third returns the gain by the matrix, or else the class with the lowest recall.
 func (r *Report) third() Number {
 	if c := r.Check; c != nil {
 		return Number{fmt.Sprintf("%+.1f", 100*c.Accuracy.Mean), "points by the confusion matrix",
-			fmt.Sprintf("± %.1f more are right than without it.",
-				100*c.Accuracy.StandardError)}
+			fmt.Sprintf("± %.1f, compared with training without it.", 100*c.Accuracy.StandardError)}
 	}
 	worst := Number{unknown, "worst class", "No class has an example."}
 	least := math.Inf(1)
-	of := func(class string, recall float64) {
+	consider := func(class string, recall float64) {
 		if recall < least {
 			least = recall
-			worst = Number{percent(possible(recall)), "right of the worst class", class}
+			worst = Number{percent(possible(recall)), "recall of the worst class", class}
 		}
 	}
 	if c := r.Judged.Corrected; c != nil {
 		for _, p := range c.PerClass {
 			if p.Recall != nil {
-				of(p.Class, p.Recall.Value)
+				consider(p.Class, p.Recall.Value)
 			}
 		}
 		return worst
 	}
 	for _, p := range r.Judged.PerClass {
 		if p.Recall != nil {
-			of(p.Class, *p.Recall)
+			consider(p.Class, *p.Recall)
 		}
 	}
 	return worst
 }
 
-// next says what to do now, in one line.
+// next returns the next step for the user, in one line.
 func (r *Report) next() string {
 	switch c := r.Check; {
 	case r.Judged == nil:
-		return "Give data to judge the model by."
+		return "Pass data to evaluate the model on."
 	case c != nil && c.Contradicted:
-		return "Check some rows by hand and count the confusion matrix anew: the labels contradict it."
+		return "Check some rows by hand and estimate C again: the labels contradict it."
 	case c != nil && c.Verdict == judge.Harms:
 		return "Train without the confusion matrix."
 	case len(r.CheckNext) > 0:
@@ -103,21 +102,21 @@ func (r *Report) next() string {
 		for _, i := range r.CheckNext[:min(mostNext, len(r.CheckNext))] {
 			rows = append(rows, strconv.Itoa(i))
 		}
-		return fmt.Sprintf("Check rows %s by hand, and clean again with their right labels.",
+		return fmt.Sprintf("Check rows %s by hand, then run clean again with their right labels.",
 			strings.Join(rows, ", "))
 	case r.Issues > 0:
-		return fmt.Sprintf("Check the labels below, the first ones first. All %d, and cleaned data, are "+
-			"written by: %s", r.Issues, cmp.Or(r.Mending, "uma-gpu issues"))
+		return fmt.Sprintf("Check the labels below, from the top. To write all %d and cleaned data, "+
+			"run: %s", r.Issues, cmp.Or(r.CleanCommand, "uma-gpu issues"))
 	case r.Judged.Probabilities == nil:
-		return "Train with a learner that gives probabilities, to see which labels are wrong."
+		return "Train a learner that predicts probabilities to find wrong labels."
 	}
-	return "Use the model: no label is likelier wrong than right."
+	return "Use the model: no label is more likely wrong than right."
 }
 
-// possible is an estimated share without what chance added beyond 0 and 1.
+// possible clamps an estimated share to [0, 1].
 func possible(v float64) float64 { return min(1, max(0, v)) }
 
-// count prints a number of examples; an estimate is rounded, and says so.
+// count formats a number of examples; an estimate is rounded and marked as such.
 func count(v float64) string {
 	whole := math.Round(v)
 	switch {

@@ -37,7 +37,7 @@ const mostClasses = 60
 // mostText is how many characters of a text the page shows.
 const mostText = 280
 
-// view is what the page is drawn from, beside the numbers.
+// view is the input of the page's template.
 type view struct {
 	*Report
 	JSON                string // name of the file beside it
@@ -51,14 +51,14 @@ type view struct {
 	First, Rest         suspects
 }
 
-// suspects are some of the suspects, with pictures or without.
+// suspects is a part of the list of suspects.
 type suspects struct {
 	List     []Suspect
 	Pictures bool
 	Texts    bool
 }
 
-// openSuspects is how many suspects are seen before the rest is unfolded.
+// openSuspects is how many suspects are visible before the rest is unfolded.
 const openSuspects = 12
 
 // classRow is a row of the table of classes.
@@ -96,38 +96,38 @@ func (r *Report) WriteHTML(w io.Writer, json string) error {
 	return page.Execute(w, v)
 }
 
-// noise draws the confusion matrix of the labels and its errors.
+// noise draws the confusion matrix of the labels and its standard errors.
 func (v *view) noise() error {
 	n := v.Report.Noise
 	if n == nil {
 		return nil
 	}
-	draw := func(of [][]float64, m heatMap) (*heatMap, error) {
+	draw := func(shares [][]float64, m heatMap) (*heatMap, error) {
 		m.Rows, m.Columns, m.Classes = "noisy label", "true class", v.Classes
-		text := func(i, j int) string { return hundredths(of[i][j]) }
+		text := func(i, j int) string { return hundredths(shares[i][j]) }
 		more := func(i, j int) string {
-			return fmt.Sprintf("of true %s, %.2f %% are labelled %s", v.Classes[j], 100*of[i][j],
+			return fmt.Sprintf("%.2[2]f %% of %[1]s are labelled %[3]s", v.Classes[j], 100*shares[i][j],
 				v.Classes[i])
 		}
-		h, err := newHeatMap(m, func(i, j int) float64 { return of[i][j] }, text, more)
+		h, err := newHeatMap(m, func(i, j int) float64 { return shares[i][j] }, text, more)
 		return &h, err
 	}
 	var err error
 	v.Noise, err = draw(n.Matrix, heatMap{Title: "The labels: P(noisy label | true class), %",
-		Note: "It is " + n.Source + "."})
+		Note: "It was " + n.Source + "."})
 	if err != nil || n.Errors == nil {
 		return err
 	}
-	v.Errors, err = draw(n.Errors, heatMap{Title: "Standard errors of these, %"})
+	v.Errors, err = draw(n.Errors, heatMap{Title: "Standard errors, %"})
 	return err
 }
 
-// judged draws how good the predictions are.
+// judged draws the quality of the predictions.
 func (v *view) judged(j *Judged) (err error) {
 	v.Calibration = calibration(j.Reliability)
-	note := "Of the labels as they are."
+	note := "Compared with the labels as they are."
 	if j.Corrected != nil {
-		note = "Estimated, of right labels."
+		note = "Compared with right labels, estimated."
 	}
 	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
 		Rows: "predicted", Columns: "true class", Classes: v.Classes}, j.share,
@@ -143,7 +143,7 @@ func (v *view) judged(j *Judged) (err error) {
 	return nil
 }
 
-// classes makes the table of classes.
+// classes fills the table of classes.
 func (v *view) classes(j *Judged) {
 	if c := j.Corrected; c != nil {
 		for _, p := range c.PerClass {
@@ -167,7 +167,7 @@ func (v *view) classes(j *Judged) {
 	}
 }
 
-// hundredths prints a share as per cent that fits in a small cell; nothing where there is nothing.
+// hundredths formats a share in percent for a small cell, "" for nearly none.
 func hundredths(v float64) string {
 	switch p := 100 * v; {
 	case p < 0.05:
@@ -179,7 +179,7 @@ func hundredths(v float64) string {
 	}
 }
 
-// cut shortens a text to what the page has room for.
+// cut shortens a text to mostText characters.
 func cut(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > mostText {
@@ -188,7 +188,7 @@ func cut(text string) string {
 	return text
 }
 
-// Chance prints a probability, also one that is nearly none.
+// Chance formats a probability.
 func Chance(v float64) string {
 	if v < 0.0005 {
 		return "under 0.1 %"

@@ -1,8 +1,8 @@
-// Package report shows what is known of a model, and of the labels it learned from, as one HTML
-// page that needs nothing else, as JSON, and as text for a terminal.
+// Package report presents a model and the labels it was trained on as one self-contained HTML page,
+// as JSON, and as text.
 //
-// A Report is its numbers. WriteHTML draws them: pictures are inline SVG or tables, there is no
-// script, and the page asks no server for anything. The same numbers give the same bytes.
+// A Report holds the numbers and WriteHTML draws them, with inline SVG and tables, without scripts
+// or requests. Equal numbers give equal bytes.
 package report
 
 import (
@@ -18,25 +18,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Report is what the page shows, and its JSON form. Its parts that are nil or empty are left out.
+// Report is the content of the page and its JSON form. Empty parts are left out.
 type Report struct {
-	Verdict Verdict  `json:"verdict"` // Conclude makes it of the rest
-	Command string   `json:"command"` // that repeats the report, or the training and it
+	Verdict Verdict  `json:"verdict"` // set by Conclude
+	Command string   `json:"command"` // repeats the report
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 
 	Doubts  []learners.Doubt `json:"doubts,omitempty"`  // of the training
 	History []Moment         `json:"history,omitempty"` // of the training, step by step
 	Phases  []Phase          `json:"phases,omitempty"`  // of the training
-	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are taken for right
+	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are trusted
 
-	Judged *Judged           `json:"judged,omitempty"` // nil: there were no data to judge by
-	Check  *judge.NoiseCheck `json:"check,omitempty"`  // nil: it is not known whether C helps
-	// labels that are likely wrong, of those judged
+	Judged *Judged           `json:"judged,omitempty"` // nil without data
+	Check  *judge.NoiseCheck `json:"check,omitempty"`  // nil: C was not compared
+	// labels that are likely wrong
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`
-	// command that lists all of them and writes cleaned data
-	Mending string `json:"mending,omitempty"`
+	// CleanCommand lists all of them and writes cleaned data.
+	CleanCommand string `json:"clean_command,omitempty"`
 	// rows of the input to check next, from 1
 	CheckNext []int `json:"check_next,omitempty"`
 }
@@ -44,21 +44,21 @@ type Report struct {
 // Moment is the error of the weights after a number of steps.
 type Moment struct {
 	Step           int     `json:"step"`            // 0 or more
-	EstimatedError float64 `json:"estimated_error"` // on the examples that are learned from
-	// HeldOutError is the error rate on examples held out; of noisy labels, as C⁻¹ has it. Nil where
-	// it was not measured.
+	EstimatedError float64 `json:"estimated_error"` // on the training examples
+	// HeldOutError is the error rate on held-out examples, corrected by C⁻¹ if their labels are noisy;
+	// nil if it was not measured.
 	HeldOutError *float64 `json:"held_out_error"`
 }
 
-// Verdict is what the page begins with, and what it rests on.
+// Verdict is the top of the page and its evidence.
 type Verdict struct {
 	Numbers  []Number `json:"numbers"`
-	Next     string   `json:"next"` // what to do now
+	Next     string   `json:"next"` // next step
 	Text     string   `json:"text"`
 	Evidence []string `json:"evidence"`
 }
 
-// Model is where the model comes from.
+// Model is the provenance of the model.
 type Model struct {
 	File           string   `json:"file"`
 	EstimatedError *float64 `json:"estimated_error"` // on the training examples
@@ -67,7 +67,7 @@ type Model struct {
 	model.Provenance
 }
 
-// NewModel returns what the page says of m, which was read from file.
+// NewModel describes m, which was read from file.
 func NewModel(file string, m *model.Model) Model {
 	meta := &m.Meta
 	r := Model{File: file, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
@@ -86,40 +86,40 @@ type Phase struct {
 }
 
 // Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard
-// errors of its entries, nil if they are not known.
+// errors of its entries, nil if unknown.
 type Noise struct {
 	Source string `json:"source"`
-	// Checked rows joined the estimate.
+	// Checked is how many checked rows entered the estimate.
 	Checked int         `json:"checked,omitempty"`
 	Matrix  [][]float64 `json:"matrix"`
 	Errors  [][]float64 `json:"standard_errors,omitempty"`
 }
 
-// Judged is how good predictions are on examples.
+// Judged is the quality of predictions on examples.
 type Judged struct {
 	File string `json:"file"`
-	// 0: by the model itself; else by trainings that have not seen the example
+	// Folds is 0 for predictions of the model itself, else out-of-fold predictions.
 	Folds int `json:"folds"`
 
 	metric.Report                  // by the labels as they are
 	*metric.Probabilities          // nil of predictions without
 	CorrectedLogLoss      *float64 `json:"corrected_log_loss,omitempty"`
-	// of right labels, by the confusion matrix
+	// Corrected estimates the quality on right labels by the confusion matrix.
 	Corrected   *metric.Corrected `json:"corrected,omitempty"`
 	Reliability []metric.Bin      `json:"reliability,omitempty"`
-	Pairs       []Pair            `json:"pairs"` // Hardest makes it
+	Pairs       []Pair            `json:"pairs"` // set by Hardest
 	Warnings    []string          `json:"warnings,omitempty"`
 }
 
-// Pair is a class that is taken for another: Examples of it, and their share of all of the class.
+// Pair is a class that is predicted as another: how many Examples, and their share of the class.
 type Pair struct {
 	True      string  `json:"true"`
 	Predicted string  `json:"predicted"`
-	Examples  float64 `json:"examples"` // of noisy labels an estimate
+	Examples  float64 `json:"examples"` // an estimate if labels are noisy
 	Share     float64 `json:"share"`
 }
 
-// mostPairs and MostSuspects are how many the page shows.
+// Limits of the page.
 const (
 	mostPairs    = 12
 	MostSuspects = 50
@@ -138,7 +138,7 @@ func (j *Judged) Hardest(classes []string) {
 	j.Pairs = j.Pairs[:min(mostPairs, len(j.Pairs))]
 }
 
-// examples returns how many of class q are predicted p: an estimate, if the labels are noisy.
+// examples returns how many examples of class q are predicted p, an estimate if labels are noisy.
 func (j *Judged) examples(p, q int) float64 {
 	if j.Corrected != nil {
 		return max(0, j.Corrected.Confusion[p][q])
@@ -162,12 +162,12 @@ func (j *Judged) share(p, q int) float64 {
 type Suspect struct {
 	Index   int     `json:"-"`            // of the example
 	Example int64   `json:"example"`      // its row in the input, from 1
-	ID      string  `json:"id,omitempty"` // its name, if it has one
+	ID      string  `json:"id,omitempty"` // "" for none
 	Given   string  `json:"given_label"`
 	Likely  string  `json:"predicted_label"`
 	Quality float64 `json:"label_quality"`     // probability that the label is right
-	Text    string  `json:"text,omitempty"`    // what a person knows it by
-	Picture string  `json:"picture,omitempty"` // of it: a PNG as a data: URL
+	Text    string  `json:"text,omitempty"`    // of the example, for people
+	Picture string  `json:"picture,omitempty"` // of the example: a PNG as a data: URL
 }
 
 // WriteJSON writes the numbers, indented.

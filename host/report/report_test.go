@@ -88,7 +88,7 @@ func TestPageIsSmall(t *testing.T) {
 					t.Errorf("%d classes: the page has %s", q, bad)
 				}
 			}
-			if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(),
+			if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(),
 				"Hardest pairs") {
 				t.Errorf("%d classes: %v\n%s", q, err, &text)
 			}
@@ -127,7 +127,7 @@ func TestPageAnswersFirst(t *testing.T) {
 		!strings.Contains(page, `<table class="heat" style="--q:2">`) {
 		t.Error("a fraction of an example, an open statistic, or a map without its size")
 	}
-	if err := r.WriteText(&text, 80); err != nil || !strings.Contains(text.String(), r.Verdict.Next) {
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), r.Verdict.Next) {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
@@ -152,14 +152,14 @@ func TestModelAlone(t *testing.T) {
 	if err := r.WriteHTML(&page, "r.json"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.WriteText(&text, 80); err != nil {
+	if err := r.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.WriteJSON(&numbers); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []*bytes.Buffer{&page, &text, &numbers} {
-		if !strings.Contains(b.String(), "give data to judge it by") {
+		if !strings.Contains(b.String(), "pass data to evaluate it") {
 			t.Errorf("found no advice in\n%s", b)
 		}
 	}

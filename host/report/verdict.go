@@ -7,20 +7,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-// Conclude makes the verdict: does the confusion matrix help, by how much, and on what evidence.
+// Conclude sets the verdict: whether the confusion matrix helps, by how much, and the evidence.
 func (r *Report) Conclude() {
 	v := Verdict{Numbers: r.headline(), Next: r.next(), Evidence: []string{}}
 	j, c := r.Judged, r.Check
 	switch {
 	case j == nil && r.Noise == nil:
-		v.Text = "A model of labels that were taken for right; give data to judge it by."
+		v.Text = "A model trained on trusted labels; pass data to evaluate it."
 	case j == nil:
-		v.Text = "A model that was told of wrong labels; give data to judge it by, and whether the " +
-			"confusion matrix helps."
+		v.Text = "A model trained with a confusion matrix; pass data to evaluate both."
 	case c != nil && c.Verdict == judge.Turned:
-		v.Text = "The axes of the confusion matrix are exchanged: turn it, and train again."
+		v.Text = "The axes of the confusion matrix are exchanged: transpose it and train again."
 	case c != nil && c.Contradicted && c.Verdict != judge.Helps:
-		v.Text = "The labels contradict the confusion matrix: do not trust what it says. " +
+		v.Text = "The labels contradict the confusion matrix, so estimates by it are unreliable. " +
 			r.accuracy() + "."
 	case c != nil && c.Verdict == judge.Helps:
 		v.Text = fmt.Sprintf("The confusion matrix helps: %s. %s.", gain(c.Accuracy), r.accuracy())
@@ -39,25 +38,25 @@ func (r *Report) Conclude() {
 	if c != nil {
 		d := c.LogLikelihood
 		v.Evidence = append(v.Evidence,
-			fmt.Sprintf("With the matrix the logarithm of a noisy label's probability, on examples held "+
-				"out, is %+.3f ± %.3f on average.", d.Mean, d.StandardError),
-			fmt.Sprintf("The matrix leaves %.1f %% of the labels unexplained (probability of that by "+
-				"chance %.2g).", 100*c.Explained.Unexplained, c.Explained.P))
+			fmt.Sprintf("The matrix changes the mean log-likelihood of a held-out noisy label by %+.3f ± "+
+				"%.3f.", d.Mean, d.StandardError),
+			fmt.Sprintf("The matrix leaves %.1f %% of the labels unexplained (p = %.2g).",
+				100*c.Explained.Unexplained, c.Explained.P))
 	}
 	if r.Noise != nil {
-		v.Evidence = append(v.Evidence, "The confusion matrix is "+r.Noise.Source+".")
+		v.Evidence = append(v.Evidence, "The confusion matrix was "+r.Noise.Source+".")
 		switch {
 		case r.Noise.Checked > 0:
-			v.Evidence = append(v.Evidence, fmt.Sprintf("Of %d rows the right label is known. What is said "+
-				"of the others rests on the matrix.", r.Noise.Checked))
+			v.Evidence = append(v.Evidence, fmt.Sprintf("The right labels of %d rows are known; for other "+
+				"rows the estimates rest on the matrix.", r.Noise.Checked))
 		case j != nil && j.Corrected != nil:
 			v.Evidence = append(v.Evidence,
-				"No right label was used: what is said of right labels rests on the matrix.")
+				"No right label was used: estimates of right labels rest on the matrix.")
 		}
 	}
 	if r.Issues > 0 && r.Noise == nil {
-		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels differ from what is predicted; "+
-			"either may be wrong.", r.Issues, j.Examples))
+		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels differ from the prediction; either "+
+			"may be wrong.", r.Issues, j.Examples))
 	} else if r.Issues > 0 {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels are more likely wrong than right.",
 			r.Issues, j.Examples))
@@ -65,40 +64,40 @@ func (r *Report) Conclude() {
 	r.Verdict = v
 }
 
-// gain says how many more examples get their right class.
+// gain describes the change in accuracy.
 func gain(d judge.Difference) string {
-	what := "more"
+	what := "higher"
 	if d.Mean < 0 {
-		what = "less"
+		what = "lower"
 	}
-	return fmt.Sprintf("%.1f ± %.1f points %s are right with it than without", 100*math.Abs(d.Mean),
+	return fmt.Sprintf("accuracy is %.1f ± %.1f points %s with it", 100*math.Abs(d.Mean),
 		100*d.StandardError, what)
 }
 
-// accuracy says how many are right.
+// accuracy describes the share of right predictions.
 func (r *Report) accuracy() string {
 	j := r.Judged
 	switch {
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
 		if a.Value < 0 || a.Value > 1 {
-			return "How many predictions are right is unknown: the matrix and the labels disagree"
+			return "The accuracy is unknown: the matrix and the labels disagree"
 		}
 		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value),
 			percent(max(0, a.Low)), percent(min(1, a.High)))
 	case r.Noise != nil && j.Folds > 0:
-		return fmt.Sprintf("%s of the predictions are as the noisy labels say", percent(1-j.ErrorRate))
+		return fmt.Sprintf("%s of the predictions agree with the noisy labels", percent(1-j.ErrorRate))
 	}
 	return fmt.Sprintf("%s of the predictions are right, if the labels are", percent(1-j.ErrorRate))
 }
 
-// evidence says which examples judge.
+// evidence describes the evaluated examples.
 func (j *Judged) evidence() string {
 	if j.Folds > 0 {
-		return fmt.Sprintf("%d examples of %s, each judged by one of %d trainings that has not seen it.",
-			j.Examples, j.File, j.Folds)
+		return fmt.Sprintf("%d examples of %s, predicted out of fold (%d folds).", j.Examples, j.File,
+			j.Folds)
 	}
-	return fmt.Sprintf("%d examples of %s, judged by the model, which was trained on other data.",
+	return fmt.Sprintf("%d examples of %s, predicted by the model, which was trained on other data.",
 		j.Examples, j.File)
 }
 

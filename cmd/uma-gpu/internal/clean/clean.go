@@ -1,4 +1,4 @@
-// Package clean is the command that mends the labels of a table, and learns a model from it.
+// Package clean is the command that corrects the labels of a table and trains a model on it.
 package clean
 
 import (
@@ -33,31 +33,31 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "clean",
-		Usage: "find and mend the wrong labels of a table, and learn a model",
-		Description: `Takes a table whose labels may be wrong. It finds out how many are, which ones, and what they
-should be. Several models compete: some take the labels for right, some do not. They are judged by
-rows that they have not seen. If nothing shows that labels are wrong, they are left alone.
+		Usage: "find and correct the wrong labels of a table, and train a model",
+		Description: `Takes a table whose labels may be wrong, and estimates how many are, which ones, and the
+right labels. Several models compete: some trust the labels, some do not. They are compared on
+held-out rows. If there is no evidence of wrong labels, no label is changed.
 
---checked names a table of rows that somebody has checked: their number (column row, from 1) or id,
-and their right label.
-Twenty such rows or more judge the models, and say how many labels are wrong. All models learn from
-them. Without such rows the labels themselves judge, and only what they show clearly is mended.
+--checked names a table of rows whose labels were verified: their number (column row, from 1) or id,
+and the right label. With twenty such rows or more, these rows choose the model and estimate how many
+labels are wrong. All models train on them. Without them the labels themselves decide, and only clear
+errors are corrected.
 
-Writes into the folder of --dir. Without it the folder of customers.csv is customers.clean:
+Writes into the folder --dir, by default customers.clean for customers.csv:
 
-  rows.csv     a row for each row of the table: whether its label is wrong, the probability of that,
-               the right label as far as known, and which rows to check first
-  cleaned.csv  the table with the wrong labels mended; nothing else changes
+  rows.csv     a line for each row of the table: whether its label is wrong, with what probability,
+               the suggested label, and which rows to check first
+  cleaned.csv  the table with corrected labels; nothing else changes
   model.npz    the model, for predict
-  report.html  the same to look at
+  report.html  a report on both
 
 Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
-		Flags: app.Flags(app.Input(&o.Data.Path, "data", "the same as TABLE"+app.DataUsage),
+		Flags: app.Flags(app.Input(&o.Data.Path, "data", "same as TABLE"+app.DataUsage),
 			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(), o.Data.ColumnFlags(),
 			app.Input(&o.Checked, "checked",
-				"right labels of rows that were checked: `FILE`, a CSV row,label or id,label"),
+				"verified labels of some rows: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
 				Destination: &o.Folder, Usage: "write into this `FOLDER`"},
 			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
@@ -76,7 +76,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer d.Close() // only read
-	err = app.CheckRaw(d, "nobody could read the cleaned table; clean the original data")
+	err = app.CheckRaw(d, "a cleaned table of prepared data is unreadable; clean the original data")
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func TestFilesOfClean(t *testing.T) {
 	if lines := strings.Count(out, "\n"); lines > 12 {
 		t.Errorf("printed %d lines, want at most 12:\n%s", lines, out)
 	}
-	if !strings.Contains(out, "\ncheck next     row-") {
+	if !strings.Contains(out, "\ncheck next    row-") {
 		t.Errorf("names no row to check by its id:\n%s", out)
 	}
 	folder := strings.TrimSuffix(path, ".csv") + ".clean"

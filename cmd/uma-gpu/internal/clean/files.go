@@ -22,7 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// write writes the files: all of them or none.
+// write writes all files or none.
 func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result, r *Report) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
@@ -64,14 +64,14 @@ func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result
 
 func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.Result,
 	put func(string, func(io.Writer) error) error) error {
-	mended := slices.Clone(d.Y)
+	corrected := slices.Clone(d.Y)
 	for i, is := range f.Issues {
 		if is.Wrong {
-			mended[i] = is.Likely
+			corrected[i] = is.Likely
 		}
 	}
 	return o.Data.WriteCopy(ctx, filepath.Join(o.Folder, "cleaned.csv"), d,
-		file.Copy{Options: o.Data.Options(), Y: mended, Skipped: true},
+		file.Copy{Options: o.Data.Options(), Y: corrected, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
 			return put("cleaned.csv", write)
 		}})
@@ -121,7 +121,7 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 	var noise *confusion.Matrix
 	if f.Noise != nil {
 		noise = &f.Noise.Matrix
-		p.Noise = &report.Noise{Source: "the one that was estimated from the labels",
+		p.Noise = &report.Noise{Source: "estimated from the labels",
 			Checked: f.Checked, Matrix: app.Rows(noise.P, noise.Q()),
 			Errors: app.Rows(noise.Error, noise.Q())}
 	}

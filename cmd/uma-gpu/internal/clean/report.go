@@ -20,39 +20,39 @@ type Report struct {
 	Table      string        `json:"table"`
 	Examples   int           `json:"examples"`
 	Checked    int           `json:"checked"`
-	Wrong      *share        `json:"wrong_labels"` // nil: nothing tells
-	Mended     int           `json:"mended"`
+	Wrong      *share        `json:"wrong_labels"` // nil: unknown
+	Corrected  int           `json:"corrected"`
 	Candidates []candidate   `json:"candidates"`
 	Chosen     string        `json:"chosen"`
 	Error      share         `json:"expected_error"` // of the model
-	Noise      [][]float64   `json:"confusion"`      // nil: labels are left alone
+	Noise      [][]float64   `json:"confusion"`      // nil: no label is changed
 	Pairs      []pair        `json:"pairs"`          // the most frequent first
 	Next       []int         `json:"check_next"`     // rows of the input, from 1
 	Files      []string      `json:"files"`
 	Device     engine.Device `json:"device"`
 
 	chosen candidate
-	plain  *candidate // the best that takes labels for right
-	first  string     // of Next, for people: by their ids if there are any
+	plain  *candidate // the best that trusts the labels
+	first  string     // the first of Next, as ids if there are any
 }
 
-// share is a share of the rows with an interval of 95 %, which is nil where nobody has checked it.
+// share is a share of the rows with a 95 % interval; without checked rows the interval is nil.
 type share struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
 }
 
-// candidate is a way to learn, and how well it did on what it had not seen.
+// candidate is a model of the contest and its result on held-out rows.
 type candidate struct {
 	Name    string   `json:"name"`
-	Loss    *float64 `json:"loss"` // of noisy labels; nil of one that says nothing of them
+	Loss    *float64 `json:"loss"` // of noisy labels; nil if it does not predict them
 	Wrong   int      `json:"wrong"`
 	Checked int      `json:"checked"`
 	Share   float64  `json:"share"` // of the model
 }
 
-// pair counts the mended rows of a pair of labels.
+// pair counts the corrected rows of a pair of labels.
 type pair struct {
 	From string `json:"given_label"`
 	To   string `json:"right_label"`
@@ -85,7 +85,7 @@ func newReport(d *dataset.Dataset, f *clean.Result) *Report {
 	pairs := map[pair]int{}
 	for i, is := range f.Issues {
 		if is.Wrong {
-			r.Mended++
+			r.Corrected++
 			pairs[pair{From: d.Classes[d.Y[i]], To: d.Classes[is.Likely]}]++
 		}
 	}
@@ -131,27 +131,27 @@ func (s share) String() string {
 // text prints at most a dozen lines for people.
 func (r *Report) text(w io.Writer) error {
 	return app.Table(w, func(row app.Row) {
-		row("rows\t%d, %d of them checked", r.Examples, r.Checked)
+		row("rows\t%d, %d checked", r.Examples, r.Checked)
 		switch {
 		case r.Noise == nil && r.Wrong != nil:
-			row("wrong labels\t%s by the checked rows; labels are left alone", r.Wrong)
+			row("wrong labels\t%s, estimated from checked rows; none is changed", r.Wrong)
 		case r.Noise == nil:
-			row("wrong labels\tunknown: nothing shows that labels are wrong, so they are left alone")
+			row("wrong labels\tunknown: no evidence of wrong labels, so none is changed")
 		default:
-			row("wrong labels\t%s; %d mended", r.Wrong, r.Mended)
+			row("wrong labels\t%s; %d corrected", r.Wrong, r.Corrected)
 		}
 		if len(r.Pairs) > 0 {
 			p := r.Pairs[0]
-			row("most often\t%s, should be %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
+			row("most often\t%s instead of %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
 		}
 		row("model\t%s", r.model())
 		if why := r.why(); why != "" {
 			row("why\t%s", why)
 		}
 		if r.Error.Low != nil {
-			row("model errs on\t%s of rows, by the checked ones", r.Error)
+			row("model error\t%s, on checked rows", r.Error)
 		} else {
-			row("model errs on\tabout %s of rows, by its own probabilities; nobody has checked it", r.Error)
+			row("model error\tabout %s by its own probabilities, not verified", r.Error)
 		}
 		if len(r.Next) > 0 {
 			row("check next\t%s (%d marked in rows.csv)", r.first, len(r.Next))
@@ -166,7 +166,7 @@ func (r *Report) text(w io.Writer) error {
 	})
 }
 
-// model names the candidates that the model is made of, the largest share first.
+// model names the candidates that the model combines, the largest share first.
 func (r *Report) model() string {
 	if r.chosen.Share == 1 {
 		return r.Chosen
@@ -182,16 +182,16 @@ func (r *Report) model() string {
 	return strings.Join(names, "; ")
 }
 
-// why tells what speaks for the chosen candidate, against labels as they are; "" for nothing.
+// why compares the chosen candidate with the best that trusts the labels; "" if it is that one.
 func (r *Report) why() string {
 	switch c, p := r.chosen, r.plain; {
 	case p == nil || p.Name == c.Name:
 	case c.Checked >= clean.LeastRight && c.Wrong < p.Wrong:
-		return fmt.Sprintf("%s errs on %d of %d checked rows; with labels as they are %d", c.Name,
+		return fmt.Sprintf("%s is wrong on %d of %d checked rows, trusting the labels on %d", c.Name,
 			c.Wrong, c.Checked, p.Wrong)
 	case c.Checked < clean.LeastRight && *c.Loss < *p.Loss:
-		return fmt.Sprintf("labels held out are likelier: loss %.4f; with labels as they are %.4f",
-			*c.Loss, *p.Loss)
+		return fmt.Sprintf("lower loss on held-out labels: %.4f, trusting the labels %.4f", *c.Loss,
+			*p.Loss)
 	}
 	return ""
 }

@@ -76,7 +76,7 @@ func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Mat
 	switch m := r.model; {
 	case given != nil:
 		q := given.Q()
-		r.Report.Noise = &report.Noise{Source: "the one that was given", Matrix: app.Rows(given.P, q),
+		r.Report.Noise = &report.Noise{Source: "given", Matrix: app.Rows(given.P, q),
 			Errors: app.Rows(given.Error, q)}
 		return given
 	case learned && m.Confusion != nil:
@@ -181,9 +181,9 @@ func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]me
 	return metric.Reliability(d.Y, p, q, inverse.V)
 }
 
-// mending returns the command that lists all suspects. It reads the data by itself, without the
-// model, and so is told what the model knows of the columns.
-func (r *reporter) mending(d *dataset.Dataset) string {
+// cleanCommand returns the command that lists all suspects. It reads the data without the model, so
+// its flags describe the columns.
+func (r *reporter) cleanCommand(d *dataset.Dataset) string {
 	words := "uma-gpu issues --data " + app.Quoted(r.Data.Path) +
 		r.Line(append(app.FlagNames(new(app.Data).FormatFlags(&r.Common)), "confusion",
 			"confusion-axes")...)
@@ -211,7 +211,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 		return err
 	}
 	d := f.Dataset
-	r.Mending = r.mending(d)
+	r.CleanCommand = r.cleanCommand(d)
 	var texts []string
 	rows := d.N + len(d.SkippedAt) // of the input
 	if r.Show != "" {

@@ -159,10 +159,10 @@ func newReporter(o *Options, m *model.Model) *reporter {
 	r.Report.Command = o.Command()
 	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
 	if m.Confusion != nil {
-		r.Report.Noise = &report.Noise{Source: "the one that was given to the training",
+		r.Report.Noise = &report.Noise{Source: "given to the training",
 			Matrix: app.Rows(m.Confusion, m.Q)}
 	} else if l := m.Learned; l != nil {
-		r.Report.Noise = &report.Noise{Source: "the one that was learned from the labels, with the model",
+		r.Report.Noise = &report.Noise{Source: "learned from the labels together with the model",
 			Matrix: app.Rows(l.Confusion, m.Q), Errors: app.Rows(l.Error, m.Q)}
 	}
 	return r
@@ -177,7 +177,7 @@ func (r *reporter) write(ctx context.Context) error {
 		if r.JSON {
 			return r.WriteJSON(r.Common.Out)
 		}
-		return r.WriteText(r.Common.Out, 100)
+		return r.WriteText(r.Common.Out)
 	}
 	numbers := JSONName(r.Out)
 	var files atomicfile.Group

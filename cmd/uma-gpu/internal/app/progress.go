@@ -9,14 +9,15 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// Meter has standard error to itself, and shows there how far long work is: on a terminal in a line
-// that is drawn over and over below what is written, else in a line of its own now and then. It is
+// Meter has standard error to itself and shows the progress of long work there: on a terminal in a
+// line that is redrawn below what is written, else in a line of its own every ten seconds. It is
 // the listener of all commands, and the writer of their notes and warnings.
 type Meter struct {
 	w     io.Writer
@@ -27,18 +28,15 @@ type Meter struct {
 	Live  bool // w is a terminal
 	quiet bool
 	began map[*progress.Task]beginning
-	Last  time.Time // when progress was shown last, or the meter made
-	drawn bool      // the live line is to be seen
+	Last  time.Time // when progress was shown last, or the meter was made
+	drawn bool      // the live line is visible
 	open  bool      // the last text has no line break at its end, so the line is not the meter's
 }
 
-// beginning is how a task began.
+// beginning is when a task began, and the share of it that was done then.
 type beginning struct {
 	at    time.Time
-	share float64 // of it that was done
-
-	moved   time.Time // when the share changed last
-	reached float64   // the share then
+	share float64
 }
 
 // When progress is shown: in the live line of tasks that take longer than patience, and in plain
@@ -53,9 +51,8 @@ const (
 func NewMeter(w io.Writer) *Meter {
 	m := &Meter{w: w, Now: time.Now, began: map[*progress.Task]beginning{}}
 	if m.Last = m.Now(); IsTerminal(w) {
-		f := w.(*os.File)
 		m.Live, m.Width = true, func() int {
-			if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
 				return n
 			}
 			return 80
@@ -70,8 +67,8 @@ func IsTerminal(w io.Writer) bool {
 	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
-// Still takes over what the flags of a command ask for: of --quiet no progress, of --verbose, whose
-// lines are many, no live line.
+// Still applies flags of a command: --quiet shows no progress, and --verbose, which prints many
+// lines, no live line.
 func (m *Meter) Still(quiet, verbose bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -96,7 +93,7 @@ func (m *Meter) Write(b []byte) (int, error) {
 	return m.w.Write(b)
 }
 
-// Gone takes the live line away.
+// Gone removes the live line.
 func (m *Meter) Gone() {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -110,17 +107,16 @@ func (m *Meter) clear() {
 	}
 }
 
-// Hear takes what has become of a task.
+// Hear is told the events of all tasks.
 func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	switch e {
 	case progress.Began:
 		share, _ := shareOf(t)
-		now := m.Now()
-		m.began[t] = beginning{now, share, now, share}
+		m.began[t] = beginning{m.Now(), share}
 	case progress.Moved:
-		m.moved(t)
+		m.show(t)
 	case progress.Ended:
 		if delete(m.began, t); t.Parent == nil {
 			m.clear()
@@ -128,14 +124,9 @@ func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 	}
 }
 
-// moved shows t, if it is time to.
-func (m *Meter) moved(t *progress.Task) {
+// show shows t, if enough time has passed.
+func (m *Meter) show(t *progress.Task) {
 	now := m.Now()
-	if share, head := shareOf(t); head != nil && share != m.began[head].reached {
-		from := m.began[head]
-		from.moved, from.reached = now, share
-		m.began[head] = from
-	}
 	root := t
 	for root.Parent != nil {
 		root = root.Parent
@@ -149,32 +140,23 @@ func (m *Meter) moved(t *progress.Task) {
 		return
 	}
 	m.Last = now
-	if m.Live {
-		fmt.Fprint(m.w, "\r\x1b[K", m.line(t, now))
-		m.drawn = true
-	} else {
-		fmt.Fprintf(m.w, "progress: %s\n", m.text(t, now))
+	text := Legible(strings.Join(m.state(t, root, now), ", "))
+	if !m.Live {
+		fmt.Fprintf(m.w, "progress: %s\n", text)
+		return
 	}
+	for ColumnsIn(text) >= m.Width() {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+	}
+	fmt.Fprint(m.w, "\r\x1b[K", text)
+	m.drawn = true
 }
 
-// barWidth is how many columns show the share that is done.
-const barWidth = 5
-
-// barOf draws a share that is done. The bar is never full: the end of a task takes it away.
-func barOf(share float64) string {
-	share = min(share, 0.999)
-	full := int(share * barWidth)
-	done := strings.Repeat("=", full)
-	if full > 0 {
-		done = done[1:] + ">"
-	}
-	return fmt.Sprintf("%3d%% [%-*s]  ", int(100*share), barWidth, done)
-}
-
-// shareOf returns how much is done of the outermost task around t, or of t itself, that knows how
-// much there is, and that task; nil if none does.
+// shareOf returns the share that is done of the outermost task around t, or of t itself, that has a
+// total, and that task; nil if none has.
 func shareOf(t *progress.Task) (share float64, head *progress.Task) {
-	inner := 0.0 // of the unit that is under way
+	inner := 0.0 // of the unit under way
 	for ; t != nil; t = t.Parent {
 		if t.Total == 0 {
 			inner = 0
@@ -186,47 +168,42 @@ func shareOf(t *progress.Task) (share float64, head *progress.Task) {
 	return share, head
 }
 
-// line is the bar and as much of the state of t as the terminal has room for.
-func (m *Meter) line(t *progress.Task, now time.Time) string {
-	bar := ""
-	if share, head := shareOf(t); head != nil {
-		bar = barOf(share)
-	}
-	var parts []string
+// state describes t and the tasks around it: what is done of each, the share of all, the time left
+// or so far, the speed and the estimated error.
+func (m *Meter) state(t, root *progress.Task, now time.Time) (parts []string) {
 	for task := t; task != nil; task = task.Parent {
-		parts = slices.Insert(parts, 0, standing(task, task == t))
+		parts = slices.Insert(parts, 0, done(task, task == t))
 	}
-	places := len(parts)
-	parts = append(parts, m.figures(t, now)...)
-	room := max(0, m.Width()-len(barOf(0))-1)
-	for len(parts) > places && ColumnsIn(strings.Join(parts, ", ")) > room {
-		parts = parts[:len(parts)-1]
+	share, head := shareOf(t)
+	if head != nil {
+		parts = append(parts, fmt.Sprintf("%.0f %%", math.Floor(100*share)))
 	}
-	text := []rune(Legible(strings.Join(parts, ", ")))
-	for ColumnsIn(string(text)) > room {
-		text = text[:len(text)-1]
+	if from := m.began[head]; head != nil && share > from.share {
+		left := float64(now.Sub(from.at)) * min((1-share)/(share-from.share), 1e6)
+		parts = append(parts, durationText(time.Duration(left))+" left")
+	} else {
+		parts = append(parts, durationText(now.Sub(m.began[root].at))+" so far")
 	}
-	return bar + string(text)
-}
-
-// text is the state of t in a line that is read later, or elsewhere.
-func (m *Meter) text(t *progress.Task, now time.Time) string {
-	var parts []string
-	for task := t; task != nil; task = task.Parent {
-		where := standing(task, task == t)
-		if task.Unit != "" && task.Unit != progress.Bytes {
-			where = task.Name + ": " + where
+	seconds := now.Sub(m.began[t].at).Seconds()
+	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {
+		speed := fmt.Sprintf("%.2g/s", made/seconds)
+		if t.Unit == progress.Bytes {
+			speed = BytesText(int64(made/seconds)) + "/s"
+		} else if made/seconds >= 10 {
+			speed = fmt.Sprintf("%.0f/s", made/seconds)
 		}
-		parts = slices.Insert(parts, 0, where)
+		parts = append(parts, speed)
 	}
-	if share, head := shareOf(t); head != nil {
-		parts = append(parts, fmt.Sprintf("%.0f %% done", math.Floor(100*share)))
+	for ; t != nil; t = t.Parent {
+		if e, known := t.EstimatedError(); known {
+			return append(parts, fmt.Sprintf("estimated error %.4f", e))
+		}
 	}
-	return Legible(strings.Join(append(parts, m.figures(t, now)...), ", "))
+	return parts
 }
 
-// standing says how much is done of the innermost task, and which unit of another is under way.
-func standing(t *progress.Task, innermost bool) string {
+// done says how much is done of the innermost task, and which unit of another is under way.
+func done(t *progress.Task, innermost bool) string {
 	done, total := t.Done(), ""
 	if t.Total > 0 {
 		total = fmt.Sprintf("/%d", t.Total)
@@ -244,57 +221,7 @@ func standing(t *progress.Task, innermost bool) string {
 	case !innermost && (t.Total == 0 || done < t.Total):
 		done++
 	}
-	return fmt.Sprintf("%s %d%s", t.Unit, done, total)
-}
-
-// left returns how long a task will still take whose share is done, by its rate until the share
-// changed last. A unit that takes longer than those before it is taken to end now.
-func (b beginning) left(share, unit float64, now time.Time) (time.Duration, bool) {
-	made := share - b.share
-	if !(made > 0) {
-		return 0, false
-	}
-	most := 1e6
-	byRate := float64(b.moved.Sub(b.at))*min((1-share)/made, most) - float64(now.Sub(b.moved))
-	atLeast := float64(now.Sub(b.at)) * min((1-share-unit)/(made+unit), most)
-	return time.Duration(max(byRate, atLeast, 0)), true
-}
-
-// figures are the time left, or the time so far, the speed and the estimated error, as far as they
-// are known.
-func (m *Meter) figures(t *progress.Task, now time.Time) (figures []string) {
-	var left time.Duration
-	known := false
-	share, head := shareOf(t)
-	if head != nil {
-		left, known = m.began[head].left(share, 1/float64(head.Total), now)
-	}
-	if known {
-		figures = append(figures, durationText(left)+" left")
-	} else {
-		root := t
-		for root.Parent != nil {
-			root = root.Parent
-		}
-		figures = append(figures, durationText(now.Sub(m.began[root].at))+" so far")
-	}
-	seconds := now.Sub(m.began[t].at).Seconds()
-	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {
-		rate := made / seconds
-		text := fmt.Sprintf("%.2g/s", rate)
-		if t.Unit == progress.Bytes {
-			text = BytesText(int64(rate)) + "/s"
-		} else if rate >= 10 {
-			text = fmt.Sprintf("%.0f/s", rate)
-		}
-		figures = append(figures, text)
-	}
-	for ; t != nil; t = t.Parent {
-		if e, known := t.EstimatedError(); known {
-			return append(figures, fmt.Sprintf("estimated error %.4f", e))
-		}
-	}
-	return figures
+	return fmt.Sprintf("%s: %s %d%s", t.Name, t.Unit, done, total)
 }
 
 // durationText rounds up to seconds, minutes or hours.

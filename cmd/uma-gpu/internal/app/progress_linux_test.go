@@ -1,4 +1,4 @@
-package main
+package app_test
 
 import (
 	"fmt"
@@ -59,8 +59,10 @@ func TestProgressOnATerminal(t *testing.T) {
 			break
 		}
 	}
-	want := "\r\x1b[K 50% [=>   ]  step 5/10, 1s left, 5/s" + "\r\x1b[Ka note\r\n" +
-		"\r\x1b[K 60% [==>  ]  step 6/10, 2s left, 3/s" + "\r\x1b[Kthe end.\r\n"
+	want := "\r\x1b[Klearning: step 5/10, 50 %, 1s left, 5/s, estimated error 0." +
+		"\r\x1b[Ka note\r\n" +
+		"\r\x1b[Klearning: step 6/10, 60 %, 2s left, 3/s, estimated error 0." +
+		"\r\x1b[Kthe end.\r\n"
 	if string(seen) != want {
 		t.Errorf("the terminal saw %q, want %q", seen, want)
 	}

@@ -36,7 +36,7 @@ type Common struct {
 	Out     io.Writer
 	Notes   Notes // on standard error
 	In      io.Reader
-	Args    []string // behind the flags
+	Args    []string // after the flags
 	JSON    bool
 	Quiet   bool
 
@@ -56,7 +56,7 @@ func (o *Common) QuietFlag() cli.Flag {
 // Given reports whether a flag, or the variable of the environment in its place, was given.
 func (o *Common) Given(flag string) bool { return slices.Contains(o.given, flag) }
 
-// start takes over what the cli package knows of a command line.
+// start takes over the command line from the cli package.
 func (o *Common) start(c *cli.Context) {
 	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
 	o.words, _ = c.App.Metadata["args"].([]string)
@@ -97,7 +97,7 @@ func (o *Common) Parse(flags []cli.Flag, words []string) error {
 	return checkFlags(c, nil)
 }
 
-// Words returns those of these flags that were given, as words that Parse reads.
+// Words returns the given ones among the named flags, as words that Parse reads.
 func (o *Common) Words(names ...string) (words []string) {
 	for _, name := range names {
 		if o.line.IsSet(name) {
@@ -161,11 +161,10 @@ func PrintJSON(w io.Writer, v any) error {
 // JSON looks so: a line break in it would be written \n.
 var numberList = regexp.MustCompile(`\[\n[^\[\]{}"]*\n *\]`)
 
-// Shorten cuts a class name to what a table or a progress line has room for.
+// Shorten cuts a class name to fit in a table.
 func Shorten(name string) string { return cut(name, 12) }
 
-// Brief is a name from a file without characters that steer a terminal, cut to what a line has
-// room for.
+// Brief returns a name from a file without control characters, cut to fit in a line.
 func Brief(name string) string {
 	return cut(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

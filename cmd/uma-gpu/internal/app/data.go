@@ -171,8 +171,8 @@ func (d *Data) AsModel(o *file.Options, f model.Features) {
 // place for the labels.
 func (d *Data) CheckOutput(out string) error { return checkFormat(out, d.NoLabels) }
 
-// WriteCopy writes a copy of the examples, which o read, with labels y, those of -1 left out: the
-// table's own rows and cells if they are a table of text and the copy is one, or else its features.
+// WriteCopy writes a copy of the examples with labels c.Y, without examples labelled -1. A copy of
+// a text table to a text table keeps its rows and cells; any other copy has the features.
 func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c file.Copy,
 	w file.WriteOptions) (err error) {
 	if c.Files, err = DataFiles(d.Path); err != nil {

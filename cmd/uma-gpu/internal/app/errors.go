@@ -85,7 +85,7 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 // firstSteps is printed when the program is called without a command.
 const firstSteps = `uma-gpu learns classifiers from labels of which some are wrong, and finds the wrong ones.
 
-  uma-gpu info --data table.csv                what a table holds, and what is wrong with it
+  uma-gpu info --data table.csv                describe a table and its problems
   uma-gpu clean table.csv --label COLUMN       find and correct wrong labels, and train a model
   uma-gpu train --data table.csv --model m.npz train a model
   uma-gpu predict --model m.npz --data new.csv predict the classes of new rows

@@ -45,11 +45,11 @@ func DataFiles(text string) ([]string, error) {
 	if strings.ContainsAny(text, "*?[") {
 		found, err := filepath.Glob(text) // sorted
 		if err != nil {
-			return nil, fmt.Errorf("%s: no pattern of file names: %w; a [ needs a ] behind it", text, err)
+			return nil, fmt.Errorf("%s: invalid file name pattern: %w; a [ needs a closing ]", text, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: found no file whose name fits this pattern, wanted the parts of "+
-				"a data set", text)
+			return nil, fmt.Errorf("%s: no file name matches this pattern, wanted the parts of a data "+
+				"set", text)
 		}
 		slices.Sort(found)
 		return found, nil
@@ -67,8 +67,8 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// ReadData reads a data file and says what it holds; the caller closes it, after all that uses its
-// examples.
+// ReadData reads a data file and describes it in notes. The caller closes it when its examples are
+// no longer used.
 func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
 	files, err := DataFiles(path)
@@ -117,7 +117,7 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 	return d, nil
 }
 
-// missingText tells which columns lack values.
+// missingText lists the columns that lack values.
 func missingText(missing []dataset.MissingCount) string {
 	const most = 5
 	text := First(missing, most, func(m dataset.MissingCount) string {
@@ -132,7 +132,7 @@ func missingText(missing []dataset.MissingCount) string {
 	return "; missing values: " + text
 }
 
-// ClassesOf tells the number of classes.
+// ClassesOf returns the number of classes as text.
 func ClassesOf(d *dataset.Dataset) string {
 	if d.Y == nil {
 		return ", no labels"
@@ -140,7 +140,7 @@ func ClassesOf(d *dataset.Dataset) string {
 	return fmt.Sprintf(", %d classes", len(d.Classes))
 }
 
-// Places lists where bad examples stand, the first few of many.
+// Places lists the places of bad examples, at most 20.
 func Places(at []int) string {
 	return First(at, 20, strconv.Itoa)
 }
@@ -157,7 +157,7 @@ func First[T any](list []T, most int, text func(T) string) string {
 	return strings.Join(words, ", ")
 }
 
-// CheckRaw refuses prepared data where their preparation would not suit what comes out.
+// CheckRaw refuses prepared data for commands that need raw features.
 func CheckRaw(d *dataset.Dataset, what string) error {
 	if d.Prepared == nil {
 		return nil
@@ -166,7 +166,7 @@ func CheckRaw(d *dataset.Dataset, what string) error {
 		d.Prepared.Steps, what)
 }
 
-// Interrupted returns an error if the context is cancelled. Nothing must have been written yet.
+// Interrupted returns an error if ctx is cancelled. Call it only before anything is written.
 func Interrupted(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w; nothing was written", ErrInterrupted)
@@ -178,8 +178,8 @@ func interruptedReading(path string) error {
 	return fmt.Errorf("%w while reading %s; nothing was written", ErrInterrupted, path)
 }
 
-// Awaited is read(path) until ctx ends: a pipe without a writer is waited for, for ever. The
-// reading then goes on in a goroutine of its own, and changes nothing.
+// Awaited returns read(path), or an error as soon as ctx ends: opening a pipe without a writer
+// blocks for ever. The abandoned read goes on in its goroutine, without effect.
 func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T,
 	error) {
 	var value T
@@ -200,7 +200,7 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	return none, interruptedReading(path)
 }
 
-// ReadClean is estimate.ReadClean, but for its waiting.
+// ReadClean is estimate.ReadClean that ctx can interrupt.
 func ReadClean(ctx context.Context, path string, o estimate.CleanOptions,
 ) (*estimate.Clean, error) {
 	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
@@ -230,7 +230,7 @@ func ReadRight(ctx context.Context, path string, d *dataset.Dataset, wanted stri
 	return right, nil
 }
 
-// ReadProbabilities is estimate.ReadProbabilities of examples with labels, but for its waiting.
+// ReadProbabilities is estimate.ReadProbabilities that ctx can interrupt.
 func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	return Awaited(ctx, path, func(path string) ([]float32, error) {
 		return estimate.ReadProbabilities(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
@@ -238,7 +238,7 @@ func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]
 	})
 }
 
-// ReadMatrix is confusion.Read, but for its waiting.
+// ReadMatrix is confusion.Read that ctx can interrupt.
 func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 ) (*confusion.Matrix, error) {
 	return Awaited(ctx, path, func(path string) (*confusion.Matrix, error) {
@@ -246,7 +246,7 @@ func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 	})
 }
 
-// Together has a data file take its place with the other files of a command.
+// Together has a data file replaced together with the other files of a command.
 func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
 	o.Put = files.Write
 	return o
@@ -265,14 +265,14 @@ func writing(ctx context.Context, path string, err error) error {
 	return err
 }
 
-// IDsLeftOut says that a file of a format, "" if its name says it, has no place for the ids of d.
+// IDsLeftOut notes that a format, "" for the one that the name implies, cannot hold the ids of d.
 func (n Notes) IDsLeftOut(d *dataset.Dataset, out, format string) {
 	if format = cmp.Or(format, file.FormatOfName(out)); d.IDs != nil && format != "csv" {
-		n.Say("the ids are left out of %s; %s has no place for them", out, format)
+		n.Say("%s: ids are left out, since %s has no place for them", out, format)
 	}
 }
 
-// CopyOptions lays out a copy of d like the original, unless the name of the copy says otherwise.
+// CopyOptions returns how to write a copy of d in its own format, unless the name implies another.
 func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 	var o file.WriteOptions
 	name := strings.ToLower(out)
@@ -301,7 +301,7 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 func checkFormat(out string, noLabels bool) error {
 	asked, formats := file.FormatOfName(out), file.Formats(true)
 	if asked != "" && !slices.Contains(formats, asked) {
-		return Usage("%s: %s can be read but not written, wanted a name for %s", out, asked,
+		return Usage("%s: %s files can be read but not written, wanted a name for %s", out, asked,
 			OrList(formats))
 	}
 	return CheckLabels(asked, noLabels)
@@ -316,7 +316,7 @@ func CheckLabels(format string, noLabels bool) error {
 	return nil
 }
 
-// PackedText says how a file of that name is packed.
+// PackedText names the compression that a file name implies, "" for none.
 func PackedText(path string) string {
 	return map[string]string{".gz": "gzip of ", ".zst": "zstd of "}[strings.ToLower(
 		filepath.Ext(path))]

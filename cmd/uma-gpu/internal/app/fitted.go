@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// Model are the options of a model, and of how examples become its features.
+// Model are the options of a model and of how examples are matched with it.
 type Model struct {
 	Path  string
 	Match string // features by name or position
@@ -25,8 +25,8 @@ func (m *Model) MatchFlag() cli.Flag {
 		"match features with those of the model by `KEY`: name or position", "name", "position")
 }
 
-// Read reads the data for what was fitted to features f: these are chosen by name and brought into
-// order, if there are names and --match-features agrees.
+// Read reads data for a model of features f. It selects and orders the columns by name, if there
+// are names and --match-features is name.
 func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
 	d.AsModel(&o, f)
@@ -35,7 +35,7 @@ func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Featu
 	}
 	found, err := d.Read(ctx, o)
 	if err == nil && o.FeatureNames == nil && found.Features != nil {
-		d.common.Notes.Say("data: %s: the features are matched by position, whatever their names",
+		d.common.Notes.Say("data: %s: features are matched by position, not by name",
 			found.Path)
 	}
 	return found, err

@@ -33,7 +33,7 @@ func Flags(parts ...any) (all []cli.Flag) {
 	return all
 }
 
-// Without returns the flags but for those of these names.
+// Without returns the flags without the named ones.
 func Without(flags []cli.Flag, names ...string) []cli.Flag {
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
 		return slices.Contains(names, f.Names()[0])
@@ -196,8 +196,8 @@ func takeRequired(flags []cli.Flag) (names []string) {
 	return names
 }
 
-// A flag whose value is the name of a file says by its type what the command does with the file.
-// checkFiles then protects it; no command has to.
+// The type of a flag that names a file says whether the command reads or writes it, so that
+// checkFiles can protect it.
 type (
 	InputFlag struct{ *cli.StringFlag } // a file to read; - is standard input
 	// a file to write; - is standard output where it is the default
@@ -237,7 +237,7 @@ func (f FilesFlag) Written() bool { return f.Out }
 
 func (f FilesFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
 func (f InputFlag) paths(c *cli.Context) []string {
-	files, _ := DataFiles(c.String(f.Name)) // an error is told where they are read
+	files, _ := DataFiles(c.String(f.Name)) // an error is reported where they are read
 	return files
 }
 func (f OutputFlag) paths(c *cli.Context) []string {
@@ -247,8 +247,8 @@ func (f OutputFlag) paths(c *cli.Context) []string {
 	return nil
 }
 
-// checkFiles makes sure, before any work, that each file that the flags of a command say to write
-// can be written, and that no other flag names the same file.
+// checkFiles checks, before any work, that each output file can be written and that no other flag
+// names it.
 func checkFiles(c *cli.Context) error {
 	type namedFile struct {
 		flag, path string
@@ -287,8 +287,8 @@ func checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// MayReplace reports whether the file of flag out may take the place of the one that other names:
-// what a training goes on from is read whole, and no longer wanted afterwards.
+// MayReplace reports whether the file of flag out may replace the file of flag other: a training
+// reads the whole checkpoint that it resumes from first.
 func MayReplace(out, other string) bool {
 	return other == "resume" && (out == "checkpoint" || out == "model")
 }
@@ -304,7 +304,7 @@ func SamePlace(stdin io.Reader, a, b string) bool {
 	if errA == nil || errB == nil {
 		return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 	}
-	// Not by cleaned paths: .. after a link leads elsewhere than its text says.
+	// Not by cleaned paths: .. after a link leads elsewhere.
 	folderA, nameA := filepath.Split(a)
 	folderB, nameB := filepath.Split(b)
 	infoA, errA = os.Stat(folderA + ".")
@@ -356,8 +356,8 @@ func checkFlag(c *cli.Context, f cli.Flag) error {
 	return nil
 }
 
-// checkFlags checks what the flags of a command declare, that the needed ones are given and not
-// empty, and that the command takes its arguments.
+// checkFlags makes the checks that flags declare, and checks that needed flags are given and that
+// there are no unexpected arguments.
 func checkFlags(c *cli.Context, needed []string) error {
 	if word := c.Args().First(); word != "" && c.Command.ArgsUsage == "" {
 		for _, name := range []string{"data", "model"} {

@@ -120,7 +120,7 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly},
 		"coef0": {kernel.Poly}, "degree": {kernel.Poly}} {
 		if k.common.Given(flag) && !slices.Contains(kinds, k.Kind) {
-			return Usage("--%s says nothing about --kernel %s, only about %s", flag, k.Kind,
+			return Usage("--%s does not apply to --kernel %s, only to %s", flag, k.Kind,
 				strings.Join(kinds, " and "))
 		}
 	}

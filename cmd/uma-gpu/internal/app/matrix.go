@@ -42,7 +42,7 @@ func PrintEstimated(w io.Writer, names []string, p, errors [][]float64) error {
 	})
 }
 
-// Annotator is what is known of the labels of one, part of what --json prints.
+// Annotator is the estimated quality of an annotator, part of what --json prints.
 type Annotator struct {
 	Name      string      `json:"name"`
 	Labels    int         `json:"labels"`

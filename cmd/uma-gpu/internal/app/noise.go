@@ -56,14 +56,14 @@ func NormalizeFlag(into *string) cli.Flag {
 		"comma list of `STEPS`: standardize, maxabs, bias, l2; or none"))
 }
 
-// NormalizeHelp says what --normalize is by default.
+// NormalizeHelp describes the default of --normalize.
 const NormalizeHelp = "--normalize auto prepares by " + dataset.DefaultSteps +
 	", with a kernel function by " +
 	host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
 	"texts with other columns beside them by " + dataset.DefaultStepsText +
 	". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
 
-// StepsFlag has a flag refuse what is neither auto nor a list of steps.
+// StepsFlag makes a flag accept only auto or a list of steps.
 func StepsFlag(f *cli.StringFlag) cli.Flag {
 	return CheckedFlag{f, func(*cli.Context) error {
 		if *f.Destination != "auto" {

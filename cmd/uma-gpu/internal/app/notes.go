@@ -13,12 +13,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// Notes tell the user on stderr what is going on. That stderr cannot be written to is no reason to
-// stop.
+// Notes are messages on standard error. Failing to write them does not end a command.
 type Notes struct {
 	W     io.Writer
 	Quiet bool
-	// Described says that the command itself tells the notes of data; warnings are said in any case.
+	// Described means that the command prints the notes of data itself; warnings are always printed.
 	Described bool
 }
 
@@ -56,9 +55,8 @@ func (n Notes) Step(r host.Report, classes []string) {
 	fmt.Fprintf(n.W, "step %d: %sestimated error %.4f\n", r.Step, b.String(), r.EstimatedError)
 }
 
-// Legible returns text with the characters that are not to be seen, or would do something to a
-// terminal, as Go would write them: names in files and of files may hold any bytes. Line breaks and
-// tabs stay.
+// Legible returns text with invisible and control characters escaped as in Go: names in files may
+// hold any bytes. Line breaks and tabs stay.
 func Legible(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -76,8 +74,7 @@ func Legible(text string) string {
 	return b.String()
 }
 
-// forPeople makes what a command prints legible, unless it prints data: JSON, or the content of an
-// output file.
+// forPeople makes the output of a command legible, unless it is data: JSON or an output file.
 func forPeople(c *cli.Context) {
 	data := c.Bool("json")
 	for _, f := range c.Command.Flags {

@@ -77,7 +77,8 @@ func TestProgressIsDrawnSeldomAndCleared(t *testing.T) {
 	if n := strings.Count(w.String(), "\r\x1b[K"); n != 26 {
 		t.Errorf("drawn %d times, want once for the folds and 25 times in 2.5 s", n)
 	}
-	want := "\r\x1b[Kfolds: fold 3/5, learning: step 481, 40 %, 34s left, 109/s, estimated error 0.2500"
+	want := "\r\x1b[Kfolds: fold 3/5, learning: step 481, 40 %, 34s left, 109/s, " +
+		"estimated error 0.2500"
 	if text := w.String(); !strings.HasSuffix(text, want) {
 		t.Errorf("found %q, want it to end with %q", text[len(text)-120:], want)
 	}

@@ -1,4 +1,4 @@
-// Package calibrate is the command that fits the temperature of a model.
+// Package calibrate is the command that fits the temperature and prediction sets of a model.
 package calibrate
 
 import (
@@ -30,16 +30,16 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "calibrate",
-		Usage: "fit a model's probabilities, and prediction sets, to examples held out",
-		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its
-own examples, or with --temperature-folds to parts of them held out in turn. calibrate fits it to
-examples that the model has never seen, which is best. It takes the temperature of the least Brier
-score. Noisy labels need --confusion, by which the score is corrected. Nothing else changes.
+		Usage: "fit probabilities and prediction sets to held-out examples",
+		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its own
+examples, or with --temperature-folds out of fold. calibrate fits it to examples that the model has
+never seen, which is better: the temperature minimises the Brier score, corrected by --confusion if
+the labels are noisy. Nothing else in the model changes.
 
---sets 0.9 also finds which classes predict --sets 0.9 gives together, so that the true class is
-among them in 90 of 100 examples. By --confusion the promise is about right labels, although these
-are noisy. With --by-class it holds for the examples of each class; rare classes need many examples.
---set-score cumulative makes sets larger where an example is hard, and smaller where it is easy.
+--sets 0.9 also fits prediction sets: predict --sets 0.9 then prints classes that include the true
+one for 90 % of examples. With --confusion this holds for right labels although these are noisy;
+with --by-class it holds within each class, which takes many examples of rare classes. --set-score
+cumulative makes sets larger for hard examples and smaller for easy ones.
 
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --out calibrated.npz`,
@@ -47,13 +47,13 @@ Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --ou
 			"examples that the model was not trained on"),
 			o.Model.MatchFlag(), o.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),
 			app.Text(&o.Levels, "sets", "",
-				"also calibrate prediction sets of these `LEVELS`, such as 0.9,0.95"),
+				"also fit prediction sets of these `LEVELS`, such as 0.9,0.95"),
 			app.Choice(&o.Measure, "set-score", sets.Improbability,
-				"`SCORE` of a class in sets: improbability (1 - p) or cumulative (p of all as likely)",
+				"`SCORE` that decides sets: improbability (1 - p) or cumulative (Σ p of classes as likely)",
 				sets.Improbability, sets.Cumulative),
-			app.Switch(&o.ByClass, "by-class", "sets keep their promise for the examples of each class"),
+			app.Switch(&o.ByClass, "by-class", "sets of each level hold within each class"),
 			app.Required(app.Output(&o.Out, "out",
-				"the model with its new temperature, `FILE`.npz (required)")),
+				"model to write, `FILE`.npz (required)")),
 			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -68,17 +68,17 @@ type Report struct {
 	Sets        []Sets   `json:"sets,omitempty"`
 }
 
-// Sets are prediction sets as the labels of the examples tell of them.
+// Sets is a rule of prediction sets and their size on the examples.
 type Sets struct {
 	sets.Rule
 	Size float64 `json:"size"` // mean, of classes
 }
 
-// levels returns those of --sets, in increasing order.
+// levels returns the levels of --sets, in increasing order.
 func (o *Options) levels() (levels []float64, err error) {
 	if o.Levels == "" {
 		if o.ByClass || o.Given("set-score") {
-			return nil, app.Usage("--by-class and --set-score are about --sets, which is not given")
+			return nil, app.Usage("--by-class and --set-score need --sets")
 		}
 		return nil, nil
 	}
@@ -94,9 +94,9 @@ func (o *Options) levels() (levels []float64, err error) {
 	return slices.Compact(levels), nil
 }
 
-// calibrateSets writes rules of the levels into the model, whose temperature is fitted.
+// calibrateSets fits rules of the levels and puts them into the model, whose temperature is fitted.
 func (o *Options) calibrateSets(r *classify.Classified, noise *confusion.Matrix, levels []float64,
-) (all []Sets, err error) {
+) (fitted []Sets, err error) {
 	if r.Model.Meta.Sets = nil; levels == nil {
 		return nil, nil
 	}
@@ -114,17 +114,17 @@ func (o *Options) calibrateSets(r *classify.Classified, noise *confusion.Matrix,
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Data.Path, err)
 		}
-		all = append(all, Sets{rule, judged.Size})
+		fitted = append(fitted, Sets{rule, judged.Size})
 		if n := rule.Unbounded(); n > 0 {
-			o.Notes.Warn("sets of level %v: %d of %d classes are in every set, since %d examples do not "+
-				"keep the promise otherwise: calibrate by more, or with less noise", level, n,
+			o.Notes.Warn("sets of level %v: %d of %d classes are in every set, because %d examples are too "+
+				"few for this noise: calibrate on more, or with less noise", level, n,
 				len(r.Classes), r.Data.N)
 		}
 	}
-	return all, nil
+	return fitted, nil
 }
 
-// Run writes the model with its new temperature.
+// Run writes the calibrated model.
 func Run(ctx context.Context, o *Options) error {
 	levels, err := o.levels()
 	if err != nil {
@@ -140,7 +140,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if noise == nil {
-		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
+		o.Notes.Say("no --confusion: all labels are assumed to be right")
 	}
 	report, meta, before := Report{Model: o.Out, Examples: r.Data.N}, &r.Model.Meta, "none"
 	if t := meta.Temperature; t > 0 {
@@ -161,7 +161,7 @@ func Run(ctx context.Context, o *Options) error {
 		row("model\t%s", report.Model)
 		row("temperature\t%.4g (before: %s)", report.Temperature, before)
 		for _, s := range report.Sets {
-			row("sets of level %v\t%.2f classes in the mean", s.Level, s.Size)
+			row("sets of level %v\t%.2f classes on average", s.Level, s.Size)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package classify reads examples and has a model predict their classes.
+// Package classify reads examples and predicts their classes, for the commands that do both.
 package classify
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// ErrNoTemperature is that of package model with what to do.
-var ErrNoTemperature = fmt.Errorf("%w: uma-gpu calibrate fits one to examples that were held out",
+// ErrNoTemperature is the error of package model with advice.
+var ErrNoTemperature = fmt.Errorf("%w: fit one to held-out examples with uma-gpu calibrate",
 	model.ErrNoTemperature)
 
-// Classified is a data file with the classes that a model gives to its examples.
+// Classified is a data file with the predictions of a model.
 type Classified struct {
-	Data      *dataset.Dataset // prepared; for the caller to close
+	Data      *dataset.Dataset // prepared; the caller closes it
 	Classes   []string         // the model's
 	Predicted []int32          // class of each example
-	Scores    []float32        // of each example and class, if they were asked for
+	Scores    []float32        // examples × classes, nil unless requested
 	Model     *model.Model
 	Device    engine.Device
 }
@@ -36,8 +36,8 @@ type Options struct {
 	Device device.Device
 }
 
-// Run reads the model and the data, prepares the data as the model says, and predicts. needsScores
-// may ask for the model's scores, or refuse the model.
+// Run loads the model, reads and prepares the data for it, and predicts. needsScores reports
+// whether scores are needed, or refuses the model.
 func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool, error),
 ) (r Classified, err error) {
 	m, err := model.Load(o.Model.Path)
@@ -77,7 +77,7 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	return r, err
 }
 
-// read returns the examples, prepared for m.
+// read reads the examples and prepares them for m.
 func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
 	options := o.Data.Options()
 	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
@@ -91,7 +91,7 @@ func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, e
 	if err != nil {
 		if o.Data.Unlabelled && !o.Data.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
 			!errors.Is(err, app.ErrInterrupted) {
-			err = fmt.Errorf("%w (if the file has no labels, say --no-labels)", err)
+			err = fmt.Errorf("%w (for a file without labels, use --no-labels)", err)
 		}
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// shellScripts ask the program for words by the cli package's --generate-bash-completion.
+// shellScripts get words from the program by the cli package's --generate-bash-completion.
 //
 //go:embed scripts
 var shellScripts embed.FS
@@ -26,10 +26,10 @@ func New(run func(context.Context, *app.Common) error) *cli.Command {
 		Name:      "completion",
 		Usage:     "print a script that lets a shell complete commands, flags and files",
 		ArgsUsage: strings.Join(Shells, "|"),
-		Description: `Packages and make install put the scripts where the shells look for them. By hand:
+		Description: `Packages and make install put the scripts where shells look for them. By hand:
 
   source <(uma-gpu completion bash)    in ~/.bashrc
-  source <(uma-gpu completion zsh)     in ~/.zshrc, behind compinit
+  source <(uma-gpu completion zsh)     in ~/.zshrc, after compinit
   uma-gpu completion fish > ~/.config/fish/completions/uma-gpu.fish
 
 Example: uma-gpu completion bash`,
@@ -44,7 +44,7 @@ func Run(_ context.Context, o *app.Common) error {
 	}
 	shell := strings.Join(o.Args, "")
 	if !slices.Contains(Shells, shell) {
-		return app.Usage("found %q for a shell, wanted %s", shell, app.OrList(Shells))
+		return app.Usage("the shell is %q, wanted %s", shell, app.OrList(Shells))
 	}
 	script, err := shellScripts.ReadFile("scripts/uma-gpu." + shell)
 	if err == nil {

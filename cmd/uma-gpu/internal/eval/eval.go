@@ -1,4 +1,4 @@
-// Package eval is the command that judges a model by examples.
+// Package eval is the command that evaluates a model on labelled examples.
 package eval
 
 import (
@@ -26,31 +26,29 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "eval",
-		Usage: "judge a model by examples whose labels are right, or noisy in a known way",
-		Description: `Prints the error rate; the confusion rate, which weighs rare classes like common
-ones (Frobenius norm of the confusion matrix without its diagonal, over √Q); its operator norm;
-macro F1, balanced accuracy and kappa as scikit-learn computes them. --tables adds recall, precision
-and F1 of each class, and the confusion matrix as counts, up to 30 classes. --axes true-rows prints
-these tables with the matrix as scikit-learn has it. The JSON object has all of it.
+		Usage: "evaluate a model on labels that are right, or noisy in a known way",
+		Description: `Prints the error rate; the confusion rate, which weighs all classes alike (Frobenius norm
+of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, balanced
+accuracy and kappa as in scikit-learn. --tables adds recall, precision and F1 of each class, and the
+confusion matrix as counts, up to 30 classes; --axes true-rows prints it in scikit-learn's
+orientation. --json has all of it.
 
-A model with a temperature (see calibrate) also has its probabilities judged, by labels taken to be
-right: log-loss; Brier score, the mean of the summed squares of p - [true class], 0 to 2; and the
-expected calibration error, which is how far the share of right predictions is from the predicted
-class's probability, a mean over 15 bins of equal width.
+If the model has a temperature (see calibrate), its probabilities are evaluated too, assuming right
+labels: log-loss; Brier score, the mean over examples of Σ (p - [true class])², from 0 to 2; and
+expected calibration error over 15 bins of equal width.
 
-With --confusion, the noise of the labels, it adds what noisy labels tell of right ones: the
-corrected accuracy, recall and precision, each with an interval that holds the true value in 95 of
-100 cases, and the corrected log-loss. No right label is needed for them. If confusion estimate
-wrote the matrix, the intervals include its standard errors.
+--confusion gives the noise of the labels. It adds the corrected accuracy, recall and precision with
+95 % intervals, and the corrected log-loss, which need no right label. If confusion estimate wrote
+the matrix, the intervals include its standard errors.
 
-Prediction sets of the model (see calibrate --sets) have their coverage judged, with an interval,
-and their mean size.
+If the model has prediction sets (see calibrate --sets), their coverage is evaluated, with an
+interval, and their mean size.
 
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
 			o.Data.UnseenFlag(),
 			o.Model.MatchFlag(),
-			o.Noise.Flags("the labels are noisy by the matrix of this `FILE`, CSV or .npy"),
+			o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
 			o.Tables.Flags(), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -65,7 +63,7 @@ type Report struct {
 	Device  engine.Device `json:"device"`
 }
 
-// Run prints how good the model is.
+// Run evaluates a model and prints the report.
 func Run(ctx context.Context, o *Options) error {
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {

@@ -19,7 +19,7 @@ func New(run func(context.Context, *app.Common) error) *cli.Command {
 		Name:      "learners",
 		Usage:     "list the learners, or describe one with its parameters",
 		ArgsUsage: "[NAME]",
-		Description: `Each learner has flags of its own. train and bench take them together with --learner NAME.
+		Description: `Each learner has its own flags, which train takes together with --learner NAME.
 
 Example: uma-gpu learners uma`,
 		Flags:  []cli.Flag{o.JSONFlag()},
@@ -48,12 +48,12 @@ type parameter struct {
 func Run(_ context.Context, o *app.Common) error {
 	switch len(o.Args) {
 	case 0:
-		var all []description
+		var listed []description
 		for _, d := range catalog.All() {
-			all = append(all, describe(d))
+			listed = append(listed, describe(d))
 		}
-		return o.PrintTable(all, func(row app.Row) {
-			for _, d := range all {
+		return o.PrintTable(listed, func(row app.Row) {
+			for _, d := range listed {
 				row("%s\t%s", d.Name, d.Summary)
 			}
 		})
@@ -90,7 +90,7 @@ func describe(d *learners.Definition) description {
 	return r
 }
 
-// usage returns what a parameter is, and its values.
+// usage describes a parameter and its values.
 func usage(p learners.Parameter) string {
 	switch p.Kind {
 	case learners.Whole, learners.Number:

@@ -122,7 +122,7 @@ func TestIDs(t *testing.T) {
 	}
 	_, stderr := clitest.Succeed(t, "convert", "--data", data, "--id-column", "who", "--out",
 		out+".svm")
-	if !facts.Told(stderr, "ids "+out+".svm libsvm") {
+	if !facts.Told(stderr, out+".svm ids libsvm") {
 		t.Error(stderr)
 	}
 

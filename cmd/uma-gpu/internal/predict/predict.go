@@ -1,4 +1,4 @@
-// Package predict is the command that prints the class of each example.
+// Package predict is the command that predicts the class of each example.
 package predict
 
 import (
@@ -30,25 +30,25 @@ type Options struct {
 	Probabilities bool
 	Scores        bool
 	Level         float64 // of prediction sets; 0 for none
-	To            string  // format of these
+	To            string  // format of tables
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "predict",
-		Usage: "print the class of each example of a file",
-		Description: `Prints one class name per line, in the order of the examples, with no header. Labels
-of the file are not used, but must be classes of the model; eval says how right the predictions are.
-With --id-column it is a CSV with the columns id and class.
+		Usage: "predict the class of each example",
+		Description: `Prints one class name per line, in the order of the examples, without a header. Labels in
+the file are ignored, but must be classes of the model; eval compares them with the predictions.
+With --id-column the output is CSV with the columns id and class.
 
---proba and --scores write a row for each example instead. A CSV table has the example's id
-(--id-column) or its number, from 1 in the order read, and a column for each class. A file named
-.jsonl has a JSON object on each line. An .npy has float32, examples × classes in eval's order.
-Probabilities need a model with a temperature, which train and calibrate fit.
+--proba and --scores write one row per example instead: CSV with the example's id (--id-column) or
+its number, from 1 in input order, and one column per class; JSON Lines if the file is named .jsonl;
+or a float32 array, examples × classes, if it is named .npy. Probabilities need a model with a
+temperature, which train and calibrate fit.
 
---sets 0.9 writes the classes of each example that hold the true one in 90 of 100 examples, joined
-by |. calibrate --sets makes this promise, for the levels that it is given.
+--sets 0.9 writes prediction sets: the classes, joined by |, that include the true one for 90 % of
+examples. They need a model from calibrate --sets with the same level.
 
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl`,
@@ -58,11 +58,11 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 			app.Required(app.OutputFlag{StringFlag: app.Text(&o.Out, "out", "-",
 				"`FILE` for the predictions; - is standard output")}),
 			app.Switch(&o.Probabilities, "proba", "write the probability of each class"),
-			app.Switch(&o.Scores, "scores", "write the score of each class; the largest decides"),
+			app.Switch(&o.Scores, "scores", "write the score of each class; the largest is predicted"),
 			&cli.Float64Flag{Name: "sets", Destination: &o.Level, DefaultText: "none",
-				Usage: "write the prediction set of this `LEVEL`, which calibrate --sets had"},
+				Usage: "write prediction sets of this `LEVEL`, one of calibrate --sets"},
 			app.Choice(&o.To, "to", "auto",
-				"`FORMAT` of these: auto (the name of --out says), csv, jsonl or npy",
+				"`FORMAT` of the table: auto (by the name of --out), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
 			o.Device.Flags(), o.QuietFlag()),
 		Action: app.Action(o, run),
@@ -72,19 +72,19 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 // table reports whether more is written than the names of classes.
 func (o *Options) table() bool { return o.Probabilities || o.Scores || o.Level > 0 }
 
-// format returns the format of the table to write, "" for the names of classes alone.
+// format returns the format of the table to write, "" for class names alone.
 func (o *Options) format() (format string, err error) {
 	switch ending := strings.ToLower(filepath.Ext(o.Out)); {
 	case o.Given("sets") && !(o.Level > 0 && o.Level < 1):
 		return "", app.Usage("--sets is %v, wanted a number above 0 and below 1", o.Level)
 	case o.Probabilities && o.Scores, o.Level > 0 && (o.Probabilities || o.Scores):
-		return "", app.Usage("--proba, --scores and --sets exclude each other")
+		return "", app.Usage("--proba, --scores and --sets cannot be combined")
 	case !o.table() && o.Given("to"):
 		return "", app.Usage("--to is given without --proba, --scores or --sets")
 	case !o.table():
 		return "", nil
 	case app.PackedText(o.Out) != "":
-		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not packed",
+		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not compressed",
 			o.Out)
 	case o.To != "auto":
 		format = o.To
@@ -96,12 +96,10 @@ func (o *Options) format() (format string, err error) {
 		format = "csv"
 	}
 	if format == "npy" && o.Level > 0 {
-		return "", app.Usage("--sets is given with an .npy, which has no place for sets; write .csv or " +
-			".jsonl")
+		return "", app.Usage("an .npy file has no place for --sets; write .csv or .jsonl")
 	}
 	if format == "npy" && o.Given("id-column") {
-		return "", app.Usage("--id-column is given with an .npy, which has no place for ids; write " +
-			".csv or .jsonl")
+		return "", app.Usage("an .npy file has no place for --id-column; write .csv or .jsonl")
 	}
 	return format, nil
 }
@@ -150,7 +148,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err != nil {
 			return err
 		}
-		return b.Flush() // which has the first error of all
+		return b.Flush() // returns the first error of all writes
 	}
 	if o.Out == "-" {
 		return write(o.Common.Out)
@@ -158,7 +156,7 @@ func Run(ctx context.Context, o *Options) error {
 	return atomicfile.Write(o.Out, write)
 }
 
-// rule returns that of the level.
+// rule returns the rule of the prediction sets.
 func (o *Options) rule(m *model.Model, format string) (sets.Rule, error) {
 	rule, ok := sets.At(m.Meta.Sets, o.Level)
 	if !ok {
@@ -167,18 +165,19 @@ func (o *Options) rule(m *model.Model, format string) (sets.Rule, error) {
 			levels = append(levels, r.Level)
 		}
 		return rule, fmt.Errorf("model file %s: no prediction sets of level %v, found levels %v: "+
-			"uma-gpu calibrate --sets %[2]v makes them of examples held out", o.Model.Path, o.Level, levels)
+			"fit them to held-out examples with uma-gpu calibrate --sets %[2]v", o.Model.Path, o.Level,
+			levels)
 	}
 	for _, name := range m.Meta.Classes {
 		if format == "csv" && strings.Contains(name, separator) {
-			return rule, app.Usage("class %q has the %s that joins the classes of a set in CSV: write --to "+
-				"jsonl", name, separator)
+			return rule, app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
+				"--to jsonl", name, separator)
 		}
 	}
 	return rule, nil
 }
 
-const separator = "|" // of the classes of a set, as of candidate labels
+const separator = "|" // between the classes of a set, as between candidate labels
 
 // writeSets writes a row for each example, with its class and its set.
 func writeSets(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
@@ -199,9 +198,9 @@ func writeSets(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
 	return w.Error()
 }
 
-// writeCSV writes one class name per line, or a table if examples have ids or scores, whose numbers
-// read back as they are. A class name has no line break: the reader of the training data refuses
-// control characters.
+// writeCSV writes one class name per line, or a table if examples have ids or scores. Its numbers
+// read back exactly. Class names have no line breaks: readers of training data refuse control
+// characters.
 func writeCSV(b *bufio.Writer, r classify.Classified) error {
 	ids := r.Data.IDs
 	if ids == nil && r.Scores == nil {
@@ -239,7 +238,7 @@ func writeCSV(b *bufio.Writer, r classify.Classified) error {
 }
 
 // writeLines writes objects such as {"example":1,"class":"a","probabilities":{"a":0.75,"b":0.25}},
-// or with "set":["a","b"] in place of probabilities.
+// or with "set":["a","b"] instead of probabilities.
 func (o *Options) writeLines(b *bufio.Writer, r classify.Classified, rule *sets.Rule) {
 	what := `,"scores":`
 	if o.Probabilities {

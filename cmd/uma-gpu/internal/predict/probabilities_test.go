@@ -185,7 +185,8 @@ func TestNoTemperature(t *testing.T) {
 	out := filepath.Join(dir, "m.npz")
 	stdout, stderr = clitest.Succeed(t, "calibrate", "--model", untempered, "--data", data, "--out",
 		out)
-	if !strings.Contains(stdout, "(before: none)") || !facts.Told(stderr, "confusion matrix none") {
+	if !strings.Contains(stdout, "(before: none)") ||
+		!facts.Told(stderr, "no --confusion labels right") {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
 	clitest.Succeed(t, "predict", "--model", out, "--data", data, "--proba")
@@ -200,7 +201,7 @@ func TestProbabilityUsage(t *testing.T) {
 		args     []string
 		fragment string
 	}{
-		{append(predict, "--proba", "--scores"), "--proba --scores exclude"},
+		{append(predict, "--proba", "--scores"), "--proba --scores combined"},
 		{append(predict, "--to", "npy"), "--to --proba --scores"},
 		{append(predict, "--proba", "--to", "xml"), `--to "xml"`},
 		{append(predict, "--proba", "--out", "p.csv.gz"), "--out p.csv.gz"},

@@ -67,7 +67,7 @@ func untilSignal(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	if !last { // else a signal would end what is done already, and take its exit code away
+	if !last { // else a late signal would change the exit code
 		defer stop()
 	}
 	context.AfterFunc(ctx, stop)
@@ -78,7 +78,7 @@ func untilSignal(args []string, stdout, stderr io.Writer) int {
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdout, stderr)
 	if err != nil {
-		// an error of that has no place to go
+		// nowhere to report an error of this
 		fmt.Fprintf(stderr, "uma-gpu: %s\n", app.Legible(err.Error()))
 	}
 	return app.ExitCode(err)
@@ -102,8 +102,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return device.Advise(err)
 }
 
-// fileLast returns a command line of clean with its table behind the flags, where the cli package
-// looks for it.
+// fileLast moves the table of a clean command line after the flags, where the cli package expects
+// it.
 func fileLast(args []string) []string {
 	if len(args) < 3 || args[0] != "clean" || strings.HasPrefix(args[1], "-") {
 		return args

@@ -19,7 +19,7 @@ func Start(args []string, stdout, stderr io.Writer) int {
 	if device.Launch.Ranks == 1 {
 		return untilSignal(args, stdout, stderr)
 	}
-	stderr = noTerminal{stderr} // or what is done for a terminal would be done by some ranks
+	stderr = noTerminal{stderr} // or some ranks would behave as on a terminal
 	said := stderr
 	if device.Launch.Rank > 0 {
 		folder, err := os.MkdirTemp("", "uma-gpu-rank-")

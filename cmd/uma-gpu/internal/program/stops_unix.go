@@ -4,5 +4,5 @@ package program
 
 import "syscall"
 
-// A limit on the time of the processor (ulimit -t) says so in good time, if it is a soft one.
+// A soft limit on processor time (ulimit -t) warns by this signal.
 func init() { stops = append(stops, syscall.SIGXCPU) }

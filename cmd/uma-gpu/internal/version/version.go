@@ -30,11 +30,11 @@ Example: uma-gpu version --json`,
 
 type VersionReport struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of the source, if the build knows it
+	Revision string `json:"revision,omitempty"` // of the source, if the build records it
 	Go       string `json:"go"`
 	System   string `json:"system"`
 	Contract int    `json:"contract_version"`
-	OpenCL   bool   `json:"opencl"` // built in; devices says whether there is any
+	OpenCL   bool   `json:"opencl"` // built in; the command devices lists devices
 }
 
 // Run prints the versions.
@@ -58,7 +58,7 @@ func Run(_ context.Context, o *app.Common) error {
 	})
 }
 
-// revision returns that of the source, "" if the build does not know it.
+// revision returns the revision of the source, "" if the build does not record it.
 func revision() (text string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,4 +1,4 @@
-// Package worker is the command that runs command lines which another program writes to it.
+// Package worker is the command that runs command lines for another program.
 package worker
 
 import (
@@ -32,16 +32,16 @@ func New(execute Execute, run func(context.Context, *Options) error) *cli.Comman
 	return &cli.Command{
 		Name:      "worker",
 		Hidden:    true,
-		Usage:     "run command lines that another program writes, as the Python package does",
+		Usage:     "run command lines for another program, such as the Python package",
 		ArgsUsage: "[FOLDER...]",
-		Description: `Reads a JSON object a line from standard input: {"id": 1, "args": ["info", "--data", "x.csv"]}.
-It runs the command, in "folder" if that is given, and answers by a line: {"id": 1, "output": "…",
-"code": 0}. The code is that of the command by itself, and a message stands in "error". Lines
-{"id": 1, "note": "…"} come before the answer. {"id": 1, "cancel": true} does to the command under
-way what Ctrl-C does.
+		Description: `Reads one JSON object per line from standard input: {"id": 1, "args": ["info", "--data",
+"x.csv"]}. It runs the command, in "folder" if given, and answers with a line {"id": 1, "output":
+"…", "code": 0}. The code is the exit code of the command, and "error" its message. Lines {"id": 1,
+"note": "…"} precede the answer. {"id": 1, "cancel": true} interrupts the running command as Ctrl-C
+does.
 
-The first line that it writes has its version, and a new folder in each FOLDER for files of the
-other program. The worker ends with its input, and then removes these folders.`,
+The first line written has the version and a new folder in each FOLDER for files of the other
+program. The worker ends with its input, and then removes these folders.`,
 		Action: app.Action(o, run),
 	}
 }
@@ -57,7 +57,7 @@ type greeting struct {
 type request struct {
 	ID     int      `json:"id"`
 	Args   []string `json:"args"`
-	Folder string   `json:"folder"` // in which the command runs; "" for that of the last one
+	Folder string   `json:"folder"` // in which the command runs; "" for the folder of the last one
 	Cancel bool     `json:"cancel"`
 }
 
@@ -69,7 +69,7 @@ type answer struct {
 	Code   int    `json:"code"`
 }
 
-// note is a line that a command writes for people.
+// note is a line that a command writes on standard error.
 type note struct {
 	ID   int    `json:"id"`
 	Note string `json:"note"`
@@ -79,10 +79,10 @@ type note struct {
 type worker struct {
 	*Options
 	requests chan request
-	gone     context.CancelFunc // the other program has gone
+	gone     context.CancelFunc // called when the other program is gone
 
-	lock    sync.Mutex // of answers, and of what follows
-	running int        // ID of the request under way
+	lock    sync.Mutex // guards answers and the fields below
+	running int        // ID of the current request
 	cancel  context.CancelFunc
 }
 
@@ -123,7 +123,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 		case <-ctx.Done():
 			return nil
 		case r := <-w.requests:
-			// a step that takes long does not keep the folders of a program that has gone
+			// A long step does not keep the folders of a program that is gone.
 			late := context.AfterFunc(ctx, func() {
 				time.Sleep(grace)
 				remove() // the process ends here
@@ -137,10 +137,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 }
 
-// grace is the time that a command has to end behind the other program.
+// grace is how long a command may go on after the other program is gone.
 const grace = 2 * time.Second
 
-// read takes requests, and cancels, until the input ends.
+// read passes on requests, and cancels commands, until the input ends.
 func (w *worker) read(ctx context.Context) {
 	defer w.gone()
 	for lines := json.NewDecoder(w.In); ; {
@@ -167,7 +167,7 @@ func (w *worker) read(ctx context.Context) {
 	}
 }
 
-// answer runs a command. The error is of the output: the other program has gone.
+// answer runs a command. An error means that the output failed: the other program is gone.
 func (w *worker) answer(ctx context.Context, r request) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -188,7 +188,7 @@ func (w *worker) answer(ctx context.Context, r request) error {
 	return w.say(a)
 }
 
-// run says which request is under way.
+// run sets the current request.
 func (w *worker) run(id int, cancel context.CancelFunc) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -206,7 +206,7 @@ func (w *worker) say(v any) error {
 	return err
 }
 
-// notes passes what a command says to people.
+// notes passes on what a command writes on standard error.
 type notes struct {
 	w  *worker
 	id int

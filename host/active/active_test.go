@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
@@ -233,13 +234,8 @@ func TestDiversity(t *testing.T) {
 	e := simd.New()
 	defer e.Close()
 	d, y := clouds(30, 4, 2, 9)
-	three, err := d.Join(d.Examples)
-	if err == nil {
-		three, err = three.Join(d.Examples)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := lists.UpTo[int](d.N)
+	three := d.Pick(slices.Concat(rows, rows, rows))
 	p := begun(t, e, &dataset.Dataset{Examples: three, Classes: d.Classes}, y, 6,
 		host.Options{Preparation: "bias,l2"})
 	for _, s := range []Strategy{Margin, Entropy, SVM, BPM} {

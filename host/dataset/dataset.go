@@ -8,13 +8,13 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // Dataset is labelled examples, raw or prepared. After a change of Y, ask for a new Hash.
@@ -42,12 +42,10 @@ type Dataset struct {
 	// Found is what Read says of the file.
 	Found
 
-	// Home keeps the memory in which d lies, a mapped file or temporary files; nil if d owns it.
-	Home interface {
-		Close() error
-		// ReadOnly reports whether the examples and labels lie where nobody may write.
-		ReadOnly() bool
-	}
+	// Home has the memory of the Examples, a mapped file or temporary files; nil if d owns it.
+	Home io.Closer
+	// ReadOnly says that nobody may write to the Examples, as in a mapped file.
+	ReadOnly bool
 }
 
 // Close gives back memory that d does not own; close an engine that has the Examples first. Twice
@@ -59,15 +57,12 @@ func (d *Dataset) Close() error {
 	}
 	d.Home = nil
 	d.Examples = Examples{N: d.N, D: d.D} // which nobody can read by mistake
-	if home.ReadOnly() {
-		d.Y = nil
-	}
 	return home.Close()
 }
 
 // Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
 // f and package parallel's workers, no goroutine of f's own.
-func Guard(f func() error) error { return store.Guard(f) }
+func Guard(f func() error) error { return mapped.Guard(f) }
 
 // FileError is what is wrong with the examples of a file.
 type FileError struct {
@@ -139,7 +134,27 @@ func (d *Dataset) CheckAll(ctx context.Context) error {
 	if err := d.Validate(); err != nil {
 		return err
 	}
-	return d.Content().CheckFinite(ctx)
+	const block = 1 << 20 // values between two looks at ctx
+	for i, left := 0, 0; i < d.N; i++ {
+		columns, values := d.Entries(i)
+		if left -= len(values) + 1; left < 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			left = block
+		}
+		for k, v := range values {
+			if decimal.Finite(v) {
+				continue
+			}
+			if columns != nil {
+				k = int(columns[k])
+			}
+			return fmt.Errorf("dataset: example %d, column %d is %v, want a finite number (both counted "+
+				"from 1)", i+1, k+1, v)
+		}
+	}
+	return nil
 }
 
 // Validate returns an error unless labels, ids, names, preparation and encoding fit the shape of d.
@@ -179,7 +194,7 @@ func (d *Dataset) Validate() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := names.Fault(c); fault != "" {
+		if fault := ClassFault(c); fault != "" {
 			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {
@@ -223,7 +238,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 				return nil, fmt.Errorf("dataset: label %d (counted from 0): found an empty label, wanted a "+
 					"class name", i)
 			}
-			if fault := names.Fault(name); fault != "" {
+			if fault := ClassFault(name); fault != "" {
 				return nil, fmt.Errorf("dataset: label %d (counted from 0): label %s %s", i, quote.Text(name),
 					fault)
 			}
@@ -263,7 +278,3 @@ func (d *Dataset) flushSubnormals() {
 		(*values)[k] = decimal.Flush(v, &d.Subnormals)
 	}
 }
-
-// ClassFault returns what a class name holds that CSV, JSON or a terminal would change or hide;
-// nothing of a good one.
-func ClassFault(name string) string { return names.Fault(name) }

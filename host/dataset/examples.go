@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -76,9 +75,25 @@ func (e Examples) Part(from, to int) Examples {
 
 // Pick returns the examples of e that which names, in that order, sharing nothing with it.
 func (e Examples) Pick(which []int) Examples {
-	p := e.shapeOf(which)
-	p.room()
-	e.pickInto(p, which)
+	const grain = 1 << 16 // values that it is worth a processor to copy
+	p := Examples{N: len(which), D: e.D}
+	if e.Sparse() {
+		p.Starts = make([]int64, 1, p.N+1)
+		for k, i := range which {
+			p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
+		}
+		p.Columns, p.Values = make([]int32, p.Starts[p.N]), make([]float32, p.Starts[p.N])
+	} else {
+		p.X = make([]float32, p.N*p.D, p.N*(p.D+1)) // with room for a bias, where it is prepared
+	}
+	parallel.Ranges(p.N, 1+grain/max(1, p.Size()/max(1, p.N)), func(from, to int) {
+		for k, i := range which[from:to] {
+			columns, values := e.Entries(i)
+			columnsOut, valuesOut := p.Entries(from + k)
+			copy(columnsOut, columns)
+			copy(valuesOut, values)
+		}
+	})
 	return p
 }
 
@@ -96,54 +111,6 @@ func (e Examples) Copy(which []int) (Examples, error) {
 		return Examples{}, err
 	}
 	return e.Pick(which), nil
-}
-
-// shapeOf returns shape and Starts of the picked examples.
-func (e Examples) shapeOf(which []int) Examples {
-	p := Examples{N: len(which), D: e.D}
-	if e.Sparse() {
-		p.Starts = make([]int64, 1, p.N+1)
-		for k, i := range which {
-			p.Starts = append(p.Starts, p.Starts[k]+e.Starts[i+1]-e.Starts[i])
-		}
-	}
-	return p
-}
-
-// room gives a shape its values, all 0.
-func (e *Examples) room() {
-	if e.Sparse() {
-		e.Columns, e.Values = make([]int32, e.Starts[e.N]), make([]float32, e.Starts[e.N])
-		return
-	}
-	e.X = make([]float32, e.N*e.D, e.N*(e.D+1)) // with room for a bias, where it is prepared
-}
-
-// part returns the columns, nil if dense, and values of examples from..to-1, sharing memory.
-func (e Examples) part(from, to int) (columns []int32, values []float32) {
-	if e.Sparse() {
-		first, last := e.Starts[from], e.Starts[to]
-		return e.Columns[first:last], e.Values[first:last]
-	}
-	return nil, e.X[from*e.D : to*e.D]
-}
-
-// put copies to part from..to-1.
-func (e Examples) put(from, to int, columns []int32, values []float32) {
-	c, v := e.part(from, to)
-	copy(c, columns)
-	copy(v, values)
-}
-
-// pickInto copies examples to p.
-func (e Examples) pickInto(p Examples, which []int) {
-	const grain = 1 << 16 // values that it is worth a processor to copy
-	parallel.Ranges(p.N, 1+grain/max(1, p.Size()/max(1, p.N)), func(from, to int) {
-		for k, i := range which[from:to] {
-			columns, values := e.part(i, i+1)
-			p.put(from+k, from+k+1, columns, values)
-		}
-	})
 }
 
 // Size returns the number of values in memory: N·D if dense.
@@ -210,7 +177,7 @@ func (e Examples) Compressed() Examples {
 	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{},
 		Values: []float32{}}
 	for i := range e.N {
-		s.Columns, s.Values = content.AppendStored(s.Columns, s.Values, e.Row(i))
+		s.Columns, s.Values = AppendStored(s.Columns, s.Values, e.Row(i))
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s

@@ -2,15 +2,23 @@ package dataset
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+	"sync/atomic"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Hash returns the SHA-256, in hexadecimal, of what the data say, free of how a
-// file wrote it and of how it is stored: dense and sparse, a CSV and a LIBSVM
-// copy, plain or packed, with other spellings of the same numbers, have the same
-// hash. Feature names, the place of the label column and Path do not enter. The
-// hashed bytes, every integer little-endian, are
+// Hash returns the SHA-256, in hexadecimal, of what the data say, whatever the file and the
+// storage: dense and sparse, a CSV and a LIBSVM copy, plain or packed, with other spellings of the
+// same numbers, have the same hash. Feature names, the place of the label column and Path do not
+// enter. The hashed bytes, every integer little-endian, are
 //
 //	"uma-gpu dataset 3\n"
 //	uint64 n, uint64 d
@@ -18,32 +26,130 @@ import (
 //	uint64 number of labels (n, or 0 without labels)
 //	per block of 1024 examples, the last of fewer, the 32 bytes of its own SHA-256
 //
-// and those of a block
+// and the hashed bytes of a block
 //
 //	per example, if there are labels, its label as uint32
 //	per example uint32 number m of values whose bits are not those of +0;
 //	            their columns, counted from 0, as uint32, left out if m = d;
 //	            their bits as uint32
 //
-// so that processors hash blocks at the same time. With Evidence it is the hash of that
-// and of theirs.
+// With Evidence it is the hash of this hash and the evidence.
 func (d *Dataset) Hash() string {
-	sum, _ := d.Content().Hash(context.Background()) // which does not end
-	if d.Evidence != nil {
-		return d.Evidence.hash(sum)
-	}
+	sum, _ := d.HashContext(context.Background()) // which does not end
 	return sum
 }
 
-// Content returns what is hashed and checked of d.
-func (d *Dataset) Content() *content.Data {
-	return &content.Data{N: d.N, D: d.D, Classes: d.Classes, Y: d.Y, Row: d.Entries}
+// hashRows is how many examples a block has.
+const hashRows = 1024
+
+// HashContext is Hash, or an error if ctx ends.
+func (d *Dataset) HashContext(ctx context.Context) (string, error) {
+	blocks := (d.N + hashRows - 1) / hashRows
+	sums := make([][sha256.Size]byte, blocks)
+	_, task := progress.Begin(ctx, progress.Work{Name: "hashing the data", Unit: "example",
+		Total: int64(d.N)})
+	defer task.End()
+	workers := parallel.Workers(blocks, 1)
+	hashers := make([]*hasher, workers)
+	var ended atomic.Bool
+	parallel.Share(workers, blocks, func(worker, k int) {
+		if ended.Load() || ctx.Err() != nil {
+			ended.Store(true)
+			return
+		}
+		if hashers[worker] == nil {
+			hashers[worker] = &hasher{Hash: sha256.New()}
+		}
+		from, to := k*hashRows, min((k+1)*hashRows, d.N)
+		hashers[worker].block(d, from, to, &sums[k])
+		task.Add(int64(to - from))
+	})
+	if ended.Load() {
+		return "", ctx.Err()
+	}
+	head := []byte("uma-gpu dataset 3\n")
+	for _, n := range []int{d.N, d.D, len(d.Classes)} {
+		head = binary.LittleEndian.AppendUint64(head, uint64(n))
+	}
+	for _, c := range d.Classes {
+		head = append(binary.LittleEndian.AppendUint64(head, uint64(len(c))), c...)
+	}
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64(head, uint64(len(d.Y)))) // to a hash, which takes all
+	for _, sum := range sums {
+		h.Write(sum[:])
+	}
+	sum := fmt.Sprintf("%x", h.Sum(nil))
+	if d.Evidence != nil {
+		sum = d.Evidence.hash(sum)
+	}
+	return sum, nil
 }
 
-// Is reports whether hash is that of d as read; of prepared examples it may not be known.
-func (d *Dataset) Is(hash string) bool {
-	if d.SHA256 == "" && d.Prepared == nil {
-		return hash == d.Hash()
+// hasher hashes blocks, and gathers small writes.
+type hasher struct {
+	hash.Hash
+	buffer  []byte
+	columns []int32 // of an example without its +0
+	values  []float32
+}
+
+// block writes the hash of examples from..to-1 to sum.
+func (h *hasher) block(d *Dataset, from, to int, sum *[sha256.Size]byte) {
+	h.Reset()
+	if d.Y != nil {
+		h.buffer = appendWords(h.buffer, d.Y[from:to])
 	}
-	return hash != "" && hash == d.SHA256
+	for i := from; i < to; i++ {
+		columns, values := h.stored(d.Entries(i))
+		h.buffer = binary.LittleEndian.AppendUint32(h.buffer, uint32(len(values)))
+		if len(values) < d.D {
+			h.buffer = appendWords(h.buffer, columns)
+		}
+		h.buffer = appendWords(h.buffer, values)
+		if len(h.buffer) >= 1<<16 || i == to-1 {
+			h.Write(h.buffer) // to a hash, which takes all
+			h.buffer = h.buffer[:0]
+		}
+	}
+	h.Sum(sum[:0])
+}
+
+// stored returns the columns and values other than +0 of an example.
+func (h *hasher) stored(columns []int32, values []float32) ([]int32, []float32) {
+	if !slices.ContainsFunc(values, isPlusZero) {
+		return columns, values
+	}
+	h.columns, h.values = h.columns[:0], h.values[:0]
+	if columns == nil {
+		h.columns, h.values = AppendStored(h.columns, h.values, values)
+		return h.columns, h.values
+	}
+	for k, v := range values {
+		if !isPlusZero(v) {
+			h.columns, h.values = append(h.columns, columns[k]), append(h.values, v)
+		}
+	}
+	return h.columns, h.values
+}
+
+// appendWords appends the bits of numbers.
+func appendWords[T int32 | float32](b []byte, list []T) []byte {
+	if mapped.LittleEndian {
+		return append(b, mapped.Bytes(list)...)
+	}
+	b, _ = binary.Append(b, binary.LittleEndian, list) // which knows the type
+	return b
+}
+
+func isPlusZero(v float32) bool { return math.Float32bits(v) == 0 }
+
+// AppendStored appends the columns and values of a dense row that are not +0.
+func AppendStored(columns []int32, values, row []float32) ([]int32, []float32) {
+	for j, v := range row {
+		if !isPlusZero(v) {
+			columns, values = append(columns, int32(j)), append(values, v)
+		}
+	}
+	return columns, values
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -28,7 +31,7 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 				d.Path, quote.List(wanted)))
 		return nil
 	}
-	at, fault := names.Match(d.Features, wanted)
+	at, fault := MatchNames(d.Features, wanted)
 	switch {
 	case fault != "":
 		return d.Errorf("%s", fault)
@@ -38,11 +41,11 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 		return d.Errorf("found examples prepared from the features %s, wanted %s in this order; take "+
 			"the original data", quote.List(d.Features), quote.List(wanted))
 	}
-	if note := names.ExtraNote(d.Features, wanted); note != "" {
+	if note := ExtraNote(d.Features, wanted); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
 	x, err := d.Examples.takeColumns(at)
-	d.Examples = x
+	d.Examples, d.ReadOnly = x, false
 	d.Features, d.Encoding, d.SHA256 = slices.Clone(wanted), nil, ""
 	return err
 }
@@ -93,4 +96,85 @@ func (e Examples) takeColumns(at []int) (Examples, error) {
 		p.Starts = append(p.Starts, int64(len(p.Values)))
 	}
 	return p, nil
+}
+
+// maxName is the most bytes of a class name: 65536 characters, which an .npz file holds.
+const maxName = 4 << 16
+
+// ClassFault returns what CSV, JSON or a terminal would change or hide of a class name; "" if
+// nothing.
+func ClassFault(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > maxName:
+		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
+	case !utf8.ValidString(name):
+		return "is not valid UTF-8"
+	case strings.Trim(name, " \t") != name:
+		return "begins or ends with a space"
+	case strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || r == '\ufeff'
+	}):
+		return "holds a control character or a byte order mark (is a quote not closed?)"
+	}
+	return ""
+}
+
+// byPosition ends the errors of matching by name.
+func byPosition() string {
+	return "; if only the names differ, match by position (" +
+		option.Named("match-features", "position") + ")"
+}
+
+// MatchNames returns the index in have of each name of want, nil if the lists are equal, or what
+// keeps them from being matched.
+func MatchNames(have, want []string) (at []int, fault string) {
+	if slices.Equal(have, want) {
+		return nil, ""
+	}
+	const twice = -1
+	place := make(map[string]int, len(have))
+	for j, name := range have {
+		if _, seen := place[name]; seen {
+			j = twice
+		}
+		place[name] = j
+	}
+	at = make([]int, 0, len(want))
+	asked := make(map[string]bool, len(want))
+	var missing []string
+	for _, name := range want {
+		if asked[name] {
+			return nil, fmt.Sprintf("several features wanted have the name %s, so that names do not tell "+
+				"them apart: found the features %s, wanted %s in this order%s", quote.Text(name),
+				quote.List(have),
+				quote.List(want), byPosition())
+		}
+		asked[name] = true
+		switch j, there := place[name]; {
+		case !there:
+			missing = append(missing, name)
+		case j == twice:
+			return nil, fmt.Sprintf("found several features named %s, wanted one; rename one of them",
+				quote.Text(name))
+		default:
+			at = append(at, j)
+		}
+	}
+	if missing != nil {
+		return nil, fmt.Sprintf("found the features %s, wanted also %s, %d of the %d that the model was "+
+			"trained on%s", quote.List(have), quote.List(missing), len(missing), len(want), byPosition())
+	}
+	return at, ""
+}
+
+// ExtraNote says which of have are not wanted, "" if all are.
+func ExtraNote(have, want []string) string {
+	wanted := lists.Set(want)
+	extra := lists.Keep(have, func(name string) bool { return !wanted[name] })
+	if extra == nil {
+		return ""
+	}
+	return "ignored are columns that the model does not know: " + quote.List(extra)
 }

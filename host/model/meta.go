@@ -320,16 +320,13 @@ func (m *Meta) checkText() error {
 	return nil
 }
 
-// TrainedOn reports whether d, as it was read, are the data that m was trained on, as far as
-// hashes tell. If they are, m names them by their Hash, which was another one in earlier versions.
+// TrainedOn reports whether d are the data that m was trained on, as far as hashes tell.
 func (m *Meta) TrainedOn(d *dataset.Dataset) bool {
-	if !d.Is(m.DataSHA256) {
-		return false
+	hash := d.SHA256
+	if hash == "" && d.Prepared == nil {
+		hash = d.Hash()
 	}
-	if m.DataSHA256 = d.SHA256; m.DataSHA256 == "" {
-		m.DataSHA256 = d.Hash()
-	}
-	return true
+	return hash != "" && hash == m.DataSHA256
 }
 
 func isHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }

@@ -106,3 +106,12 @@ func MeanError(n int, number func(i int) float64) (mean, deviation float64) {
 	mean /= count
 	return mean, math.Sqrt(max(0, squares/count-float64(mean*mean)) / count)
 }
+
+// Set returns the elements of list as a set.
+func Set[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, v := range list {
+		set[v] = true
+	}
+	return set
+}

@@ -1,17 +1,22 @@
 package features
 
 import (
+	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/prepared"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // Prepare fits the steps to d and prepares it, as PrepareBy does. Of a table, maps of columns are
 // fitted to its numbers alone: levels stay 0 or 1, and texts keep their weights.
 func Prepare(d *dataset.Dataset, s dataset.Steps, how ...dataset.Memory) error {
-	if d.Home != nil && d.Home.ReadOnly() && d.Prepared == nil {
-		if err := prepared.CheckRoom(d, s.String()); err != nil {
+	if d.ReadOnly && d.Prepared == nil {
+		if err := CheckRoom(d, s.String()); err != nil {
 			return err
 		}
 	}
@@ -67,14 +72,14 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
 	switch {
 	case d.Prepared != nil:
-		if why := prepared.Difference(p, d.Prepared); why != "" {
+		if why := difference(p, d.Prepared); why != "" {
 			return d.Errorf("found examples prepared otherwise than wanted: %s; take the original data", why)
 		}
 		return nil
 	case p.Steps == dataset.Steps{} && p.D == d.D:
 		// Apply would copy them and change nothing.
 	default:
-		if d.Home != nil && d.Home.ReadOnly() {
+		if d.ReadOnly {
 			how = slices.DeleteFunc(slices.Clone(how),
 				func(m dataset.Memory) bool { return m == dataset.InPlace })
 		}
@@ -82,8 +87,40 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 		if err != nil {
 			return d.Errorf("%w", err)
 		}
-		d.Examples = x
+		d.Examples, d.ReadOnly = x, false
 	}
 	d.Prepared = p
 	return nil
+}
+
+// difference says how p differs from other, "" if both give the same bits.
+func difference(p, other *dataset.Preparation) string {
+	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+	switch {
+	case p.Steps != other.Steps:
+		return fmt.Sprintf("by %s, wanted %s", other.Steps, p.Steps)
+	case p.D != other.D:
+		return fmt.Sprintf("from %d features, wanted %d", other.D, p.D)
+	case !slices.EqualFunc(p.A, other.A, same) || !slices.EqualFunc(p.B, other.B, same):
+		return fmt.Sprintf("%s was fitted to other data", p.Steps)
+	}
+	return ""
+}
+
+// CheckRoom returns an error with advice unless memory holds a copy of dense d prepared by steps.
+func CheckRoom(d *dataset.Dataset, steps string) error {
+	if d.Sparse() || steps == "none" {
+		return nil
+	}
+	if steps == "auto" {
+		steps = d.DefaultSteps()
+	}
+	err := memory.Check(memory.Product(d.N, d.D, 4),
+		fmt.Sprintf("a copy of %d examples × %d features that is prepared by %s", d.N, d.D, steps))
+	if err == nil {
+		return nil
+	}
+	return d.Errorf("%w; a file that is prepared already need not fit: convert it first (%s %s %s)",
+		err, option.Named("data", d.Path), option.Named("normalize", steps),
+		option.Named("out", strings.TrimSuffix(d.Path, filepath.Ext(d.Path))+".prepared.npz"))
 }

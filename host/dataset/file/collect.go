@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -42,7 +43,7 @@ type collector struct {
 
 	pile     pile            // the values, unless they lie in home
 	encoder  *encode.Encoder // makes marks of the cells of a table; nil if all are numbers
-	home     *mappedFile     // in which the only segment lies; nil if it is in memory
+	home     *mapped.File    // in which the only segment lies; nil if it is in memory
 	prepared *dataset.Preparation
 
 	notes    []string
@@ -243,7 +244,7 @@ func (c *collector) dataset() (d *dataset.Dataset, err error) {
 	d = &dataset.Dataset{Found: dataset.Found{Subnormals: c.pile.subnormals, Notes: c.notes,
 		SkippedAt: c.faults.skippedAt, SkippedErrs: c.faults.skippedErrs}, Source: c.source}
 	if c.home != nil {
-		d.Home = c.home
+		d.Home, d.ReadOnly = c.home, true
 	}
 	defer func() {
 		if err != nil {

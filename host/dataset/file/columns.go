@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/option"
@@ -172,7 +171,7 @@ func (c *columns) keepWanted(o Options, r *remarks) string {
 		return ""
 	}
 	have := c.featureNames()
-	if _, fault := names.Match(have, o.FeatureNames); fault != "" {
+	if _, fault := dataset.MatchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
 			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own ("+
 				option.Named("label-column")+")", c.label+1, quote.Printable(c.names[c.label]))
@@ -182,10 +181,10 @@ func (c *columns) keepWanted(o Options, r *remarks) string {
 	if slices.Equal(have, o.FeatureNames) {
 		return ""
 	}
-	if note := names.ExtraNote(have, o.FeatureNames); note != "" {
+	if note := dataset.ExtraNote(have, o.FeatureNames); note != "" {
 		r.note("%s", note)
 	}
-	wanted := names.Set(o.FeatureNames)
+	wanted := lists.Set(o.FeatureNames)
 	for j, name := range c.names {
 		if !wanted[name] {
 			c.leaveOut(j)
@@ -456,7 +455,7 @@ func (o Options) forTable(header []string) Options {
 	if e == nil {
 		return o
 	}
-	columns, there := e.ColumnNames(), names.Set(header)
+	columns, there := e.ColumnNames(), lists.Set(header)
 	has := func(wanted []string) bool {
 		return wanted != nil && !slices.ContainsFunc(wanted,
 			func(name string) bool { return !there[name] })

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -49,7 +48,7 @@ type labels struct {
 func newLabels(fixed []string, rules LabelRules) (*labels, error) {
 	l := &labels{fixed: fixed != nil, rules: rules, index: make(map[string]int32, len(fixed))}
 	for _, name := range fixed {
-		if fault := names.Fault(name); fault != "" {
+		if fault := dataset.ClassFault(name); fault != "" {
 			return nil, fmt.Errorf("dataset: given class name %s %s", quote.Text(name), fault)
 		}
 		if _, twice := l.index[name]; twice {
@@ -112,7 +111,7 @@ func (l *labels) class(name string) (k int32, fault string) {
 	if name == "" {
 		return 0, `found an empty label "", wanted a class name; label the example, or leave it out`
 	}
-	if fault := names.Fault(name); fault != "" {
+	if fault := dataset.ClassFault(name); fault != "" {
 		return 0, "label " + quote.Text(name) + " " + fault
 	}
 	if l.first {
@@ -318,7 +317,7 @@ type ids struct {
 // set takes the id of the next example, and returns what is wrong with it.
 func (s *ids) set(text []byte) string {
 	s.pending = string(decimal.Trim(text))
-	if fault := names.Fault(s.pending); fault != "" && s.pending != "" {
+	if fault := dataset.ClassFault(s.pending); fault != "" && s.pending != "" {
 		return "id " + quote.Text(s.pending) + " " + fault
 	}
 	return ""

@@ -8,31 +8,13 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // mapFrom is the size of a matrix, in bytes, from which it is mapped rather than read.
 var mapFrom int64 = 256 << 10
-
-// mappedFile is the Home of examples in a mapped file.
-type mappedFile struct {
-	raw   []byte
-	unmap func([]byte) error // nil if raw is on the Go heap
-}
-
-// Close unmaps the file.
-func (f *mappedFile) Close() error {
-	if f.unmap == nil {
-		return nil
-	}
-	store.Forget(f.raw)
-	return f.unmap(f.raw)
-}
-
-// ReadOnly is true.
-func (f *mappedFile) ReadOnly() bool { return true }
 
 // place is where the elements of a matrix lie in the file of a source.
 type place struct {
@@ -46,7 +28,7 @@ type place struct {
 // are bad.
 func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
-	if t.Kind != 'f' || t.Size != 4 || t.Big || !store.LittleEndian || size < mapFrom ||
+	if t.Kind != 'f' || t.Size != 4 || t.Big || !mapped.LittleEndian || size < mapFrom ||
 		c.many || c.block != nil ||
 		c.external != nil && len(c.external.bad) > 0 || !certain(c.src, r, n, d) {
 		return p, false
@@ -75,18 +57,15 @@ func certain(s *source, r io.Reader, n, d int) bool {
 // mapRows enters the n×d values at p as they lie in the file. Not ok: a value is not finite or
 // subnormal, or sparse storage is wanted, so the rows must be read.
 func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
-	raw, unmap, err := store.MapFile(c.src.file, int(c.src.size))
+	home, err := mapped.Open(c.src.file, int(c.src.size), c.src.path)
 	if err != nil {
 		return false, c.src.errorf("cannot map the file into memory: %w; copy it to a local disk",
 			osfile.Cause(err))
 	}
-	home := &mappedFile{raw, unmap}
-	if unmap != nil {
-		store.Remember(raw, c.src.path, false)
-	}
+	raw := home.Bytes
 	values := raw[p.offset : p.offset+memory.Product(n, d, 4)]
 	s := scan{finite: true}
-	err = store.Guard(func() error {
+	err = mapped.Guard(func() error {
 		if p.crc != nil {
 			s.crc = crc32.ChecksumIEEE(raw[p.start:p.offset])
 		}
@@ -110,7 +89,7 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 	}
 	c.home = home
 	c.pile.segments = append(c.pile.segments,
-		segment{rows: n, width: d, x: store.View[float32](values)})
+		segment{rows: n, width: d, x: mapped.View[float32](values)})
 	c.pile.stored += s.stored
 	return true, nil
 }
@@ -135,7 +114,7 @@ func (s *scan) values(ctx context.Context, raw []byte) error {
 		}
 		part := raw[at:min(at+most, len(raw))]
 		s.crc = crc32.Update(s.crc, crc32.IEEETable, part)
-		for _, v := range store.View[int32](part) {
+		for _, v := range mapped.View[int32](part) {
 			switch bits := uint32(v); bits & 0x7f800000 {
 			case 0x7f800000:
 				s.finite = false

@@ -73,7 +73,7 @@ func onDisk(t *testing.T, d *dataset.Dataset, o Options) *dataset.Dataset {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := mapped.Home.(*mappedFile); !ok {
+	if !mapped.ReadOnly {
 		t.Fatal("the matrix is not mapped")
 	}
 	t.Cleanup(func() {

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
-	"github.com/uma-gpu/uma-gpu/internal/store"
 )
 
 // described returns an .npz of a matrix, labels and their description.
@@ -36,9 +36,9 @@ func described(t *testing.T, x []float32, d int, y []int32, about any, method ui
 		}
 		w.Write(content)
 	}
-	add("X.npy", append(npyfile.Header("<f4", len(x)/d, d), store.Bytes(x)...))
+	add("X.npy", append(npyfile.Header("<f4", len(x)/d, d), mapped.Bytes(x)...))
 	if y != nil {
-		add("y.npy", append(npyfile.Header("<i4", len(y)), store.Bytes(y)...))
+		add("y.npy", append(npyfile.Header("<i4", len(y)), mapped.Bytes(y)...))
 	}
 	text, err := json.Marshal(about)
 	if err != nil {
@@ -70,7 +70,7 @@ func TestDescribed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, mapped := d.Home.(*mappedFile); mapped != (method == zip.Store && mapFrom == 0) {
+			if mapped := d.ReadOnly; mapped != (method == zip.Store && mapFrom == 0) {
 				t.Errorf("method %d, from %d: mapped %v", method, mapFrom, mapped)
 			}
 			if !slices.Equal(d.X, x) || !slices.Equal(d.Y, y) || !slices.Equal(d.Classes, about.Classes) ||
@@ -86,7 +86,7 @@ func TestDescribed(t *testing.T) {
 				t.Errorf("other classes: %v, %v", d, err)
 			}
 			d.Close()
-			if at := bytes.Index(raw, store.Bytes(x)); at >= 0 {
+			if at := bytes.Index(raw, mapped.Bytes(x)); at >= 0 {
 				raw[at] ^= 1
 				os.WriteFile(path, raw, 0o600)
 				if _, err := Read(t.Context(), path, Options{}); err == nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -131,7 +131,7 @@ func (p *pile) add(x []float32, width int) (kept bool) {
 		s.columns, s.values = make([]int32, 0, stored), make([]float32, 0, stored)
 		for i := range s.counts {
 			before := len(s.values)
-			s.columns, s.values = content.AppendStored(s.columns, s.values, x[i*width:(i+1)*width])
+			s.columns, s.values = dataset.AppendStored(s.columns, s.values, x[i*width:(i+1)*width])
 			s.counts[i] = int32(len(s.values) - before)
 		}
 	}
@@ -220,7 +220,7 @@ func (p *pile) sparse(n int) (starts []int64, columns []int32, values []float32)
 			columns, values = append(columns, s.columns...), append(values, s.values...)
 		} else {
 			for i := range s.rows {
-				columns, values = content.AppendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
+				columns, values = dataset.AppendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
 				starts = append(starts, int64(len(values)))
 			}
 		}

@@ -250,9 +250,7 @@ func (c *collector) finished(ctx context.Context) (*dataset.Dataset, error) {
 		}
 	}
 	if err == nil && d.Prepared == nil { // else the file says it
-		if d.SHA256, err = d.Content().Hash(ctx); err == nil && d.Evidence != nil {
-			d.SHA256 = d.Hash()
-		}
+		d.SHA256, err = d.HashContext(ctx)
 	}
 	if err != nil {
 		d.Close() // only read

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/names"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/option"
@@ -242,7 +241,7 @@ func (r *csvReader) namesWanted(fields []string) bool {
 	if r.c.o.FeatureNames == nil {
 		return false
 	}
-	there, words := names.Set(fields), false
+	there, words := lists.Set(fields), false
 	for _, name := range r.c.o.FeatureNames {
 		if !there[name] {
 			return false

@@ -187,10 +187,6 @@ func TestHashIsFreeOfStorage(t *testing.T) {
 	if got := d.Hash(); got != want {
 		t.Errorf("hash %s, wanted %s", got, want)
 	}
-	if !d.Is(want) || d.Is("") || d.Is(want[:63]+"f") {
-		t.Errorf("found %v, %v, %v, wanted this hash and no other", d.Is(want), d.Is(""),
-			d.Is(want[:63]+"f"))
-	}
 	d = &dataset.Dataset{Examples: dataset.Examples{N: 2500, D: 3}, Classes: d.Classes}
 	for i := range d.N {
 		d.X, d.Y = append(d.X, float32(i*7%5), float32((i*7+1)%5), float32((i*7+4)%5)), append(d.Y,

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/content"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -278,7 +277,7 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 		if d.Sparse() {
 			columns, values = d.SparseRow(i)
 		} else {
-			columns, values = content.AppendStored(columns[:0], values[:0], d.Row(i))
+			columns, values = dataset.AppendStored(columns[:0], values[:0], d.Row(i))
 		}
 		if d.Y != nil {
 			w.line = append(w.line, d.Classes[d.Y[i]]...)

@@ -140,9 +140,7 @@ func (a *archive) matrix(ctx context.Context, d *dataset.Dataset, rows func(dst 
 		if err != nil {
 			return err
 		}
-		return d.Content().EachBlock(ctx, rows, func(_ int, block []float32) error {
-			return npyfile.Write(w, block)
-		})
+		return writeRows(ctx, w, d, rows)
 	case !d.Sparse():
 		return a.array(matrixArray(d.Examples))
 	}
@@ -280,4 +278,28 @@ func appendFloats(b []byte, values []float32) []byte {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
 	}
 	return b
+}
+
+// writeRows writes the rows of d that rows makes, some at a time.
+func writeRows(ctx context.Context, w io.Writer, d *dataset.Dataset,
+	rows func(dst []float32, first int) error) error {
+	const values = 1 << 20 // at a time
+	most := min(d.N, max(1, values/d.D))
+	if err := memory.Check(memory.Product(most, d.D, 4), "some rows to write"); err != nil {
+		return err
+	}
+	block := make([]float32, most*d.D)
+	for first := 0; first < d.N; first += most {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := block[:min(most, d.N-first)*d.D]
+		if err := rows(part, first); err != nil {
+			return err
+		}
+		if err := npyfile.Write(w, part); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -147,9 +147,15 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 			}),
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),
+			grouped("Kernel functions", &cli.Command{
+				Name:  "kpca",
+				Usage: "kernel principal components by themselves",
+				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
+					kpca.NewTransform(kpca.Transform)},
+			}),
 			grouped("This machine and this program", devices.New(devices.Run), doctor.New(doctor.Run),
 				version.New(version.Run), completion.New(completion.Run), man.New(man.Run),
-				kpca.New(kpca.Fit, kpca.Transform), worker.New(execute, worker.Run))),
+				worker.New(execute, worker.Run))),
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {

@@ -139,7 +139,7 @@ func TestTrainKernelErrors(t *testing.T) {
 	}
 }
 
-// TestKPCA: what transform writes is what the basis says, on each device.
+// TestKPCA: what transform writes is what the basis says, with the labels where they fit.
 func TestKPCA(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
@@ -147,28 +147,34 @@ func TestKPCA(t *testing.T) {
 	stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
 		"--components", "7", "--basis", basis, "--json")
 	r := clitest.Decode[kpca.Report](t, stdout)
-	if r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 || len(r.Eigenvalues) != 7 ||
-		r.Kernel.Explained < 0.5 {
+	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
+		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
 		t.Errorf("found %+v", r)
 	}
+	if stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data,
+		"--components", "7", "--basis", basis); !strings.Contains(stdout,
+		"components  7 of 300 landmarks") {
+		t.Errorf("said %s", stdout)
+	}
 	var first []float32
-	for k, device := range map[bool][]string{true: {"cpu", "opencl"}, false: {"cpu"}}[gpu.Built] {
-		path := filepath.Join(dir, fmt.Sprintf("z%d.npy", k))
+	for _, out := range []string{"z.npy", "z.npz", "z.csv", "z.npy.gz"} {
+		path := filepath.Join(dir, out)
 		clitest.Succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
-			"--device", device)
-		d, err := file.Read(t.Context(), path, file.Options{NoLabels: true})
+			"--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
+		labels := !strings.Contains(out, ".npy")
+		d, err := file.Read(t.Context(), path, file.Options{NoLabels: !labels})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.N != 300 || d.D != 7 {
-			t.Errorf("%s: %d×%d", device, d.N, d.D)
+		if d.N != 300 || d.D != 7 || labels != (len(d.Classes) == 2) {
+			t.Errorf("%s: %d×%d, classes %v", out, d.N, d.D, d.Classes)
 		}
 		if first == nil {
 			first = d.X
 		}
 		for k := range first {
 			if d.X[k] != first[k] {
-				t.Fatalf("%s: value %d is %v, wanted %v", device, k, d.X[k], first[k])
+				t.Fatalf("%s: value %d is %v, wanted %v", out, k, d.X[k], first[k])
 			}
 		}
 	}
@@ -184,6 +190,8 @@ func TestKPCA(t *testing.T) {
 		{app.ExitUsage, "--basis missing", []string{"fit", "--data", data}},
 		{app.ExitUsage, "--basis --data", []string{"fit", "--data", data, "--basis", data}},
 		{app.ExitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
+		{app.ExitUsage, "z.parquet name", []string{"transform", "--basis", basis, "--data", test, "--out",
+			"z.parquet"}},
 		{app.ExitFailure, "basis.json", []string{"transform", "--basis", model, "--data", test, "--out",
 			out}},
 		{app.ExitFailure, "none.npz", []string{"transform", "--basis", "none.npz", "--data", test,

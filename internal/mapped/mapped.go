@@ -1,0 +1,192 @@
+// Package mapped maps files into memory: a file to read, and temporary files to write to.
+package mapped
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
+)
+
+// Element is a number of an array.
+type Element interface {
+	uint8 | uint16 | int32 | int64 | float32 | float64
+}
+
+// View returns the elements of raw, which is aligned to their size, sharing memory.
+func View[T Element](raw []byte) []T {
+	if len(raw) == 0 {
+		return []T{}
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))),
+		len(raw)/int(unsafe.Sizeof(*new(T))))
+}
+
+// Bytes is the inverse of View.
+func Bytes[T Element](list []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
+		len(list)*int(unsafe.Sizeof(*new(T))))
+}
+
+// LittleEndian reports whether this machine stores numbers in the byte order of the files.
+var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// File is a mapped file.
+type File struct {
+	Bytes []byte
+	path  string // for messages
+	heap  bool   // it was read, where files cannot be mapped
+}
+
+// Open maps the first size bytes of f, page-aligned, to be read until Close.
+func Open(f *os.File, size int, path string) (*File, error) {
+	raw, heap, err := mapFile(f, size)
+	if err != nil {
+		return nil, err
+	}
+	return remember(&File{raw, path, heap}), nil
+}
+
+// Close unmaps the file, unless a lost device may still read it in place. Twice is fine.
+func (m *File) Close() error {
+	raw := m.Bytes
+	if m.Bytes = nil; raw == nil || m.heap || memory.Held() {
+		return nil
+	}
+	open.Lock()
+	for k := range open.list {
+		if open.list[k].at == address(raw) {
+			open.list[k].closed = true
+		}
+	}
+	open.Unlock()
+	return unmap(raw)
+}
+
+// open lists the mapped files, with those closed lately: a fault has an address and no more, and
+// may be reported after what a panic deferred has closed the file.
+var open struct {
+	sync.Mutex
+	list []mapping
+}
+
+type mapping struct {
+	at, size uintptr
+	path     string
+	closed   bool
+}
+
+func address(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
+
+func remember(m *File) *File {
+	if m.heap {
+		return m
+	}
+	open.Lock()
+	defer open.Unlock()
+	const most = 64
+	at, size := address(m.Bytes), uintptr(len(m.Bytes))
+	open.list = slices.DeleteFunc(open.list, func(o mapping) bool {
+		return o.closed && (len(open.list) >= most || o.at < at+size && at < o.at+o.size)
+	})
+	open.list = append(open.list, mapping{at: at, size: size, path: m.path})
+	return m
+}
+
+// Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
+// f and package parallel's workers, no goroutine of f's own.
+func Guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if value := recover(); value != nil {
+			if err = faultError(value); err == nil {
+				panic(value)
+			}
+		}
+	}()
+	return f()
+}
+
+// faultError returns the error of a panic, nil unless a mapped file could not be read.
+func faultError(value any) error {
+	var fault interface {
+		error
+		Addr() uintptr // of runtime.Error, where memory cannot be read
+	}
+	if err, ok := value.(error); !ok || !errors.As(err, &fault) {
+		return nil
+	}
+	open.Lock()
+	defer open.Unlock()
+	for _, m := range open.list {
+		if at := fault.Addr() - m.at; at < m.size { // unsigned: an address before m is far beyond it
+			return fmt.Errorf("%s: the file cannot be read any more, at byte %d: it was shortened while it "+
+				"was in use, or its disk failed; copy it or convert the original data again", m.path, at)
+		}
+	}
+	return nil
+}
+
+// Scratch keeps arrays in mapped files without names, in $TMPDIR or /var/tmp, until Close.
+type Scratch struct {
+	path  string // of the data, for messages
+	files []*File
+}
+
+// NewScratch returns a Scratch for the data at path, or an error where no file can be mapped.
+func NewScratch(path string) (*Scratch, error) {
+	s := &Scratch{path: path}
+	_, err := Make[uint8](s, os.Getpagesize())
+	return s, err
+}
+
+// Make returns n elements of zero, on the heap if s is nil.
+func Make[T Element](s *Scratch, n int) ([]T, error) {
+	if s == nil || n == 0 {
+		return make([]T, n), nil
+	}
+	size := n * int(unsafe.Sizeof(*new(T)))
+	dir := os.Getenv("TMPDIR")
+	if dir == "" {
+		dir = "/var/tmp" // /tmp is often memory
+	}
+	raw, err := mapTemporary(dir, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with "+
+			"room for three times the features", s.path, dir, osfile.Cause(err))
+	}
+	s.files = append(s.files, remember(&File{Bytes: raw, path: "temporary file in " + dir}))
+	return View[T](raw), nil
+}
+
+// mapTemporary maps size bytes of zero of a new file without a name in dir.
+func mapTemporary(dir string, size int) ([]byte, error) {
+	f, err := os.CreateTemp(dir, ".uma-gpu-")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // the mapping stays
+	if err := errors.Join(os.Remove(f.Name()), f.Truncate(int64(size)), reserve(f, size)); err != nil {
+		return nil, err
+	}
+	return mapWritable(f, size)
+}
+
+// Close frees the arrays.
+func (s *Scratch) Close() error {
+	var errs []error
+	if s != nil {
+		for _, m := range s.files {
+			errs = append(errs, m.Close())
+		}
+		s.files = nil
+	}
+	return errors.Join(errs...)
+}

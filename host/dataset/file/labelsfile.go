@@ -139,119 +139,126 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 	return e, f.end()
 }
 
-// labelText reads labels from lines, or from one column of a CSV.
-type labelText struct {
-	record
-	*external
-	faults  *faults
-	columns columns
-	column  int // of the label
-}
-
+// readLabelText reads labels from lines, or from one column of a CSV.
 func readLabelText(s *source, o Options) (*external, error) {
 	e, f, err := newExternal(s.path, o)
 	if err != nil {
 		return nil, err
 	}
-	r := &labelText{record: record{src: s}, external: e, faults: f}
-	if err := r.read(o); err != nil {
+	none := fmt.Errorf("%s: found no label, wanted one per example", s.path)
+	r := columnReader{rec: record{src: s}}
+	switch err = r.start(strings.TrimSpace(o.LabelColumn), "the label column"); {
+	case err == io.EOF:
+		return nil, none
+	case err != nil:
 		return nil, err
 	}
-	if len(e.codes) == 0 {
-		return nil, fmt.Errorf("%s: found no label, wanted one per example", s.path)
+	// A word over whole numbers is taken for a header; were it a label, one would be missing.
+	var held func() error
+	for err == nil {
+		first := r.rec.line == r.line
+		fault, text := r.fault(), []byte(nil)
+		line, column := 0, 0
+		if fault == nil {
+			text = decimal.Trim(r.rec.field(r.at))
+			line, column = r.rec.place(r.at)
+		}
+		add := func() error {
+			if fault != nil {
+				return e.add(f, nil, "bad", func(string) error { return fault })
+			}
+			return e.add(f, text, "", func(fault string) error {
+				return s.errorAt(line, column, "%s: %s", r.columns.describe(r.at), fault)
+			})
+		}
+		isWord := fault == nil && !decimal.IsInteger(string(text))
+		if isWord && first {
+			text, held = bytes.Clone(text), add
+		} else {
+			if held != nil && isWord {
+				if err := held(); err != nil {
+					return nil, err
+				}
+			}
+			if fault == nil {
+				held = nil
+			}
+			if err := add(); err != nil {
+				return nil, err
+			}
+		}
+		err = r.rec.next()
+	}
+	switch {
+	case err != io.EOF:
+		return nil, f.fatal(err)
+	case held != nil:
+		if err := held(); err != nil {
+			return nil, err
+		}
+	case len(e.codes) == 0:
+		return nil, none
 	}
 	return e, f.end()
 }
 
-func (r *labelText) read(o Options) error {
-	err := r.next()
-	if err == io.EOF {
-		return nil
-	}
+// columnReader reads one column of a CSV.
+type columnReader struct {
+	rec     record
+	columns columns
+	at      int // the column
+	line    int // of the first record
+	header  bool
+}
+
+// start moves to the first record that is no header for sure, because column is a name in it. what
+// describes the column in errors.
+func (r *columnReader) start(column, what string) error {
+	err := r.rec.next()
 	if err == nil {
-		err = r.record.bad
+		err = r.rec.bad
 	}
 	if err != nil {
 		return err
 	}
-	r.split()
-	first := r.fields()
-	header, err := r.choose(first, o)
-	if err != nil {
-		return err
+	r.rec.split()
+	fields := r.rec.fields()
+	named, _ := findName(fields, column)
+	positional := column == "first" || column == "last" || decimal.IsInteger(column)
+	r.line, r.rec.usual, r.header = r.rec.line, len(fields), named >= 0 && !positional
+	r.columns = columns{role: make([]role, len(fields))}
+	fault := ""
+	switch {
+	case r.header:
+		r.columns.names = fields
+		r.at, fault = r.columns.find(column, what)
+	case positional:
+		r.at, fault = r.columns.find(column, what)
+	case column != "":
+		fault = fmt.Sprintf("found the columns %s, wanted one named %s as %s, or its position",
+			quote.List(fields), quote.Text(column), what)
+	case len(fields) > 1:
+		fault = fmt.Sprintf("found %d columns (%s), wanted to know which is %s; name it", len(fields),
+			quote.List(fields), what)
 	}
-	line := r.line
-	if header {
-		err = r.next()
+	if fault != "" {
+		return r.rec.src.errorAt(r.line, 0, "%s", fault)
 	}
-	// A word over whole numbers is taken for a header; were it a label, one would be missing.
-	var held func() error
-	for ; err == nil; err = r.next() {
-		fault := r.record.bad
-		if fault == nil {
-			r.split()
-		}
-		if fault == nil && len(r.ends) != len(first) {
-			fault = r.src.errorAt(r.line, r.record.column(len(first)),
-				"found %d fields, wanted %d as in line %d", len(r.ends), len(first), line)
-		}
-		if fault != nil {
-			if err := r.add(r.faults, nil, "bad", func(string) error { return fault }); err != nil {
-				return err
-			}
-			continue
-		}
-		text := decimal.Trim(r.field(r.column))
-		at, column := r.place(r.column)
-		add := func() error {
-			return r.add(r.faults, text, "", func(fault string) error {
-				return r.src.errorAt(at, column, "%s: %s", r.columns.describe(r.column), fault)
-			})
-		}
-		if r.line == line && !decimal.IsInteger(string(text)) {
-			text = bytes.Clone(text)
-			held = add
-			continue
-		}
-		if held != nil && !decimal.IsInteger(string(text)) {
-			if err := held(); err != nil {
-				return err
-			}
-		}
-		held = nil
-		if err := add(); err != nil {
-			return err
-		}
-	}
-	if err != io.EOF {
-		return r.faults.fatal(err)
-	}
-	if held != nil {
-		return held()
+	if r.header {
+		return r.rec.next()
 	}
 	return nil
 }
 
-// choose finds the label's column, and whether the first record is surely a header.
-func (r *labelText) choose(first []string, o Options) (header bool, err error) {
-	column := strings.TrimSpace(o.LabelColumn)
-	named, _ := findName(first, column)
-	header = named >= 0 && !decimal.IsInteger(column) && column != "first" && column != "last"
-	r.columns = columns{role: make([]role, len(first))}
-	if header {
-		r.columns.names = first
+// fault splits the current record and returns what is wrong with it.
+func (r *columnReader) fault() error {
+	if r.rec.bad != nil {
+		return r.rec.bad
 	}
-	switch {
-	case len(first) == 1 && (column == "" || column == "last" || column == "first"):
-		return header, nil
-	case column == "":
-		return header, r.src.errorAt(r.line, 0,
-			"found %d columns (%s), wanted to know which holds the label; name the label "+
-				"column", len(first), quote.List(first))
+	width := len(r.columns.role)
+	if r.rec.split(); len(r.rec.ends) != width {
+		return r.rec.src.errorAt(r.rec.line, r.rec.column(width),
+			"found %d fields, wanted %d as in line %d", len(r.rec.ends), width, r.line)
 	}
-	var fault string
-	if r.column, fault = r.columns.find(column, "the label column"); fault != "" {
-		return header, r.src.errorAt(r.line, 0, "%s", fault)
-	}
-	return header, nil
+	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // ReadTexts returns a text for each of n examples: a column of a CSV by name or position, or "" for
@@ -88,45 +87,20 @@ func readLines(s *source) (texts []string, err error) {
 	}
 }
 
-// readColumn reads one column of a CSV that has a header or not, of n examples, by its layout.
+// readColumn reads one column of a CSV of n examples; a first record too many is a header.
 func readColumn(s *source, l layout, column string, n int) (texts []string, err error) {
-	r := record{src: s, layout: l}
-	var c columns
-	at, first, header := 0, 0, false
-	for err = r.next(); err == nil; err = r.next() {
-		if r.bad != nil {
-			return nil, r.bad
+	r := columnReader{rec: record{src: s, layout: l}}
+	for err = r.start(column, "the column of texts"); err == nil; err = r.rec.next() {
+		if err := r.fault(); err != nil {
+			return nil, err
 		}
-		r.split()
-		if c.role == nil {
-			fields := r.fields()
-			named, _ := findName(fields, column)
-			c, first, r.usual = columns{role: make([]role, len(fields))}, r.line, len(fields)
-			if header = named >= 0; header {
-				c.names = fields
-			}
-			var fault string
-			if at, fault = c.find(column, "a column of texts"); fault != "" {
-				if !decimal.IsInteger(column) { // find speaks of headers only where it knows of one
-					fault = fmt.Sprintf("found the columns %s, wanted one named %s", quote.List(fields),
-						quote.Text(column))
-				}
-				return nil, s.errorAt(r.line, 0, "%s", fault)
-			}
-			if header {
-				continue
-			}
-		}
-		if len(r.ends) != len(c.role) {
-			return nil, s.errorAt(r.line, r.column(len(c.role)), "found %d fields, wanted %d as in line %d",
-				len(r.ends), len(c.role), first)
-		}
-		texts = append(texts, strings.ToValidUTF8(string(decimal.Trim(r.field(at))), "\uFFFD"))
+		texts = append(texts,
+			strings.ToValidUTF8(string(decimal.Trim(r.rec.field(r.at))), "\uFFFD"))
 	}
 	if err != io.EOF {
 		return nil, err
 	}
-	if !header && len(texts) == n+1 {
+	if !r.header && len(texts) == n+1 {
 		texts = texts[1:]
 	}
 	return texts, nil

@@ -124,7 +124,7 @@ penalty. Rivals get pixels divided by 255, other dense features standardised, as
 - Logistic, SGD, SVC (rbf), boosting: scikit-learn's LogisticRegression, SGDClassifier, SVC, HistGradientBoostingClassifier.
 - torch: Adam, 20 passes, that loss; a network has one layer of 256.
 
-Logistic, SGD, SVC, Nyström and boosting do not know C. The noise is pairwise or symmetric, 40 %; own is that of people:
+Logistic, SGD, SVC, Nyström and boosting do not know C. The noise is pairwise or symmetric, 40 %; own is noise of people:
 CIFAR-10N's worse labels, NoisyAG-News, and the votes on music_genre, with C from the right labels. Pairwise and symmetric
 noise of banana's two classes are the same. Text is learned by linear programs alone.
 

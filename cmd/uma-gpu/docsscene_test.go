@@ -45,12 +45,24 @@ printf 'true,cat,dog\ncat,90,10\ndog,20,80\n' >crosstab.csv
 awk 'BEGIN { print "id,text,x,y,label"
 	for (i = 1; i < 40; i++) print i ",text " i "," i % 7 "," i % 5 "," (i % 7 > 3 ? "up" : "down") }' >labelled.csv
 head -n 9 labelled.csv >few.csv
+cut -d, -f1-4 labelled.csv >many.csv
+awk 'BEGIN { print "x,y,weight,kind"
+	for (i = 0; i < 80; i++) print i % 7 "," i % 2 * 3 + i % 5 "," 1 + i % 2 "," (i % 2 ? "bad" : "good") }' >table.csv
+awk 'BEGIN { for (i = 0; i < 90; i++) print i % 7 "," i % 3 * 5 + i % 2 "," (i % 3 ? (i % 2 ? "a" : "b") : "c") }' >abc.csv
+awk -F, 'NR % 4 == 0 { $3 = -1 } { print $1 "," $2 "," $3 }' abc.csv >gaps.csv
+awk -F, '{ print $1 "," $2 "," $3 (NR % 3 ? "|" ($3 == "a" ? "b" : "a") : "") }' abc.csv >candidates.csv
+awk -F, '{ print $1 "," $2 "," ($3 == "a" ? "spam" : "") }' abc.csv >mails.csv
+awk -F, '{ print $1 "," $2 "," ($3 == "a" ? "b" : $3 == "b" ? "c" : "a") }' abc.csv >wrong.csv
 cut -d, -f1-4 labelled.csv >pool.csv
 
 uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma median --model mean.npz
 
 /usr/bin/python3 - <<'end'
 import gzip, numpy
+numpy.save("x.npy", numpy.random.default_rng(1).normal(size=(60, 4)).astype("f4"))
+numpy.save("y.npy", numpy.arange(60) % 2)
+numpy.save("w.npy", numpy.arange(60) % 3 + 1.0)
+numpy.save("p.npy", numpy.eye(2)[numpy.arange(60) % 2] * 0.8 + 0.1)
 numpy.savez("coef.npz", coef_=numpy.eye(3, 64), intercept_=numpy.zeros(3), classes_=numpy.arange(3))
 data = numpy.loadtxt("train.csv", delimiter=",").astype(numpy.uint8)
 for part in "train", "t10k":

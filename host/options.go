@@ -30,7 +30,7 @@ type Options struct {
 	// known. The caller closes the engine.
 	Open        func(Work) (*engine.Engine, error)
 	Learner     learners.Params  // uma.Defaults(), for instance; nil for the first of package catalog
-	Preparation string           // steps as dataset.ParseSteps takes them; "" for those of Prepare
+	Preparation string           // steps for dataset.ParseSteps; "" for the defaults of Prepare
 	Kernel      *fitting.Options // to be nonlinear in the features; nil to be linear
 	MaxSteps    int              // 0 for the learner's default, NoSteps for none
 	// Time is how long Train may take, from its call; 0 for no limit. When it is over, the step under
@@ -58,7 +58,7 @@ type Options struct {
 	// 0.
 	From *model.Model
 	// Resume is an unfinished training to continue: a checkpoint, or the model of a run that was
-	// interrupted or out of time; nil for none. The result is that of a training never interrupted.
+	// interrupted or out of time; nil for none. The result has the bits of a training without a break.
 	// Data and noise must be those with which it began. Learner, Weights and Seed must too, or have
 	// their zero values. MaxSteps and TemperatureFolds may differ.
 	Resume *model.Model
@@ -90,7 +90,7 @@ const (
 // Work is what a learner reads: the size of it decides which engine suits.
 type Work struct {
 	Data       *dataset.Dataset // prepared, and not mapped; not to be changed
-	Components int              // columns that the kernel map makes of them; 0 without a map
+	Components int              // columns after the kernel map; 0 without a map
 	Classes    int
 	Condition  float64 // number of the confusion matrix, 1 or more
 }
@@ -99,7 +99,7 @@ type Work struct {
 type Trained struct {
 	*model.Model
 	Run Result
-	// C⁻¹ of the given matrix; Run.Inverse is that of a learned one, if there is one
+	// C⁻¹ of the given matrix; Run.Inverse belongs to a learned one, if there is one
 	Given *confusion.Inverse
 	// Doubts speak against the confusion matrix or the result. Watch.Note has been told them.
 	Doubts []learners.Doubt
@@ -169,7 +169,7 @@ func (o *Options) checkOwnMap() error {
 const DefaultStepsKernel = "maxabs"
 
 // Prepare fits a preparation to raw data and puts the prepared features in the place of the raw
-// ones. steps are those of dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps, or for
+// ones. steps are read by dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps, or for
 // DefaultStepsKernel if dense data go to a kernel function. Data that were prepared before stay as
 // they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memory) error {

@@ -190,7 +190,7 @@ func (t *trainer) checkSame(base *model.Model) error {
 // Settings returns the options that repeat the training of m on n examples, such as a part of its
 // own, and the confusion matrix that it was given, nil for none. The caller adds Engine and Watch.
 // γ and the number of components are as they were found, and a training that began with another
-// model's weights begins with 0. Errors are those of catalog.Parse.
+// model's weights begins with 0. Errors come from catalog.Parse.
 func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	meta := &m.Meta
 	params, err := catalog.Parse(meta.Learner, meta.Parameters)

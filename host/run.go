@@ -77,7 +77,7 @@ type Result struct {
 // Snapshot is a run between two steps: the weights that its result would have, and the state to
 // resume it from. It shares no memory with the run.
 type Snapshot struct {
-	Kept           engine.Weights // those of the rule if the run ended here
+	Kept           engine.Weights // what the rule keeps if the run ends here
 	EstimatedError *float64       // of Kept, if it is known
 	model.State
 }

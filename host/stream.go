@@ -22,8 +22,8 @@ import (
 // learners.Last are errors.
 //
 // The model has no estimated error, no hash of the data and no temperature: these need a second
-// pass. Counts and EstimatedError of the result are those of predicting each example before
-// learning from it. If ctx is cancelled, TrainStream returns the model so far.
+// pass. Counts and EstimatedError of the result count predictions made before learning
+// from the example. If ctx is cancelled, TrainStream returns the model so far.
 func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
 	if err := checkStream(o); err != nil {
@@ -38,7 +38,7 @@ func TrainStream(ctx context.Context, s *file.Stream, noise *confusion.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	t.model.Meta.DataSHA256 = "" // it was that of the first block
+	t.model.Meta.DataSHA256 = "" // it belongs to the first block
 	if err := t.checkRowWise(); err != nil {
 		return nil, err
 	}

@@ -76,9 +76,9 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 	return scores, y, nil
 }
 
-// foldScores returns the scores of each fold of the examples by weights learned without it, as
-// those of r were with what r has searched for, in the unit of r's scores: weights of several runs
-// differ in length. A cancelled ctx ends it with ctx's error.
+// foldScores returns out-of-fold scores of the examples. Each fold is scored by weights learned
+// without it, with the penalty that r has found, and scaled to the unit of r's scores, since the
+// weights of several runs differ in length. A cancelled ctx ends it with ctx's error.
 func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
 ) (scores []float32, y []int32, err error) {
 	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.o.Seed, fold.Outer)

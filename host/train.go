@@ -148,8 +148,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	case o.From != nil && o.Resume != nil:
 		return nil, errors.New("train: got From and Resume, want one of them")
 	case (o.From != nil || o.Resume != nil) && (o.Kernel != nil || o.Preparation != ""):
-		return nil, errors.New("train: got Preparation or Kernel, want those of the model in From or " +
-			"Resume")
+		return nil, errors.New("train: got Preparation or Kernel, want neither: the model in From or " +
+			"Resume has them")
 	}
 	if err := learners.Check(o.Learner); err != nil {
 		return nil, fmt.Errorf("train: %w", err)

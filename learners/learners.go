@@ -17,8 +17,8 @@ import (
 // turns: Count for the first weights, Step, Count for the weights that Step has left, Step, …
 type Learner interface {
 	// Count returns how many examples w predicts as class p that have noisy label k, at [p*Q+k] of a
-	// table that becomes the caller's. changed lists the classes, each once, whose weights are not
-	// those of the last Count; all of them at the first. It does not write to w.
+	// table that becomes the caller's. changed lists the classes, each once, whose weights have
+	// changed since the last Count; all of them at the first. It does not write to w.
 	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
 	// Step improves w in place; the last Count was of this w. If ctx is cancelled a learner with long
@@ -42,7 +42,7 @@ type Learner interface {
 // Fitter is one run of an algorithm from its beginning to its end. Learners whose steps are all
 // alike are a Learner, and a loop over Step is their Fitter.
 type Fitter interface {
-	// Count is that of Learner.
+	// Count is as in Learner.
 	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
 
 	// Fit improves w in place until nothing is left to improve, and returns the doubts about the
@@ -54,7 +54,7 @@ type Fitter interface {
 	// Found returns what the run has found so far besides w.
 	Found() Found
 
-	// Save, Restore and Close are those of Learner. Save may be called in after, and when Fit has
+	// Save, Restore and Close are as in Learner. Save may be called in after, and when Fit has
 	// ended by an error of after or of ctx.
 	Save() ([]byte, error)
 	Restore(saved []byte) error
@@ -68,7 +68,7 @@ type Found struct {
 	// CompressionSet are the examples of a Compressor.
 	CompressionSet []int
 	// Settled are the parameters with the values found by searches, once Fit has ended well: for runs
-	// of other examples of the same kind, about as many. It is nil if there is nothing to search for.
+	// similar examples of similar number. It is nil if there is nothing to search for.
 	Settled Params
 }
 
@@ -216,13 +216,13 @@ type Definition struct {
 	Fit   func(*Problem) (Fitter, error)
 
 	// Stream, if not nil, begins a run of a single pass from the weights w, over examples that come
-	// once, one after another. p has no examples yet but their number of columns, that of X.
+	// once, one after another. p has no examples yet, but X has their number of columns.
 	// Parameters that need examples earlier, or again, are errors.
 	Stream func(p *Problem, w engine.Weights) (Stream, error)
 
 	// FitMap, if not nil, returns a kernel map of the learner's own, where others are given kernel
 	// principal components: a projection to p.Q numbers by kernel function f, fitted to the prepared
-	// examples and the noisy labels of p. Runs are then started on a Problem of what it makes of the
+	// examples and the noisy labels of p. Runs are then started on a Problem of the mapped
 	// examples, with OwnMap set. note is told what the user should know.
 	FitMap func(ctx context.Context, p *Problem, f kernel.Function, note func(string, ...any),
 	) (engine.Projection, error)

@@ -162,7 +162,7 @@ func (p Parameter) String() string {
 	return text
 }
 
-// Set changes the value to that of a text. Its error is a *ParameterError.
+// Set reads the value from a text. Its error is a *ParameterError.
 func (p Parameter) Set(text string) error {
 	if p.read(text, true) != nil {
 		return &ParameterError{Parameter: p.Name, Got: fmt.Sprintf("%.60q", text), Want: p.wanted()}

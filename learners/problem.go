@@ -22,12 +22,11 @@ type Problem struct {
 	Noise  *confusion.Matrix // of the labels; nil if they are right
 	Engine *engine.Engine    // on which to compute
 	Seed   uint64            // of all random choices
-	Bias   bool              // the last feature stands for a constant, on which no penalty is put
+	Bias   bool              // the last feature is a constant without a penalty
 
 	Mapped bool // X is what a kernel map made
 
-	// OwnMap says that X is what the map makes of the examples that the learner's FitMap fitted to
-	// them, Q columns.
+	// OwnMap says that X, of Q columns, was mapped by the learner's own FitMap.
 	OwnMap bool
 
 	// Annotations say who gave which label, and Y are the votes; nil if nobody knows.
@@ -88,8 +87,8 @@ func (p *Problem) TimeSpent() float64 {
 	return p.Spent()
 }
 
-// Inverse returns C⁻¹, which is computed once for all who ask; the identity if there is no noise.
-// Errors are those of confusion.Matrix.Invert, and memory.ErrBudget.
+// Inverse returns C⁻¹, computed once; the identity if there is no noise.
+// Errors come from confusion.Matrix.Invert, or are memory.ErrBudget.
 func (p *Problem) Inverse() (*confusion.Inverse, error) { return p.inverse()() }
 
 func (p *Problem) inverse() func() (*confusion.Inverse, error) {
@@ -114,7 +113,7 @@ func (p *Problem) inverse() func() (*confusion.Inverse, error) {
 }
 
 // LoadCells judges p, and returns the examples with their cells on the engine, which the caller
-// closes, and C⁻¹. Errors: those of Check, Inverse and Engine.LoadCells.
+// closes, and C⁻¹. Errors come from Check, Inverse and Engine.LoadCells.
 func (p *Problem) LoadCells() (*engine.Cells, *confusion.Inverse, error) {
 	if err := p.Check(); err != nil {
 		return nil, nil, err

@@ -28,7 +28,7 @@ func (s Start) String() string {
 
 // penalties are such that each has been the best on some set: weak ones let few classes of many
 // examples grow sharp, strong ones keep few examples from being learned by heart. curvedPenalty is
-// that of curved classes, which are no noise.
+// for curved classes, which are no noise.
 var penalties = []float64{1e-5, 1e-4, 1e-3}
 
 const curvedPenalty = 1e-5

@@ -45,8 +45,8 @@ const DefaultNoiseFolds = 5
 // surely is by how many standard errors an estimate has to be ahead of the identity.
 const surely = 2
 
-// looseFits is how much more of the loss fits may leave than those of a model, unless a tolerance
-// is given: it moves C by far less than its standard error.
+// looseFits multiplies the tolerance of the fits, unless one is given: it moves C by far less than
+// its standard error.
 const looseFits = 2
 
 // LeastClean is how many examples with a known class decide the contest of AutoNoise.
@@ -54,7 +54,7 @@ const LeastClean = 20
 
 // NoiseOptions of EstimateNoise.
 type NoiseOptions struct {
-	// Options are those of the trainings. Learner gives the probabilities of examples held out; nil
+	// Options are for the trainings. Learner gives the probabilities of examples held out; nil
 	// for softmax. JointLikelihood always takes softmax.
 	host.Options
 	Method NoiseMethod // "" for AutoNoise
@@ -264,7 +264,7 @@ func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, 
 	return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
 }
 
-// probabilities returns those of the noisy labels, of models that have not seen the example.
+// probabilities returns out-of-fold probabilities of the noisy labels.
 func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 	if e.held == nil {
 		held, err := Scores(ctx, e.data, nil, e.Options, e.Folds)

@@ -1,5 +1,4 @@
-// Package outoffold trains without each fold of the examples in turn, and returns the scores of
-// the fold and estimates of the confusion matrix from them.
+// Package outoffold computes out-of-fold scores, and estimates the confusion matrix from them.
 package outoffold
 
 import (
@@ -24,14 +23,14 @@ import (
 // leastSettled is from how many examples on one fold's search is good enough for all.
 const leastSettled = 2000
 
-// Scores returns the scores of each example by a model that host.Train makes of the other folds:
-// its preparation and its kernel map have not seen the example either. What the first training has
-// searched for, such as a penalty, is that of all from leastSettled examples on. Each fold has its
-// share of every noisy label. data is only read; o.Seed draws the folds, and goes to each training.
+// Scores returns out-of-fold scores: each example is scored by a model trained on the other folds,
+// whose preparation and kernel map have not seen the example either. From leastSettled examples on,
+// all trainings use the penalty that the first has found. Each fold has its share of every noisy
+// label. data is only read; o.Seed draws the folds and seeds each training.
 //
 // o's From, Resume, Checkpoint and HoldOut must be empty. Each training is a Trial. Only the Note
 // of o's Watch is called. The result has the same bits on every engine and any number of
-// processors. A cancelled ctx ends it with ctx's error; other errors are those of host.Train.
+// processors. A cancelled ctx ends it with ctx's error; other errors come from host.Train.
 //
 // With o.Annotations the labels are the annotators' votes, and each training learns their noise.
 // Folds then have their shares of data's labels, if data has labels.

@@ -52,8 +52,8 @@ const (
 
 // labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
 // class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if nobody
-// knows who gave which label. Here the probabilities of the true classes are those of models that
-// have not seen the example.
+// knows who gave which label. Here the probabilities of the true classes are
+// out-of-fold.
 type labelNoise struct {
 	q      int
 	labels *crowd.Annotations
@@ -96,7 +96,7 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 		}
 	}
 	if !n.crowd {
-		// One label of each example: that of example i is at place i.
+		// One label for each example, at the place of the example.
 		n.labels = &crowd.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
 			By: make([]int32, len(n.y)), Label: n.y}
 	}
@@ -272,7 +272,7 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 	return e
 }
 
-// aim makes the targets of l those of the matrices as they are learned so far.
+// aim sets the targets and the evidence of l from the matrices learned so far.
 func (n *labelNoise) aim(l *labels) {
 	l.evidence, l.perExample = n.evidence(n.state.Matrices), n.crowd
 	l.targets = engine.Targets{Values: l.evidence, Row: l.y}

@@ -16,7 +16,7 @@ import (
 )
 
 // The information of up to alwaysFactored features is a whole matrix, which takes d³/6
-// multiplications to factor; that of more than mostFactored is the diagonal.
+// multiplications to factor; above mostFactored only the diagonal is kept.
 const (
 	alwaysFactored = 512
 	mostFactored   = 2048
@@ -226,7 +226,7 @@ const probes = 8
 // near is how far the λ of a factor may be from the one that is asked for.
 const near = 4
 
-// penalise makes P that of a penalty λ, and factors it: exactly, or only if it is not near.
+// penalise computes P for a penalty λ and factors it; unless exactly, that of a near λ is kept.
 func (c *curvature) penalise(lambda float64, exactly bool) {
 	if c.factor != nil && (lambda == c.lambda ||
 		!exactly && lambda <= near*c.lambda && c.lambda <= near*lambda) {
@@ -272,10 +272,10 @@ func (c *curvature) chance(n float64, q int) float64 { return c.freedom * float6
 // panel is how many columns of a factor are made before the rows below take them in.
 const panel = 64
 
-// factorise makes of the lower triangle of a symmetric matrix, d×d row-major, its Cholesky
+// factorise replaces the lower triangle of a symmetric matrix, d×d row-major, by its Cholesky
 // factor. A pivot that rounding has made negative becomes tiny.
 func factorise(a []float64, d int) {
-	// columns makes columns from..to-1 of row i those of the factor.
+	// columns computes columns from..to-1 of row i of the factor.
 	columns := func(i, from, to int) {
 		row := a[i*d : (i+1)*d]
 		to = min(to, i+1)
@@ -314,8 +314,8 @@ func factorise(a []float64, d int) {
 	}
 }
 
-// gain returns the decrease of the loss that is left where a minimiser is, twice. It is that of its
-// next direction, unless that begins from the gradient.
+// gain returns twice the decrease of the loss that a minimiser expects: along its next direction,
+// unless that begins from the gradient.
 func (c *curvature) gain(m *minimiser) float64 {
 	g := m.now.grad
 	if c.whole() {

@@ -127,7 +127,7 @@ func expectMaximise(ctx context.Context, r *run, lambda float64, w []float32) ([
 	return mean(s.W), nil
 }
 
-// emRound makes a round of EM after those of s.
+// emRound makes the next round of EM.
 func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds, error) {
 	g.targets, g.lambda, g.share = r.labels.targets, s.Lambda, r.Tolerance
 	switch {

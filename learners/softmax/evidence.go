@@ -8,7 +8,7 @@ import (
 )
 
 // What is known of an example may be a set of candidate classes S, or a distribution f over
-// classes, through C if there is one. Of a set the loss is that of annotators, by the likelihood of
+// classes, through C if there is one. The loss of a set is, as for annotators, by the likelihood of
 // each class t,
 //
 //	-log Σ_t p_t Σ_{k in S} C[k][t],
@@ -75,7 +75,7 @@ func logsOf(known []float32, c []float64, q int) []float32 {
 	return logRows(likely, q)
 }
 
-// mixed returns rows of values, those of labels, in the shares that are known: n×Q.
+// mixed returns, for each example, the mean of the rows of values of its labels: n×Q.
 func mixed(known, values []float32, q int) []float32 {
 	all := make([]float32, len(known))
 	for i := range len(known) / q {
@@ -119,8 +119,8 @@ func counts(problem *learners.Problem) []float64 {
 	return counts
 }
 
-// blend makes of the probabilities p of an example the posterior of its class: the mean of those
-// of each label k, f_k of each.
+// blend turns the probabilities p of an example into the posterior of its class: the mean over
+// labels k, weighted by f_k, of the posteriors given k.
 func blend(p, f []float32, c []float64) {
 	q := len(p)
 	sums := make([]float64, q)

@@ -110,7 +110,7 @@ func (s *solver) fit(ctx context.Context, g goal, w []float32, each func(point) 
 	return m.now.w, nil
 }
 
-// aim makes the loss that of the goal.
+// aim sets targets and weights for a goal.
 func (s *solver) aim(g goal) error {
 	var use func(i int) bool
 	if g.held != nil {

@@ -104,7 +104,7 @@ func (m *minimiser) learn(next point) {
 	m.pairs = append(m.pairs, p)
 }
 
-// direction returns -H·gradient, H the inverse Hessian that the pairs make of a multiple of P⁻¹
+// direction returns -H·gradient, H the inverse Hessian from the pairs and a multiple of P⁻¹
 // (Algorithm 7.4).
 func (m *minimiser) direction() []float64 {
 	if m.next != nil {
@@ -147,7 +147,7 @@ func (m *minimiser) renew() {
 }
 
 // grain is how many values are worth a processor, and how many a sum adds up before it adds
-// the result to the total: the cuts are those of the values alone.
+// the result to the total: cuts depend on the number of values alone.
 const grain = 1 << 14
 
 // total returns the sum of what f returns of consecutive ranges of 0..n-1, which it may be asked

@@ -35,8 +35,7 @@ func newLoss(eval *engine.Evaluator, bias bool) *loss {
 	}
 }
 
-// aim makes it the loss of other targets; weights are those of t where use says so, else 0.
-// A nil use is true of all.
+// aim sets the targets. Examples for which use returns false get weight 0; a nil use keeps all.
 func (l *loss) aim(t engine.Targets, n int, use func(i int) bool) error {
 	l.answer, l.total = nil, 0
 	if use != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// memo keeps what the finished parts of a run have found, in the order in which they ended. A
-// part's key begins with that of the part it belongs to, and a slash.
+// memo keeps what the finished parts of a run have found, in the order in which they ended. The
+// key of a part of another part begins with the key of the whole and a slash.
 type memo struct {
 	Parts []part
 	Last  string // the key of the part that ended last

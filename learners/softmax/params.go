@@ -11,7 +11,7 @@ import (
 
 // Corrections: what is done about wrong labels.
 const (
-	Forward  = "forward"  // C times the probabilities should be those of the noisy labels
+	Forward  = "forward"  // C turns probabilities into probabilities of noisy labels
 	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
 	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
 	None     = "none"     // labels count as right
@@ -68,7 +68,7 @@ type Params struct {
 	L2           Penalty
 	ClassWeights learners.ClassWeights
 	Rounds       int     // of EM; ≥ 1
-	Folds        int     // of EM; 2 to 100, or less for as many as do
+	Folds        int     // of EM; 2 to 100, or less for the default
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64 // what they may leave of the loss, as a share of what chance decides; ≥ 0
 
@@ -86,7 +86,7 @@ func Defaults() *Params {
 // NoiseOnly are the parameters of a run that ends when it has learned C, and leaves weights aside.
 type NoiseOnly struct {
 	Params
-	// Penalty is λ in units of the mean squared length of an example; 0 for that of Params.
+	// Penalty is λ in units of the mean squared length of an example; 0 for the one of Params.
 	Penalty float64
 }
 
@@ -143,7 +143,7 @@ func (p *Params) Definition() *learners.Definition {
 func (p *Params) parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
-			Forward, "C turns probabilities into those of noisy labels",
+			Forward, "C turns probabilities into probabilities of noisy labels",
 			EM, "rounds of soft labels, each from C and a model that has not seen the example",
 			Backward, "C⁻¹ weights the losses",
 			None, "labels count as right"),
@@ -187,7 +187,7 @@ func (p *Params) checkLearning(what string) error {
 	}
 	if p.ClassWeights != learners.Equal {
 		return p.wrong("class_weights", fmt.Sprintf("%s with %s", p.ClassWeights, what),
-			"equal, since wrong labels are learned from as many of each class as there are")
+			"equal: wrong labels are learned from examples that count alike")
 	}
 	return nil
 }

@@ -247,7 +247,7 @@ func (r *run) doubts() []learners.Doubt {
 	switch {
 	case r.stage != fitting && r.stage != done:
 		return base.EndInDoubt("allow more steps, or give a penalty",
-			"softmax: ended in %s: the weights are those of a trial and not a result", r.stage)
+			"softmax: ended in %s: the weights belong to a trial and are no result", r.stage)
 	case r.cut:
 		return base.EndInDoubt("allow more time, or give a penalty",
 			"softmax: time was short, so the penalty %.3g is a guess or the best of few, or rounds of "+

@@ -11,7 +11,7 @@ import (
 )
 
 // Ridge regression of the labels, as 0 and 1 for each class, is a rival of the fits by likelihood
-// where a kernel maps the features and C is known. C⁻¹ times its weights are those of the true
+// where a kernel maps the features and C is known. C⁻¹ turns its weights into weights of the true
 // classes. It is ahead where wrong labels are spread over many classes, and behind where one class
 // takes most of them.
 //
@@ -129,7 +129,7 @@ func judgeRidge(r *run, held []int, w []float64, fold int,
 	return loss, missed, count, err
 }
 
-// ridgeWeights returns those of the true classes from those of the labels.
+// ridgeWeights turns weights of the labels into weights of the true classes.
 func ridgeWeights(r *run, w []float64) ([]float32, error) {
 	inverse, err := r.problem.Inverse()
 	if err != nil {
@@ -151,7 +151,7 @@ func ridgeWeights(r *run, w []float64) ([]float32, error) {
 
 // ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
 // goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
-// curvature of the fits, whose information is that of the examples.
+// curvature of the fits.
 func ridge(ctx context.Context, r *run, held []int, lambda float64, without int, w []float64,
 ) ([]float64, error) {
 	q, d, n := r.problem.Q, r.problem.X.D, r.problem.X.N

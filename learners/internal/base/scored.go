@@ -146,7 +146,7 @@ func Pack(values ...any) (state []byte, err error) {
 	return Seal(state), nil
 }
 
-// Seal returns a state with its SHA-256 behind it.
+// Seal returns a state followed by its SHA-256.
 func Seal(state []byte) []byte {
 	sum := sha256.Sum256(state)
 	return append(state, sum[:]...)

@@ -30,13 +30,13 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Description: `Cuts the examples in --folds parts. Each part is judged by a training on all others, which fits
 preparation and kernel anew. Prints the mean over the parts of each measure and its standard error.
 --tables adds what eval --tables prints, of all examples. With --confusion, by which the labels are noisy, the
-measures are corrected: they are those of right labels.
+measures are corrected: they estimate what right labels would show.
 
 --annotators takes labels of several people. The trainings learn from all of them. They are judged by
 the consensus that confusion estimate --annotators finds, and by its matrix.
 
---try "FLAGS", given several times, compares configurations on the same parts: FLAGS are those of
-train for the learner, the kernel and the preparation, and are added to those of cv. They are ranked
+--try "FLAGS", given several times, compares configurations on the same parts. FLAGS are flags
+of train for the learner, the kernel and the preparation, added to the flags of cv. They are ranked
 by the mean log-loss of the examples held out, corrected if there is a C. The column behind is the
 distance from the best, ± twice its standard error, example by example. A * marks configurations
 that these labels do not tell from the best. With --confusion none in FLAGS a training takes the
@@ -120,7 +120,7 @@ func (r *Report) text(w io.Writer, all bool) error {
 	return r.Print(w, true)
 }
 
-// measureNames are those of measures for people.
+// measureNames turns names of measures into text for people.
 var measureNames = strings.NewReplacer("log_loss", "log-loss", "_f1", " F1", "_", " ")
 
 // judge judges all examples, and each fold of them.

@@ -53,11 +53,11 @@ type configuration struct {
 	flags string
 }
 
-// noConfusion, as the file of --confusion in a --try, stands for none.
+// noConfusion, as --confusion of a --try, means no matrix.
 const noConfusion = "none"
 
-// configurations returns those of --try. Each adds its flags to the flags of learner, kernel and
-// preparation that cv is given itself.
+// configurations parses --try. Each adds its flags to those of cv for learner, kernel and
+// preparation.
 func (o *Options) configurations() (all []*configuration, err error) {
 	for _, flags := range o.Try.Value() {
 		c := &configuration{flags: flags}

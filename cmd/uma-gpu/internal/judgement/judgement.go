@@ -127,7 +127,7 @@ func (t *Tables) Wanted(o *app.Common) bool { return t.All || o.Given("axes") }
 func BelowZero(table [][]float64) string {
 	for _, row := range table {
 		if len(row) > 0 && slices.Min(row) < 0 {
-			return "; 0 also stands for estimates below it"
+			return "; estimates below 0 are shown as 0"
 		}
 	}
 	return ""
@@ -215,7 +215,7 @@ func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []stri
 }
 
 // EstimateText prints an estimated share with its interval, as far as both can be: from 0 to 1. One
-// whose whole interval cannot be is unknown, and "-" stands for none.
+// whose whole interval cannot be is unknown; "-" means no estimate.
 func EstimateText(e *metric.Estimate) string {
 	switch {
 	case e == nil:
@@ -227,7 +227,7 @@ func EstimateText(e *metric.Estimate) string {
 	return fmt.Sprintf("%.4f (%.4f to %.4f)", share(e.Value), share(e.Low), share(e.High))
 }
 
-// ShareText prints a share that there may be none of.
+// ShareText prints a share; "-" if it is nil.
 func ShareText(share *float64) string {
 	if share == nil {
 		return "-"

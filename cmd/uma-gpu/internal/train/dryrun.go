@@ -149,7 +149,7 @@ func (o *Options) planKernel(d *dataset.Dataset) error {
 	case k.Coordinates:
 		count, components = landmarks, "their coordinates"
 	case k.Components == 0:
-		components = fmt.Sprintf("components: as many as have %v of the variance", k.Variance)
+		components = fmt.Sprintf("components: enough for %v of the variance", k.Variance)
 	}
 	r := o.kernelPlan(d, landmarks, count, plan)
 	return o.printKernel(r, func(row app.Row) {

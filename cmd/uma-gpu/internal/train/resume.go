@@ -77,7 +77,7 @@ func (o *Options) begin() (_ learners.Params, err error) {
 	return params, nil
 }
 
-// asBegun compares the flags with those of the training to go on with, as far as its model tells
+// asBegun compares the flags with the training to go on with, as far as its model records
 // them: not what γ, or the number of components, was found by. The seed becomes that training's.
 func (o *Options) asBegun() error {
 	m, t := o.Train.Resume, &o.Train

@@ -29,7 +29,7 @@ import (
 
 type Options struct {
 	training.Options
-	Match    app.Model // features, by those of From or Resume
+	Match    app.Model // features, with From or Resume
 	Model    string
 	Every    string // between checkpoints
 	Time     time.Duration
@@ -69,7 +69,7 @@ of workers that --trust names are right, and tell how the others err.
 does, by their noisy labels through C. cv judges by all examples, with one training for each fold.
 
 --stream sees each example once and keeps none, so memory does not grow with their number. It takes
-an online learner and a preparation without statistics (--normalize bias,l2), or that of --from.
+an online learner and a preparation without statistics (--normalize bias,l2), or --from.
 
 A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
 same as doubts, with a code, a text and an advice. --history writes the estimated error after each
@@ -282,7 +282,7 @@ func (o *Options) checkReports() error {
 			return err
 		}
 		if o.Stream {
-			return app.Usage("--history goes not with --stream, which is one step")
+			return app.Usage("--history cannot be combined with --stream, which is one step")
 		}
 	}
 	if o.Page == "" {
@@ -303,7 +303,7 @@ func (o *Options) checkReports() error {
 		return app.Usage("--report wants to read the data twice, and standard input can be read once; " +
 			"write it to a file")
 	case o.Stream || o.Annotators != "":
-		return app.Usage("--report goes neither with --stream nor with --annotators; give report a " +
+		return app.Usage("--report cannot be combined with --stream or --annotators; give report a " +
 			"model and data with labels")
 	case o.Model != "" && app.SamePlace(o.In, numbers, o.Model):
 		return app.Usage("--report writes its numbers to %s, which is --model", numbers)

@@ -48,7 +48,7 @@ func (o *Options) EvidenceFlags() []cli.Flag {
 		app.Text(&o.Data.Between, "candidates", "",
 			"labels may have several candidate classes, with this `MARK` between, such as |"),
 		app.Text(&o.Data.UnknownLabel, "unknown-label", "",
-			"the label `TEXT` stands for none, such as -1, as an empty one does"),
+			"the label `TEXT` means no label, such as -1, as an empty one does"),
 		app.Text(&e.Positive, "positive-unlabelled", "",
 			"only `CLASS` is a label: other examples, or those without one, are of any class"),
 		app.Switch(&e.Complementary, "complementary",
@@ -77,7 +77,8 @@ func (o *Options) checkEvidence() error {
 	}
 	if noise := given("confusion", "learn-confusion"); len(noise) > 0 &&
 		(e.Positive != "" || e.Complementary) {
-		return app.Usage("%s goes not with %s, which has a confusion matrix of its own", noise[0], all[0])
+		return app.Usage("%s cannot be combined with %s, which has a confusion matrix of its own", noise[0],
+			all[0])
 	}
 	o.Read.Unlabelled = !o.Read.NoLabels
 	if e.Positive != "" {
@@ -188,7 +189,7 @@ func (o *Options) readNumbers(ctx context.Context, d *dataset.Dataset, path stri
 ) (*dataset.Dataset, error) {
 	if len(d.SkippedAt) > 0 {
 		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
-			"together; mend the data", path, len(d.SkippedAt), d.Path)
+			"together; correct the data", path, len(d.SkippedAt), d.Path)
 	}
 	read := file.Options{NoLabels: true, Storage: "dense", Stdin: o.In}
 	if width == 1 {
@@ -253,7 +254,7 @@ func (o *Options) ModeNoise(ctx context.Context, d *dataset.Dataset) (_ *confusi
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Path, err)
 		}
-		o.Notes.Say("confusion matrix: that of labels that name a wrong class")
+		o.Notes.Say("confusion matrix: for labels that name a wrong class")
 		return m, nil
 	case e.Positive == "":
 		return nil, nil

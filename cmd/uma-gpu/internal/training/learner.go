@@ -21,9 +21,8 @@ type Learner struct {
 	common *app.Common
 }
 
-// Flags returns the flags but for those of other meaning in a command, which leave a parameter at
-// its default. The flags of the usual learner are shown. The command learners
-// tells those of others.
+// Flags returns the flags of all learners, without those that mean something else in a command.
+// Help shows the flags of the default learner; the command learners lists the others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	return l.flags(o, catalog.All(), without)
 }
@@ -95,7 +94,7 @@ func Find(flag, name string) (*learners.Definition, error) {
 	return nil, app.Usage("%v", err)
 }
 
-// names are those of all learners that have all these flags.
+// names returns the learners that have all these flags.
 func names(flags ...string) (all []string) {
 	for _, d := range catalog.All() {
 		own := d.New()
@@ -164,7 +163,7 @@ func setParameter(p learners.Parameter, text string) error {
 	return p.Set(text)
 }
 
-// AsBegun compares the value of a flag that is given again with that of the training to go on with.
+// AsBegun compares a flag that is given again with the training to go on with.
 func AsBegun(flag string, now, then any) error {
 	if now == then {
 		return nil

@@ -54,7 +54,7 @@ func (h *History) Step(step int, estimatedError float64, w engine.Weights) {
 
 // HoldOut judges the weights that were kept by examples that the training has not seen, and forgets
 // them. inverse is the C⁻¹ of the labels of held. m is the model of the training: its preparation,
-// unless held is prepared, and its map are applied to held. Errors are those of the engine.
+// unless held is prepared, and its map are applied to held. Errors come from the engine.
 func (h *History) HoldOut(ctx context.Context, e *engine.Engine, m *model.Model,
 	held *dataset.Dataset, inverse *confusion.Inverse) (err error) {
 	if len(h.kept) == 0 {

@@ -38,7 +38,7 @@ type Options struct {
 	NeedLabels bool // an example without a label is a bad one
 
 	Train host.Options // Check completes it
-	// What Check makes of the others.
+	// Set by Check.
 	Read      file.Options
 	inversion string
 }
@@ -88,7 +88,7 @@ func (o *Options) UsualFlags() []cli.Flag {
 	return app.Flags(o.Learner.UsualFlags(&o.Common), o.stepsFlag(), o.SeedFlag())
 }
 
-// FoldFlags returns these flags and that of the parts to hold out.
+// FoldFlags returns these flags and --folds.
 func (o *Options) FoldFlags() []cli.Flag { return app.Flags(o.UsualFlags(), o.FoldFlag()) }
 
 func (o *Options) stepsFlag() cli.Flag {
@@ -212,7 +212,7 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 		return m, nil
 	}
 	if r := o.Train.Resume; r != nil && r.Confusion != nil {
-		o.Notes.Say("confusion matrix: that of the training to go on with")
+		o.Notes.Say("confusion matrix: from the training to go on with")
 		return &confusion.Matrix{Classes: classes, P: r.Confusion, Inversion: r.Meta.Inverse}, nil
 	}
 	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")

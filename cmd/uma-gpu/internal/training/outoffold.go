@@ -27,7 +27,7 @@ type OutOfFold struct {
 }
 
 // OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
-// annotators become their consensus, and C that of it.
+// annotators become their consensus, with its C.
 func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 	f, err := o.ReadFolded(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o *Options) Failure(ctx context.Context, err error) error {
 	return app.Failure(ctx, file, err)
 }
 
-// Probabilities returns those of the examples, nil if the models have none.
+// Probabilities returns out-of-fold probabilities; nil if the models have none.
 func (f *OutOfFold) Probabilities() ([]float32, error) {
 	p, err := f.Held.Probabilities()
 	if errors.Is(err, model.ErrNoTemperature) {

@@ -84,7 +84,7 @@ func TestReport(t *testing.T) {
 		"--write-confusion", "C.csv")
 	clitest.Succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz",
 		"--device",
-		"cpu", "--history", "h.jsonl", "--report", "r.html", "--normalize", "bias,l2")
+		"cpu", "--history", "h.csv", "--report", "r.html", "--normalize", "bias,l2")
 	page, r := pageOf(t, "r.html"), numbersOf(t, "r.json")
 	if r.Check == nil || r.Check.Verdict != "helps" || !strings.Contains(r.Verdict.Text, "helps") {
 		t.Errorf("the verdict is %q", r.Verdict.Text)
@@ -106,7 +106,7 @@ func TestReport(t *testing.T) {
 	}
 	// The same by a command of its own, with pictures, twice with the same bytes.
 	for _, out := range []string{"a.html", "b.html"} {
-		clitest.Succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.jsonl",
+		clitest.Succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.csv",
 			"--device", "cpu", "--out", out, "--pictures", "8x8")
 	}
 	again := numbersOf(t, "a.json")
@@ -132,7 +132,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("judged by test data: %+v", r.Judged)
 	}
 	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history",
-		"h.jsonl",
+		"h.csv",
 		"--device", "cpu")
 	for _, want := range []string{"of the predictions are right, if the labels are",
 		"Hardest pairs"} {
@@ -152,26 +152,18 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// History: a step each, both formats alike, and held-out errors where examples are held out.
+// History: a row for each step, and held-out errors where examples are held out.
 func TestHistoryFiles(t *testing.T) {
 	dir := inDigits(t)
 	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
 		"--validate", "0.3", "--learner", "uma", "--max-steps", "20", "--history"}
 	clitest.Succeed(t, append(args, "h.csv")...)
-	clitest.Succeed(t, append(args, "h.jsonl")...)
 	table, err := training.ReadHistory("h.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := training.ReadHistory("h.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _ := json.Marshal(table)
-	b, _ := json.Marshal(lines)
-	if string(a) != string(b) || len(table) != 20 || table[0].HeldOutError != nil ||
-		table[19].HeldOutError == nil {
-		t.Errorf("histories:\n%s\n%s", a, b)
+	if len(table) != 20 || table[0].HeldOutError != nil || table[19].HeldOutError == nil {
+		t.Errorf("history: %+v", table)
 	}
 	for _, bad := range []string{"", "step,estimated_error\n1,2\n",
 		"step,estimated_error,held_out_error\n1,x,\n"} {
@@ -197,7 +189,7 @@ func TestReportUsage(t *testing.T) {
 	}{
 		{app.ExitUsage, "html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
 		{app.ExitUsage, "html", append(train[:7:7], "--report", "r")},
-		{app.ExitUsage, "csv jsonl", append(train[:7:7], "--history", "h")},
+		{app.ExitUsage, "csv", append(train[:7:7], "--history", "h")},
 		{app.ExitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
 		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
 			"--stream", "--report", "r.html")},

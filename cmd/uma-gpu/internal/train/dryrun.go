@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,18 +46,10 @@ func (m hostMemory) String() string {
 const Garbage = 16 << 20
 
 func (o *Options) plan(ctx context.Context, d *dataset.Dataset) error {
-	switch {
-	case o.OwnMap():
-		return o.planOwnMap(d)
-	case o.Train.Kernel != nil:
-		return o.planKernel(d)
+	if o.Train.Kernel != nil {
+		return planKernel(o, d)
 	}
-	return o.planLinear(ctx, d.Examples, d.Y, len(d.Classes))
-}
-
-func (o *Options) planLinear(ctx context.Context, x dataset.Examples, y []int32,
-	classes int) error {
-	e := o.Train.Engine
+	e, x, y, classes := o.Train.Engine, d.Examples, d.Y, len(d.Classes)
 	plan := func() (engine.Plan, error) { return e.Plan(x, y, classes) }
 	switch o.Train.Learner.Definition().Loads {
 	case learners.LoadsScorer:
@@ -122,61 +115,47 @@ type kernelPlan struct {
 	Bytes      int64         `json:"component_bytes"` // of all examples, in host memory
 }
 
-// kernelPlan returns what all plans of kernel maps have.
-func (o *Options) kernelPlan(d *dataset.Dataset, landmarks, components int, p pca.Plan) kernelPlan {
-	r := kernelPlan{Device: o.Train.Engine.Device(), Examples: d.N, Features: d.D,
-		Landmarks: landmarks, Components: components, Plan: p,
-		Bytes: 4 * int64(d.N) * int64(components)}
-	r.Memory = hostMemory{memory.Peak(), p.Total() + r.Bytes + r.Bytes/2 + Garbage}
-	return r
-}
-
-// planKernel prints what the fit of kernel PCA would take, which goes before training.
-func (o *Options) planKernel(d *dataset.Dataset) error {
-	asked := *o.Train.Kernel
-	asked.Coordinates = o.Train.Learner.Definition().Rotates
-	k := asked.PCA(d.N, d.D, o.Train.Seed)
-	plan, err := pca.NewPlan(d.Examples, k)
-	if err != nil {
-		return app.AdviseKernel(err)
+// planKernel prints what the fit of the kernel map would take, which goes before training.
+func planKernel(o *Options, d *dataset.Dataset) error {
+	r := kernelPlan{Device: o.Train.Engine.Device(), Examples: d.N, Features: d.D}
+	var about func(row app.Row)
+	if o.OwnMap() {
+		q := len(d.Classes)
+		r.Landmarks, r.Components, r.Plan.Basis = d.N, q, 4*int64(d.N)*int64(q)
+		about = func(row app.Row) {
+			row("kernel means\t%d means of %d atoms", q, d.N)
+			row("weights of atoms\t%s\nmeans at examples\t%s", app.BytesText(r.Plan.Basis),
+				app.BytesText(r.Bytes))
+		}
+	} else {
+		asked := *o.Train.Kernel
+		asked.Coordinates = o.Train.Learner.Definition().Rotates
+		k := asked.PCA(d.N, d.D, o.Train.Seed)
+		var err error
+		if r.Plan, err = pca.NewPlan(d.Examples, k); err != nil {
+			return app.AdviseKernel(err)
+		}
+		r.Landmarks, r.Components = cmp.Or(k.Landmarks, d.N), k.Components
+		components := fmt.Sprintf("components: %d", k.Components)
+		switch {
+		case k.Coordinates:
+			r.Components, components = r.Landmarks, "their coordinates"
+		case k.Components == 0:
+			components = fmt.Sprintf("components: enough for %v of the variance", k.Variance)
+		}
+		about = func(row app.Row) {
+			row("kernel map\t%d landmarks, %s", r.Landmarks, components)
+			row("kernel values\t%s", app.BytesText(r.Plan.Kernel))
+			row("vectors\tabout %s", app.BytesText(r.Plan.Vectors))
+			row("basis\t%s\ncomponents\t%s", app.BytesText(r.Plan.Basis), app.BytesText(r.Bytes))
+		}
 	}
-	landmarks, count := k.Landmarks, k.Components
-	components := fmt.Sprintf("components: %d", count)
-	if landmarks == 0 {
-		landmarks = d.N
-	}
-	switch {
-	case k.Coordinates:
-		count, components = landmarks, "their coordinates"
-	case k.Components == 0:
-		components = fmt.Sprintf("components: enough for %v of the variance", k.Variance)
-	}
-	r := o.kernelPlan(d, landmarks, count, plan)
-	return o.printKernel(r, func(row app.Row) {
-		row("kernel map\t%d landmarks, %s", landmarks, components)
-		row("kernel values\t%s", app.BytesText(plan.Kernel))
-		row("vectors\tabout %s", app.BytesText(plan.Vectors))
-		row("basis\t%s\ncomponents\t%s", app.BytesText(plan.Basis), app.BytesText(r.Bytes))
-	})
-}
-
-// planOwnMap prints what the kernel map of the learner's own would take.
-func (o *Options) planOwnMap(d *dataset.Dataset) error {
-	q := len(d.Classes)
-	r := o.kernelPlan(d, d.N, q, pca.Plan{Basis: 4 * int64(d.N) * int64(q)})
-	return o.printKernel(r, func(row app.Row) {
-		row("kernel means\t%d means of %d atoms", q, d.N)
-		row("weights of atoms\t%s\nmeans at examples\t%s", app.BytesText(r.Plan.Basis),
-			app.BytesText(r.Bytes))
-	})
-}
-
-// printKernel prints the plan, for people with the rows of its kernel.
-func (o *Options) printKernel(r kernelPlan, fill func(app.Row)) error {
+	r.Bytes = 4 * int64(d.N) * int64(r.Components)
+	r.Memory = hostMemory{memory.Peak(), r.Plan.Total() + r.Bytes + r.Bytes/2 + Garbage}
 	return o.PrintTable(r, func(row app.Row) {
 		row("device\t%s %s", r.Device.ID, r.Device.Name)
 		row("data\t%d examples × %d features", r.Examples, r.Features)
-		fill(row)
+		about(row)
 		row("memory\t%s", r.Memory)
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 // checkCheckpoint checks --checkpoint and --every. Without these a training that fails leaves a
 // checkpoint beside its model.
-func (o *Options) checkCheckpoint() (err error) {
+func checkCheckpoint(o *Options) (err error) {
 	k := &o.Train.Checkpoint
 	switch {
 	case k.Path == "" && o.Given("every"):
@@ -79,7 +79,7 @@ func (o *Options) begin() (_ learners.Params, err error) {
 
 // asBegun compares the flags with the training to go on with, as far as its model records
 // them: not what γ, or the number of components, was found by. The seed becomes that training's.
-func (o *Options) asBegun() error {
+func asBegun(o *Options) error {
 	m, t := o.Train.Resume, &o.Train
 	if m == nil {
 		return nil
@@ -135,7 +135,7 @@ func (o *Options) asBegun() error {
 }
 
 // adviseResume adds to an error of going on with another training what to do.
-func (o *Options) adviseResume(err error) error {
+func adviseResume(o *Options, err error) error {
 	if errors.Is(err, host.ErrSaved) {
 		return fmt.Errorf("%w; the same command with --resume %s goes on, to the same bytes, on this "+
 			"device or another, such as --device cpu", err, o.Train.Checkpoint.Path)

@@ -18,7 +18,7 @@ import (
 )
 
 // streamFlags returns the flags of examples that are seen once.
-func (o *Options) streamFlags() []cli.Flag {
+func streamFlags(o *Options) []cli.Flag {
 	return []cli.Flag{
 		app.Switch(&o.Stream, "stream",
 			"see each example once and keep none: online learners, CSV or LIBSVM"),
@@ -68,7 +68,7 @@ func (o *Options) checkStream() error {
 }
 
 // openStream begins to read, for a training that begins with a model so that they match.
-func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
+func openStream(ctx context.Context, o *Options) (*file.Stream, error) {
 	r := o.Read
 	if base := o.Train.From; base != nil {
 		o.Data.AsModel(&r, base.Meta.Features)
@@ -89,7 +89,7 @@ func (o *Options) openStream(ctx context.Context) (*file.Stream, error) {
 
 // stream is Run for examples that are seen once.
 func (o *Options) stream(ctx context.Context) (err error) {
-	s, err := o.openStream(ctx)
+	s, err := openStream(ctx, o)
 	if err != nil {
 		if ctx.Err() != nil {
 			return app.Interrupted(ctx)

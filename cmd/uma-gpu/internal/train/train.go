@@ -97,7 +97,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.EvidenceFlags(),
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
-			o.streamFlags(), o.Match.MatchFlag(), o.LearningFlags(),
+			streamFlags(o), o.Match.MatchFlag(), o.LearningFlags(),
 			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
 				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
 			o.EngineFlags(), o.DetailFlags(),
@@ -118,7 +118,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 				"print what training would take of memory and time, and stop"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
 			app.Output(&o.History, "history",
-				"also write errors step by step to `FILE`: .csv or .jsonl"),
+				"also write errors step by step to `FILE`.csv"),
 			app.Output(&o.Page, "report",
 				"also show model and labels as a page, `FILE`.html; see report --help"),
 			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
@@ -160,10 +160,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return o.explain(ctx, err)
 	}
-	if err := o.checkConfusion(trained.Doubts); err != nil {
+	if err := checkConfusion(o, trained.Doubts); err != nil {
 		return err
 	}
-	if err := o.checkLearned(d, trained); err != nil {
+	if err := checkLearned(o, d, trained); err != nil {
 		return err
 	}
 	if err := trained.Save(o.Model); err != nil {
@@ -202,7 +202,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 
 // checkLearned warns of classes of a learned matrix that are not identified, as confusion estimate
 // does.
-func (o *Options) checkLearned(d *dataset.Dataset, t *host.Trained) error {
+func checkLearned(o *Options, d *dataset.Dataset, t *host.Trained) error {
 	if t.Run.Noise == nil || o.Train.Annotations != nil || t.Run.Stop == host.Interrupted {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (o *Options) checkLearned(d *dataset.Dataset, t *host.Trained) error {
 }
 
 // checkConfusion returns an error if a training has shown that the confusion matrix is turned.
-func (o *Options) checkConfusion(doubts []learners.Doubt) error {
+func checkConfusion(o *Options, doubts []learners.Doubt) error {
 	for _, d := range doubts {
 		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
 			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
@@ -237,7 +237,7 @@ func (o *Options) check() error {
 	case o.Quiet && o.Verbose:
 		return app.Usage("--quiet and --verbose exclude each other")
 	}
-	if err := o.checkCheckpoint(); err != nil {
+	if err := checkCheckpoint(o); err != nil {
 		return err
 	}
 	params, err := o.begin()
@@ -247,7 +247,7 @@ func (o *Options) check() error {
 	if err := o.Options.Check(params); err != nil {
 		return err
 	}
-	if err := o.asBegun(); err != nil {
+	if err := asBegun(o); err != nil {
 		return err
 	}
 	if o.Base() != nil { // has them
@@ -273,10 +273,10 @@ func (o *Options) check() error {
 	if err := o.checkStream(); err != nil {
 		return err
 	}
-	return o.checkReports()
+	return checkReports(o)
 }
 
-func (o *Options) checkReports() error {
+func checkReports(o *Options) error {
 	if o.History != "" {
 		if err := training.CheckHistory(o.History); err != nil {
 			return err
@@ -362,7 +362,7 @@ func (o *Options) explain(ctx context.Context, err error) error {
 	if failed := (*openError)(nil); errors.As(err, &failed) {
 		return failed.error
 	}
-	return o.Failure(ctx, o.adviseResume(err))
+	return o.Failure(ctx, adviseResume(o, err))
 }
 
 // closeEngine closes the device, if it was opened.

@@ -15,7 +15,7 @@ import (
 )
 
 // trusted returns the names that --trust gives, nil for none.
-func (o *Options) trusted() ([]string, error) {
+func trusted(o *Options) ([]string, error) {
 	switch {
 	case o.Trust == "":
 		return nil, nil
@@ -27,7 +27,7 @@ func (o *Options) trusted() ([]string, error) {
 
 // CheckAnnotators checks the flags of annotators, whose labels take the place of the data's.
 func (o *Options) CheckAnnotators() error {
-	if _, err := o.trusted(); err != nil {
+	if _, err := trusted(o); err != nil {
 		return err
 	}
 	switch {
@@ -51,7 +51,7 @@ func (o *Options) CheckAnnotators() error {
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
 // to go on with, and the votes as labels. Examples without a label leave d.
 func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
-	right, err := o.trusted()
+	right, err := trusted(o)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 ) (*crowd.Result, *estimate.Estimate, error) {
 	a := o.Train.Annotations
 	if a == nil {
-		right, err := o.trusted()
+		right, err := trusted(o)
 		if err != nil {
 			return nil, nil, err
 		}

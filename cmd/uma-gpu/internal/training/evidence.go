@@ -57,7 +57,7 @@ func (o *Options) EvidenceFlags() []cli.Flag {
 }
 
 // checkEvidence checks these flags, and has the data read by them.
-func (o *Options) checkEvidence() error {
+func checkEvidence(o *Options) error {
 	e := &o.Evidence
 	given := func(names ...string) (found []string) {
 		for _, name := range names {
@@ -77,8 +77,8 @@ func (o *Options) checkEvidence() error {
 	}
 	if noise := given("confusion", "learn-confusion"); len(noise) > 0 &&
 		(e.Positive != "" || e.Complementary) {
-		return app.Usage("%s cannot be combined with %s, which has a confusion matrix of its own", noise[0],
-			all[0])
+		return app.Usage("%s cannot be combined with %s, which has a confusion matrix of its own",
+			noise[0], all[0])
 	}
 	o.Read.Unlabelled = !o.Read.NoLabels
 	if e.Positive != "" {
@@ -97,7 +97,7 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 		known = *d.Evidence
 	}
 	if e.RowWeights != "" {
-		numbers, err := o.readNumbers(ctx, d, e.RowWeights, 1)
+		numbers, err := readNumbers(ctx, o, d, e.RowWeights, 1)
 		if err != nil {
 			return err
 		}
@@ -109,17 +109,17 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 		}
 	}
 	if e.Probabilities != "" {
-		numbers, err := o.readNumbers(ctx, d, e.Probabilities, q)
+		numbers, err := readNumbers(ctx, o, d, e.Probabilities, q)
 		if err != nil {
 			return err
 		}
-		if known.Classes, err = o.byClass(d, numbers); err != nil {
+		if known.Classes, err = byClass(o, d, numbers); err != nil {
 			return err
 		}
 		q = len(d.Classes)
 	}
 	if e.Functions != "" {
-		if err := o.voted(ctx, d, &known); err != nil {
+		if err := voted(ctx, o, d, &known); err != nil {
 			return err
 		}
 		q = len(d.Classes)
@@ -150,7 +150,7 @@ func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
 }
 
 // voted reads the votes of functions, which give d its classes.
-func (o *Options) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
+func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.Evidence) error {
 	path := o.Evidence.Functions
 	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID,
 		Source: d.Source}
@@ -185,7 +185,7 @@ func (e *Evidence) path(d *app.Data) string {
 }
 
 // readNumbers reads a file of numbers for each example of d, width of them, any number if 0.
-func (o *Options) readNumbers(ctx context.Context, d *dataset.Dataset, path string, width int,
+func readNumbers(ctx context.Context, o *Options, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
 	if len(d.SkippedAt) > 0 {
 		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
@@ -208,7 +208,7 @@ func (o *Options) readNumbers(ctx context.Context, d *dataset.Dataset, path stri
 
 // byClass returns probabilities in the order of the classes of d, by name if their file has names.
 // Data without labels get their classes from it.
-func (o *Options) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
+func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 	names := numbers.Features
 	if d.Classes == nil {
 		if d.Classes = slices.Clone(names); names == nil {

@@ -1,7 +1,6 @@
 package training
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
@@ -23,8 +22,8 @@ var historyHeader = []string{"step", "estimated_error", "held_out_error"}
 
 // CheckHistory checks the name of a history's file.
 func CheckHistory(path string) error {
-	if !jsonLines(path) && !strings.EqualFold(filepath.Ext(path), ".csv") {
-		return app.Usage("--history is %q, wanted a name that ends in .csv or .jsonl", path)
+	if !strings.EqualFold(filepath.Ext(path), ".csv") {
+		return app.Usage("--history is %q, wanted a name that ends in .csv", path)
 	}
 	return nil
 }
@@ -32,16 +31,6 @@ func CheckHistory(path string) error {
 // WriteHistory writes a line for each moment of a training.
 func WriteHistory(path string, moments []report.Moment) error {
 	return atomicfile.Write(path, func(out io.Writer) error {
-		if jsonLines(path) {
-			b := bufio.NewWriter(out)
-			e := json.NewEncoder(b)
-			for _, m := range moments {
-				if err := e.Encode(m); err != nil {
-					return err
-				}
-			}
-			return b.Flush()
-		}
 		number := app.NumberText
 		rows := [][]string{historyHeader}
 		for _, m := range moments {
@@ -55,27 +44,11 @@ func WriteHistory(path string, moments []report.Moment) error {
 	})
 }
 
-// jsonLines reports whether a history of that name is one of JSON.
-func jsonLines(path string) bool { return strings.EqualFold(filepath.Ext(path), ".jsonl") }
-
 // ReadHistory reads what WriteHistory wrote.
 func ReadHistory(path string) (moments []report.Moment, err error) {
 	text, err := osfile.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot read the history: %w", path, err)
-	}
-	if jsonLines(path) {
-		for k, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
-			var m report.Moment
-			d := json.NewDecoder(bytes.NewReader(line))
-			d.DisallowUnknownFields()
-			if err := d.Decode(&m); err != nil {
-				return nil, fmt.Errorf("%s:%d: found %.40q (%v), wanted a line that train --history wrote",
-					path, k+1, line, err)
-			}
-			moments = append(moments, m)
-		}
-		return moments, nil
 	}
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = len(historyHeader)

@@ -136,7 +136,7 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := o.CheckAnnotators(); err != nil {
 		return err
 	}
-	if err := o.checkEvidence(); err != nil {
+	if err := checkEvidence(o); err != nil {
 		return err
 	}
 	o.Device.Foresee(o.Data.Path)

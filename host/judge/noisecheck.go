@@ -17,30 +17,23 @@ const (
 	Turned       = "turned" // its axes are exchanged
 )
 
-// NoiseCheck is what labels say of the confusion matrix that they are said to be noisy by. All of
-// it comes from examples that the models have not seen, and none from right labels.
+// NoiseCheck compares out-of-fold predictions with and without a confusion matrix. It uses no right
+// labels.
 type NoiseCheck struct {
 	Verdict string `json:"verdict"` // Helps, NoDifference, Harms or Turned
 
-	// LogLikelihood is how much likelier a noisy label is, on average of its logarithm, by
-	// the training with the matrix than by the one that takes labels for right.
+	// LogLikelihood is the gain in mean log-likelihood of a noisy label by training with the matrix.
 	LogLikelihood Difference `json:"log_likelihood_gain"`
-	// Accuracy is how many more examples get their right class, as C⁻¹ has it.
+	// Accuracy is the gain in accuracy, estimated by C⁻¹.
 	Accuracy Difference `json:"corrected_accuracy_gain"`
 
 	Explained Explanation `json:"explained"`
-	// Contradicted says that the matrix leaves labels unexplained that chance does not make.
+	// Contradicted reports that the matrix leaves more labels unexplained than chance does.
 	Contradicted bool `json:"-"`
-	// Turned is how well the matrix with its axes exchanged explains the labels, its columns
-	// scaled to 1.
+	// Turned explains the labels by the transposed matrix, its columns normalised.
 	Turned Explanation `json:"turned"`
 
 	Frequencies []frequency `json:"frequencies"` // of each class
-
-	// The estimated errors of the same predictions if there were a tenth less noise, and a tenth
-	// more; NaN if there cannot be.
-	Milder   float64 `json:"-"`
-	Stronger float64 `json:"-"`
 
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -51,23 +44,22 @@ type Difference struct {
 	StandardError float64 `json:"standard_error"`
 }
 
-// frequency is that of a true class, as the labels' frequencies and C⁻¹ have it: one that is
-// below 0 by far cannot be.
+// frequency estimates the share of a true class from noisy labels and C⁻¹; one clearly below 0
+// contradicts C.
 type frequency struct {
 	Class         string  `json:"class"`
 	Value         float64 `json:"value"`
 	StandardError float64 `json:"standard_error"`
 }
 
-// How many standard errors make a difference, and an impossible frequency among many.
+// Standard errors of a clear difference, and of an impossible frequency among many.
 const (
 	clear      = 2
 	impossible = 4
 )
 
-// CheckNoise compares examples that were scored by models which have not seen them, once of
-// trainings with the matrix, and once of trainings that took labels, which are y, for right.
-// Errors: confusion.Matrix.Invert's, and model.ErrNoTemperature.
+// CheckNoise compares out-of-fold predictions of examples with noisy labels y, from trainings with
+// the matrix and without. Errors: confusion.Matrix.Invert's and model.ErrNoTemperature.
 func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*NoiseCheck, error) {
 	inverse, err := noise.Invert()
 	if err != nil {
@@ -103,14 +95,12 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 	c.Turned = explain(turned(noise), counts)
 	c.Verdict = c.verdict()
 	c.frequencies(noise, inverse, labels, int64(len(y)))
-	c.Milder = errorIf(noise, -nudge, counts, len(y))
-	c.Stronger = errorIf(noise, nudge, counts, len(y))
 	c.warn(noise, inverse.EstimatedError(counts, len(y)))
 	return c, nil
 }
 
-// verdict says what c comes to. Labels held out decide; where they are as likely without the
-// matrix, as those of a model that has learned the noise itself, the right classes do.
+// verdict decides by held-out labels; where these are equally likely without the matrix, as for a
+// model that learns the noise itself, by the corrected accuracy.
 func (c *NoiseCheck) verdict() string {
 	likelier := c.LogLikelihood.Mean / max(c.LogLikelihood.StandardError, math.SmallestNonzeroFloat64)
 	switch {
@@ -125,12 +115,12 @@ func (c *NoiseCheck) verdict() string {
 	return NoDifference
 }
 
-// explainsBetter says whether the turned matrix explains what the matrix itself, e, does not.
+// explainsBetter reports whether the transposed matrix explains what the matrix, e, does not.
 func explainsBetter(turned, e *Explanation) bool {
 	return !contradicted(turned) || turned.Deviance < e.Deviance/4
 }
 
-// leastProbability keeps one label that was thought impossible from deciding everything.
+// leastProbability limits the influence of one label that was deemed impossible.
 const leastProbability = 1e-3
 
 func logOf(p float64) float64 { return math.Log(max(p, leastProbability)) }
@@ -140,7 +130,7 @@ func differenceOf(v []float64) Difference {
 	return Difference{mean, deviation}
 }
 
-// turned returns m with its axes exchanged.
+// turned returns the transpose of m with normalised columns.
 func turned(m *confusion.Matrix) *confusion.Matrix {
 	q := m.Q()
 	t := &confusion.Matrix{Classes: m.Classes, P: make([]float64, q*q)}
@@ -172,34 +162,7 @@ func (c *NoiseCheck) frequencies(noise *confusion.Matrix, inverse *confusion.Inv
 	}
 }
 
-// nudge is the share of the noise by which it is made milder and stronger.
-const nudge = 0.1
-
-// errorIf returns the estimated error of the same predictions if there were that share more noise;
-// NaN if no such matrix has an inverse.
-func errorIf(m *confusion.Matrix, share float64, counts []int64, n int) float64 {
-	q := m.Q()
-	other := &confusion.Matrix{Classes: m.Classes, P: make([]float64, q*q)}
-	for t := range q {
-		off := 0.0
-		for k := range q {
-			if k != t {
-				other.P[k*q+t] = m.P[k*q+t] * (1 + share)
-				off += other.P[k*q+t]
-			}
-		}
-		if other.P[t*q+t] = 1 - off; off > 1 {
-			return math.NaN()
-		}
-	}
-	inverse, err := other.Invert()
-	if err != nil {
-		return math.NaN()
-	}
-	return inverse.EstimatedError(counts, n)
-}
-
-// warn says what cannot be.
+// warn lists contradictions.
 func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	say := func(format string, args ...any) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))

@@ -1,11 +1,10 @@
-// Package check is the command that says whether a confusion matrix helps.
+// Package check is the command that tests whether a confusion matrix helps.
 package check
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,14 +19,14 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "check",
-		Usage: "say whether a confusion matrix helps, and whether labels contradict it",
-		Description: `Trains --folds times with the matrix and as often without. Both predict the noisy labels of
-examples that they have not seen. The matrix helps if these labels are likelier with it, or as
-likely and more predictions are right by it. It is turned if the labels contradict it, and not with
-its axes exchanged. No right label is used.
+		Usage: "test whether a confusion matrix helps and whether the labels contradict it",
+		Description: `Compares out-of-fold predictions with and without the matrix, from --folds trainings each. The
+matrix helps if held-out noisy labels are more likely with it, or equally likely and more predictions
+are right by it. It is transposed if the labels contradict it but not its transpose. No right label
+is used.
 
-That a matrix does not help need not be its fault. Where people err on hard examples, C alone says
-little; --correction em uses more.
+A correct matrix may not help: where people err on hard examples, C alone says little, and
+--correction em uses more.
 
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
 		Flags: app.Flags(o.NoisyDataFlags(), o.FoldFlags(), o.EngineFlags(), o.JSONFlag(),
@@ -40,11 +39,9 @@ Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
 type Report struct {
 	Learner string `json:"learner"`
 	*judge.NoiseCheck
-	Milder   *float64 `json:"estimated_error_if_milder,omitempty"` // JSON has no NaN
-	Stronger *float64 `json:"estimated_error_if_stronger,omitempty"`
 }
 
-// Run trains with the matrix and without, and compares both.
+// Run compares out-of-fold predictions with and without the matrix.
 func Run(ctx context.Context, o *Options) error {
 	if o.Noise.Path == "" {
 		return app.Missing("confusion")
@@ -56,7 +53,7 @@ func Run(ctx context.Context, o *Options) error {
 	defer f.Close()
 	with, noise := f.Held, f.Noise
 	f.Noise = nil
-	o.Notes.Say("the same without a confusion matrix")
+	o.Notes.Say("the same without the confusion matrix")
 	if err := f.Fit(ctx); err != nil {
 		return err
 	}
@@ -67,15 +64,15 @@ func Run(ctx context.Context, o *Options) error {
 	for _, w := range check.Warnings {
 		o.Notes.Warn("%s: %s", o.Noise.Path, w)
 	}
-	r := Report{o.Train.Learner.Definition().Name, check, finite(check.Milder), finite(check.Stronger)}
+	r := Report{o.Train.Learner.Definition().Name, check}
 	return o.Print(r, r.text)
 }
 
 var verdicts = map[string]string{
-	judge.Helps:        "helps: it tells more of labels held out",
-	judge.NoDifference: "makes no clear difference to labels held out",
-	judge.Harms:        "harms: labels held out are less likely with it",
-	judge.Turned: "is turned: with its axes exchanged it explains labels held out " +
+	judge.Helps:        "helps: held-out labels are more likely with it",
+	judge.NoDifference: "makes no clear difference on held-out labels",
+	judge.Harms:        "harms: held-out labels are less likely with it",
+	judge.Turned: "is transposed: with its axes exchanged it explains held-out labels " +
 		"(--confusion-axes true-rows)",
 }
 
@@ -88,19 +85,9 @@ func (r Report) text(w io.Writer) error {
 	fmt.Fprintf(w, "The confusion matrix %s.\n\n", verdict)
 	return app.Table(w, func(row app.Row) {
 		l, a := r.LogLikelihood, r.Accuracy
-		row("log-likelihood of a label\t%+.4f ± %.4f", l.Mean, l.StandardError)
-		row("corrected accuracy\t%+.2f ± %.2f %%", 100*a.Mean, 100*a.StandardError)
-		row("labels it cannot explain\t%.1f %%", 100*r.Explained.Unexplained)
-		row("probability of these by chance\t%.2g", r.Explained.P)
-		row("estimated error with a tenth less noise, more\t%.4f, %.4f", r.NoiseCheck.Milder,
-			r.NoiseCheck.Stronger)
+		row("gain in log-likelihood of a label\t%+.4f ± %.4f", l.Mean, l.StandardError)
+		row("gain in corrected accuracy\t%+.2f ± %.2f %%", 100*a.Mean, 100*a.StandardError)
+		row("unexplained labels\t%.1f %%", 100*r.Explained.Unexplained)
+		row("p-value of these\t%.2g", r.Explained.P)
 	})
-}
-
-// finite returns v, nil if it is no number.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

@@ -1,4 +1,4 @@
-// Package estimate is the command that finds the confusion matrix of labels.
+// Package estimate is the command that estimates a confusion matrix.
 package estimate
 
 import (
@@ -44,12 +44,11 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "estimate",
-		Usage: "find the confusion matrix of labels",
-		Description: `Takes one of five sources: a table of true against noisy labels (--table), examples with both labels
+		Usage: "estimate the confusion matrix of labels",
+		Description: `Takes one source: a table of true against noisy labels (--table), examples with both labels
 (--clean), labels of several people (--annotators), votes of labelling functions (--functions), or
-noisy labels alone (--data). Prints
-P(noisy = row | true = column) with the standard error of each entry, and what it assumes. --out
-writes the matrix, which train --confusion takes.
+noisy labels alone (--data). Prints P(noisy = row | true = column) with standard errors and the
+assumptions. --out writes the matrix for train --confusion.
 
 A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it, or numpy's .npy.
 
@@ -57,13 +56,12 @@ The methods depend on the source:
 
   --annotators     majority, one-coin or dawid-skene
   --probabilities  confident-joint or anchors
-  --data           identity, clean, confident-joint (cleanlab's), anchors, em (learned together with
-                   a model), auto, which lets these compete, or neighbours (of the labels of each
-                   row and its two nearest neighbours, without a model)
+  --data           identity, clean, confident-joint (cleanlab's), anchors, em (joint likelihood with
+                   a model), auto (the best of these), or neighbours (labels of each row and its two
+                   nearest neighbours, without a model)
 
-Some --clean examples decide the contest of auto, and are joined by the winner, which is their prior.
-Without them the winner makes labels held out most likely. The identity wins unless another method
-is better by more than two standard errors.
+auto chooses by --clean examples, with the winner as their prior; without them by the likelihood of
+held-out labels. The identity wins unless another method is better by two standard errors.
 
 Example: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 Example: uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
@@ -81,37 +79,37 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 			app.Input(&o.Functions, "functions", "votes of labelling functions: `FILE`, a column for each "+
 				"in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Probabilities, "probabilities",
-				"of labels of --data, from models that have not seen the example: `FILE`, .npy or CSV"),
+				"out-of-fold probabilities of the labels of --data: `FILE`, .npy or CSV"),
 			app.Input(&o.Prior, "prior",
-				"matrix that is believed where counts are few: `FILE`, CSV or .npy"),
+				"prior matrix for classes with few counts: `FILE`, CSV or .npy"),
 			app.Input(&o.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
 			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(),
 			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
-				Usage: "`METHOD` by which to estimate"},
+				Usage: "`METHOD` of estimation"},
 			app.Count(&o.Folds, "folds", outoffold.DefaultNoiseFolds, 2, judge.MostFolds,
-				"`K` parts, each judged by models of the others"),
+				"`K` folds"),
 			o.NormalizeFlag(), o.SeedFlag(), o.Learner.UsualFlags(&o.Common),
 			o.EngineFlags(),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",
 				"also write the consensus of annotators or functions, `FILE`.csv"),
 			app.Output(&o.WriteProbs, "write-probabilities",
-				"also write P(class | votes), `FILE`.npy, rows of ones where nobody votes"),
+				"also write P(class | votes), `FILE`.npy, rows of ones without a vote"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
-// source is what an estimate comes from.
+// source is an input of an estimate.
 type source struct {
 	flag    string
-	with    []string // flags that may name other files beside it
+	with    []string // flags of other sources that may accompany it
 	methods []string
-	only    []string // flags that say nothing about other sources
+	only    []string // flags that apply to it alone
 	find    func(*Options, context.Context) (*Report, *confusion.Matrix, error)
 }
 
-// sources are in the order in which they count: the first that is given is the source.
+// sources are in order of precedence.
 var sources = []source{
 	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
 		(*Options).byTable},
@@ -171,16 +169,16 @@ func (o *Options) check() (err error) {
 		return app.Usage("--method is %q, wanted one for --%s: %s", o.Method, s.flag,
 			app.OrList(s.methods))
 	}
-	only := map[string][]string{} // of a flag, the sources that it says something about
-	for _, of := range sources {
-		for _, flag := range of.only {
-			only[flag] = append(only[flag], of.flag)
+	only := map[string][]string{} // the sources of a flag
+	for _, other := range sources {
+		for _, flag := range other.only {
+			only[flag] = append(only[flag], other.flag)
 		}
 	}
-	for _, of := range sources {
-		for _, flag := range of.only {
+	for _, other := range sources {
+		for _, flag := range other.only {
 			if o.Given(flag) && !slices.Contains(only[flag], s.flag) {
-				return app.Usage("--%s is given without --%s", flag, strings.Join(only[flag], " or --"))
+				return app.Usage("--%s needs --%s", flag, strings.Join(only[flag], " or --"))
 			}
 		}
 	}
@@ -217,13 +215,13 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 	if t.Counts {
 		m, err = estimate.FromCounts(t.Classes, t.V, prior)
 	} else if prior != nil {
-		return nil, nil, app.Usage("--prior is given with a table of shares, wanted counts: shares do " +
-			"not tell how many examples they are of")
+		return nil, nil, app.Usage("--prior needs a table of counts: shares do not tell the number of " +
+			"examples")
 	} else {
 		var shares *confusion.Matrix
 		if shares, err = t.Share(); err == nil {
 			m = &estimate.Estimate{Matrix: *shares, Method: "table",
-				Assumes: "the table is right; shares do not tell how exact they are"}
+				Assumes: "the table is right; shares have no standard errors"}
 		}
 	}
 	if err != nil {
@@ -320,7 +318,7 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 	}
 	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
 	if ok && learn.String() == "true" {
-		return nil, nil, app.Usage("--learn-confusion is given, which is what --method em does")
+		return nil, nil, app.Usage("--learn-confusion cannot be combined with estimate: use --method em")
 	}
 	d, right, err := o.readData(ctx)
 	if err != nil {

@@ -29,12 +29,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "export",
 		Usage: "write a model for other programs: ONNX or LIBLINEAR",
-		Description: `onnx has raw features for input X, N×d, or an input for each column of a
-table, N×1 numbers or strings. Its outputs are label and probabilities, named as skl2onnx does
-(scores, if the model has no temperature), kernel functions included. liblinear is the text of linear models that liblinear-predict reads: preparation folded into the
-weights, no probabilities, and the numbers 0, 1, … for labels unless all classes are named by
-integers. The readers round otherwise, so scores differ in their last bits. Python reads a model
-itself: numpy.load("m.npz").
+		Description: `onnx takes raw features as input X, N×d, or one input per column of a table,
+N×1 numbers or strings. Its outputs are label and probabilities, named as by skl2onnx (scores if the
+model has no temperature). Kernel models are included. liblinear is the text that liblinear-predict
+reads, for linear models: preparation is folded into the weights, there are no probabilities, and
+labels are 0, 1, … unless all classes are integers. Other programs round differently, so scores
+differ in their last bits. In Python, numpy.load("m.npz") reads a model.
 
 Example: uma-gpu export --model m.npz --out m.onnx`,
 		Flags: []cli.Flag{
@@ -75,8 +75,8 @@ func Run(_ context.Context, o *Options) error {
 		o.Notes.Say("%s has an input for each column of the table: numbers, NaN where one is missing, "+
 			"and strings, empty where one is missing", out)
 	case encoding != nil:
-		o.Notes.Say("the model makes its %d features of columns of a table; %s wants the features, as "+
-			"uma-gpu convert --encoding %s writes them", m.Meta.Features.Count, out, path)
+		o.Notes.Say("the model encodes the columns of a table as %d features; %s takes these features, "+
+			"as uma-gpu convert --encoding %s writes them", m.Meta.Features.Count, out, path)
 	}
 	switch labels, named := exchange.Labels(m); {
 	case format == "liblinear" && !named:

@@ -1,4 +1,4 @@
-// Package imports is the command that makes a model of the coefficients of a linear classifier.
+// Package imports is the command that converts coefficients of a linear classifier into a model.
 package imports
 
 import (
@@ -26,30 +26,29 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "import",
-		Usage: "make a model of the coefficients of a linear classifier, as scikit-learn has them",
-		Description: `The file has the arrays coef_ and classes_, and perhaps intercept_ and
-feature_names_in_, by
+		Usage: "convert coefficients of a scikit-learn linear classifier into a model",
+		Description: `The file has the arrays coef_ and classes_, and optionally intercept_ and
+feature_names_in_, written by
 
   numpy.savez("coef.npz", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)
 
-Texts need .astype(str). Features are taken as they are: what prepared them before clf must prepare
-them again. Numbers are rounded to float32. --temperature 1 gives the probabilities of
-LogisticRegression; other scores are no logarithms, and calibrate fits a temperature to them. The
-model predicts, is judged and exported like any other, and train --from begins with it.
+Texts need .astype(str). Apply the preprocessing of clf to new data yourself. Numbers are rounded to
+float32. --temperature 1 gives the probabilities of LogisticRegression; for other classifiers,
+calibrate fits a temperature. The model works with predict, eval, export and train --from.
 
 Example: uma-gpu import --npz coef.npz --out m.npz`,
 		Flags: []cli.Flag{
 			app.Required(app.Input(&o.NPZ, "npz", "coefficients: `FILE`.npz (required)")),
 			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
 			&cli.Float64Flag{Name: "temperature", DefaultText: "none", Destination: &o.Temperature,
-				Usage: "`T` by which scores are divided to be softmax's"},
+				Usage: "`T` by which softmax divides the scores"},
 			o.QuietFlag(),
 		},
 		Action: app.Action(o, run),
 	}
 }
 
-// Run writes the model of the coefficients.
+// Run converts coefficients and writes the model.
 func Run(_ context.Context, o *Options) error {
 	temperature, path := float32(o.Temperature), o.NPZ
 	if o.Given("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {

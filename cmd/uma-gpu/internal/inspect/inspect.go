@@ -1,4 +1,4 @@
-// Package inspect is the command that tells what a model goes by.
+// Package inspect is the command that describes a model.
 package inspect
 
 import (
@@ -27,17 +27,16 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "inspect",
-		Usage: "tell what a model goes by: features with the largest weights, noise, where it comes from",
-		Description: `For each class it tells the features whose weights are largest, for or against the
-class, with two weights: that of the prepared feature, by which they are ranked (standardised
-features have one unit), and that of the raw one. The score moves by the raw weight when the feature
-grows by 1, but for a scaling of all scores to rows of length 1. A model with a kernel map has no
-weights of features, and only the norms are told. uma-gpu confusion show has whole matrices of the
-noise, and annotators.
+		Usage: "describe a model: largest weights, noise, provenance",
+		Description: `Lists for each class the features with the largest weights, for or against the class: the
+weight of the prepared feature, which ranks them, and of the raw feature. When a raw feature grows by
+1, the score changes by its raw weight, up to the scaling of rows to length 1. A model with a kernel
+map has no feature weights; only norms are shown. uma-gpu confusion show prints the whole matrices of
+the noise, and annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
-			app.Count(&o.Top, "top", 10, 0, math.MaxInt, "tell `N` features of each class"),
+			app.Count(&o.Top, "top", 10, 0, math.MaxInt, "list `N` features of each class"),
 			o.JSONFlag()),
 		Action: app.Action(o, run),
 	}
@@ -50,9 +49,9 @@ type Inspection struct {
 	Kernel      *kernelSummary `json:"kernel,omitempty"`
 	Classes     []classSummary `json:"classes"`
 	Temperature *float32       `json:"temperature"` // null for none
-	// of the training examples, by C; null for none
+	// on the training examples, corrected by C; null for none
 	EstimatedError *float64         `json:"estimated_error"`
-	Given          *noiseSummary    `json:"given,omitempty"` // the noise that the training was told of
+	Given          *noiseSummary    `json:"given,omitempty"` // confusion matrix given to the training
 	Learned        *noiseSummary    `json:"learned,omitempty"`
 	Annotators     int              `json:"annotators,omitempty"`
 	Provenance     model.Provenance `json:"provenance"`
@@ -69,8 +68,8 @@ type kernelSummary struct {
 type classSummary struct {
 	Class string  `json:"class"`
 	Norm  float64 `json:"norm"` // of the row of W
-	// Constant is the score of raw features that are all 0, before rows are scaled. It is null, and
-	// Top empty, of a model with a kernel map.
+	// Constant is the score of an example whose raw features are all 0, before rows are scaled; null
+	// for a model with a kernel map, whose Top is empty.
 	Constant *float64        `json:"constant"`
 	Top      []featureWeight `json:"top,omitempty"`
 }
@@ -94,7 +93,7 @@ type ConfusedPair struct {
 	P     float64 `json:"p"` // P(noisy | true)
 }
 
-// Run prints what a model goes by.
+// Run describes a model.
 func Run(_ context.Context, o *Options) error {
 	m, err := model.Load(o.Model.Path)
 	if err != nil {
@@ -126,10 +125,10 @@ func Run(_ context.Context, o *Options) error {
 	})
 }
 
-// summarise tells of each class with its first features by the size of their weights.
+// summarise returns the classes with the top features by weight.
 func summarise(m *model.Model, top int) []classSummary {
 	d := m.Meta.Features.Count
-	raw, constants, err := m.Raw() // an error of a model whose columns are no features
+	raw, constants, err := m.Raw() // fails for a kernel map
 	list := make([]classSummary, m.Q)
 	for r := range list {
 		w := m.W[r*m.D : (r+1)*m.D]
@@ -157,7 +156,7 @@ func summarise(m *model.Model, top int) []classSummary {
 	return list
 }
 
-// summariseNoise tells the largest entries of a confusion matrix off its diagonal.
+// summariseNoise returns the largest off-diagonal entries of a confusion matrix.
 func summariseNoise(p []float64, classes []string) *noiseSummary {
 	const most = 5
 	q := len(classes)
@@ -194,7 +193,7 @@ func (r Inspection) rows(row app.Row) {
 	row("parameters\t%s", p.Parameters)
 	row("weights\t%s of %d steps (%s)", p.Weights, p.Steps, p.Stop)
 	if p.From != "" {
-		row("begun with\tthe weights of SHA-256 %s", p.From)
+		row("initial weights\tSHA-256 %s", p.From)
 	}
 	if r.EstimatedError != nil {
 		row("training error\t%.4f", min(max(*r.EstimatedError, 0), 1))
@@ -204,7 +203,7 @@ func (r Inspection) rows(row app.Row) {
 	} else {
 		row("temperature\tnone, so no probabilities; uma-gpu calibrate fits one")
 	}
-	row("data\tSHA-256 %s", cmp.Or(p.DataSHA256, "not known"))
+	row("data\tSHA-256 %s", cmp.Or(p.DataSHA256, "unknown"))
 	device := p.Device.Kind
 	if p.Device.Name != "" {
 		device += ", " + p.Device.Name
@@ -213,9 +212,9 @@ func (r Inspection) rows(row app.Row) {
 		device += ", which failed the self-test"
 	}
 	row("device\t%s", device)
-	row("made by\tuma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "of unknown version"), p.Contract)
+	row("versions\tuma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "unknown"), p.Contract)
 	if r.Given == nil && r.Learned == nil {
-		row("noise\tnone: the labels were taken to be right")
+		row("noise\tnone: the labels were trusted")
 	}
 	r.Given.rows(row, "noise given")
 	r.Learned.rows(row, "noise learned")
@@ -224,7 +223,7 @@ func (r Inspection) rows(row app.Row) {
 	}
 }
 
-// rows adds rows of a confusion matrix, of none if it is nil.
+// rows adds the rows of a confusion matrix, if s is not nil.
 func (s *noiseSummary) rows(row app.Row, name string) {
 	if s == nil {
 		return
@@ -233,7 +232,7 @@ func (s *noiseSummary) rows(row app.Row, name string) {
 	if s.Condition != 0 {
 		condition = fmt.Sprintf(", condition number %.4g", s.Condition)
 	}
-	row("%s\t%.1f %% of labels right in the mean of the classes%s", name, 100*s.Right, condition)
+	row("%s\t%.1f %% of labels right, averaged over classes%s", name, 100*s.Right, condition)
 	for _, pair := range s.Largest {
 		row("\t%.1f %% of %s are labelled %s", 100*pair.P, app.Shorten(pair.True),
 			app.Shorten(pair.Noisy))

@@ -39,8 +39,7 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 	return w.Error()
 }
 
-// writeQuestions writes the rows of which a further label tells most, one of equal ones, with an
-// empty column label.
+// writeQuestions writes the most uncertain rows, one of equal ones, with an empty column label.
 func (o *Options) writeQuestions(out io.Writer, d *dataset.Dataset, found []estimate.Issue) error {
 	var asked []int
 	for i, first := range d.Firsts() {
@@ -67,10 +66,10 @@ func (o *Options) writeQuestions(out io.Writer, d *dataset.Dataset, found []esti
 	return w.Error()
 }
 
-// clean writes the data without the rows whose labels are likely wrong, or with their most likely
-// labels. It returns what it has done.
+// clean writes the data without the rows whose labels are likely wrong, or with corrected labels.
+// It returns a description.
 func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomicfile.Group,
-	found []estimate.Issue) (said string, err error) {
+	found []estimate.Issue) (description string, err error) {
 	wrong, what := 0, "relabelled"
 	y := slices.Clone(f.Dataset.Y)
 	for i, is := range found {

@@ -11,13 +11,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 )
 
-// chosen says that a flag is about the model that finds wrong labels.
+// chosen reports whether a flag chooses the model.
 func (o *Options) chosen() bool {
 	return o.Annotators != "" || o.Learner.Chosen() || slices.ContainsFunc([]string{"learner",
 		"kernel", "max-steps", "weights", "folds", "inverse"}, o.Given)
 }
 
-// find judges the labels of f, and says by what.
+// find judges the labels of f and returns what judged them.
 func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 ) (found []estimate.Issue, by Judges, err error) {
 	d := f.Dataset
@@ -26,7 +26,7 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 			return nil, by, err
 		}
 	} else {
-		o.Notes.Say("confusion matrix: none given; it is estimated")
+		o.Notes.Say("confusion matrix: not given, estimated")
 	}
 	options := clean.Options{Given: f.Noise}
 	files := o.Probabilities.Value()
@@ -66,7 +66,7 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 	}
 	if by.Learner == "" {
 		by.Learner = r.By
-		o.Notes.Say("labels held out are likeliest by %s", r.By)
+		o.Notes.Say("held-out labels are most likely by %s", r.By)
 	}
 	if f.Noise == nil {
 		by.EstimatedBy = r.Noise.Method
@@ -74,7 +74,7 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 	return r.Issues, by, nil
 }
 
-// readProbabilities returns the mean of the files' probabilities.
+// readProbabilities returns the mean of the probabilities in the files.
 func (o *Options) readProbabilities(ctx context.Context, f *training.OutOfFold) ([]float32, error) {
 	files := o.Probabilities.Value()
 	sums := make([]float64, f.Dataset.N*len(f.Dataset.Classes))

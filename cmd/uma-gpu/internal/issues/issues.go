@@ -1,4 +1,4 @@
-// Package issues is the command that finds the rows whose label is likely wrong.
+// Package issues is the command that finds rows whose label is likely wrong.
 package issues
 
 import (
@@ -39,18 +39,18 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "issues",
-		Usage: "find the rows whose label is likely wrong",
-		Description: `Ranks the rows by how likely their label is, by C and by a model that has not seen the row. A
-label is an issue if it is more likely wrong than right. Rows of equal features are judged together.
-Prints how many issues there are, by class and by pair of classes, and the worst 20. The JSON object
-has all issues.
+		Usage: "find rows whose label is likely wrong",
+		Description: `Ranks rows by the probability that their label is right, from C and out-of-fold predictions. A
+label is an issue if it is more likely wrong than right. Rows with equal features are judged
+together. Prints the number of issues, by class and by pair of classes, and the worst 20. --json has
+all issues.
 
-Linear models, curved ones (rbf) and nearest neighbours compete: the one counts by which labels held
-out are likeliest. A flag that chooses a model has that one alone, trained without each of --folds
-parts in turn. --probabilities takes those of any program instead, of models that have not seen the
-row, and trains nothing. Of several files it takes the mean. Where C is not given it is estimated.
+Linear models, rbf kernel models and nearest neighbours compete; the one with the highest likelihood
+of held-out labels wins. A flag that chooses a model uses only that one, out of fold (--folds).
+--probabilities takes out-of-fold predictions of any program instead, and trains nothing; several
+files are averaged. Without --confusion, C is estimated.
 
---out writes every row, the least likely label first. Its columns are those of cleanlab and more:
+--out writes all rows, the least likely label first, with cleanlab's columns and more:
 
   example            number of the row in the input, from 1
   id                 with --id-column
@@ -59,37 +59,37 @@ row, and trains nothing. Of several files it takes the mean. Where C is not give
   given_label        label in the data
   predicted_label    most likely class
   predicted_quality  probability of the predicted label
-  duplicate_of       number of the first row with equal features, 0 for none before it
+  duplicate_of       number of the first row with equal features, 0 if this is the first
   conflict           whether equal rows have other labels
 
 --write-clean keeps the column of --id-column in a CSV.
 
---annotators takes labels of several people. The given label is what most of them say. The predicted
-label is the consensus of the model and of all annotators, each believed by a matrix that was
-learned without the row. --clean-by relabel writes that consensus.
+--annotators takes labels of several people. The given label is the majority vote. The predicted
+label combines the model with all annotators, each weighted by a matrix learned without the row.
+--clean-by relabel writes it.
 
 With --ask 50, --out lists the 50 most uncertain rows, a CSV with an empty column label; clean
 --checked reads it once labels are filled in. Such rows are wrong more often than others, so they do
 not tell C: for that, check rows drawn at random.
 
---survey compares each row with its 10 nearest neighbours. It lists near duplicates, and outliers.
-It says whether the order of the rows is random, in which regions and classes wrong labels are more
-frequent, which classes have less than a tenth of an equal share, and where values are missing.
+--survey compares each row with its 10 nearest neighbours. It lists near duplicates, outliers,
+regions and classes with more wrong labels, classes with less than a tenth of an equal share, and
+missing values, and tests whether the order of the rows is random.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --ask 50 --out check.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.OutOfFoldFlags(),
-			app.Inputs(&o.Probabilities, "probabilities", "of classes, from models that have not seen "+
-				"the row: `FILE`, .npy or CSV; may be repeated"),
+			app.Inputs(&o.Probabilities, "probabilities", "out-of-fold probabilities of classes: "+
+				"`FILE`, .npy or CSV; may be repeated"),
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`.csv"),
-			app.Output(&o.Clean, "write-clean", "also write the data, cleaned, to `FILE`"),
+			app.Output(&o.Clean, "write-clean", "also write the cleaned data to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
-				"`RULE` to clean rows of wrong labels: filter or relabel", filter, relabel),
+				"`RULE` for rows with wrong labels: filter or relabel", filter, relabel),
 			app.Count(&o.Ask, "ask", 0, 1, math.MaxInt, "list the `K` most uncertain rows in --out"),
 			app.Switch(&o.Survey, "survey",
-				"also look for near duplicates, outliers, order, and groups that do badly"),
+				"also report near duplicates, outliers, order and bad regions"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -110,7 +110,7 @@ type Report struct {
 	Device        engine.Device       `json:"device,omitzero"`
 }
 
-// Judges say by what labels were judged.
+// Judges describe the model that judged the labels.
 type Judges struct {
 	Learner     string `json:"learner"` // or the model that won
 	Folds       int    `json:"folds,omitempty"`
@@ -140,8 +140,8 @@ func Run(ctx context.Context, o *Options) error {
 	case o.Clean == "" && o.Given("clean-by"):
 		return app.Usage("--clean-by is given without --write-clean")
 	case len(files) > 0 && (o.chosen() || o.Annotators != ""):
-		return app.Usage("--probabilities and flags that choose a model exclude each other: nothing is " +
-			"trained")
+		return app.Usage("--probabilities cannot be combined with flags that choose a model: nothing " +
+			"is trained")
 	}
 	if o.Clean != "" {
 		if err := o.Data.CheckOutput(o.Clean); err != nil {
@@ -244,7 +244,7 @@ func newReport(classes []string, rows []training.IssueRow) Report {
 	return r
 }
 
-// fill adds the rows of the report for people, the first of long lists.
+// fill adds the rows of the report, the first of long lists.
 func (r Report) fill(row app.Row) {
 	const most = 20
 	row("examples\t%d", r.Examples)

@@ -24,7 +24,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
-// judge reads the examples and judges model and labels by them. given returns the matrix of their
+// judge evaluates the model and the labels on the data. given returns the confusion matrix of the
 // labels, nil for none.
 func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, error)) error {
 	d, err := training.ReadFor(ctx, &r.Data, r.Read, &r.Match, r.model)
@@ -70,8 +70,8 @@ func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, e
 	return nil
 }
 
-// noiseOf returns the matrix by which the labels are noisy, nil if they are right. Labels that the
-// model learned from are noisy by its own matrix, others only by a given one, as for eval.
+// noiseOf returns the confusion matrix of the labels, nil if they are trusted: for the training
+// labels that of the model, for others only a given one.
 func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Matrix {
 	switch m := r.model; {
 	case given != nil:
@@ -87,8 +87,7 @@ func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Mat
 	return nil
 }
 
-// fold has trainings with the settings of the model judge the examples that they have not seen. As
-// many trainings without the matrix tell whether it helps.
+// fold predicts out of fold with the settings of the model, with the matrix and without.
 func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	d, noise := f.Dataset, f.Noise
 	settings, told, err := host.Settings(r.model, d.N-(d.N+r.Folds-1)/r.Folds)
@@ -96,7 +95,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 		return err
 	}
 	if r.model.Meta.From != "" {
-		r.Notes.Say("report: the model's training began with weights of another; these begin with 0")
+		r.Notes.Say("report: the model was trained from initial weights; the folds start from 0")
 	}
 	if told == nil {
 		f.Noise = nil
@@ -104,7 +103,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	if f.Train = settings; d.Prepared != nil {
 		f.Train.Preparation = ""
 	}
-	r.Notes.Say("report: %d trainings, each without a part of the examples", r.Folds)
+	r.Notes.Say("report: %d trainings, each without one fold", r.Folds)
 	work := progress.Work{Name: "judging the settings", Unit: "way", Total: 1}
 	if told != nil {
 		work.Total = 2
@@ -117,7 +116,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	task.Add(1)
 	with := f.Held
 	if told == nil {
-		if f.Noise = noise; noise != nil { // learned: the trainings were not told it
+		if f.Noise = noise; noise != nil { // learned, not given to the trainings
 			with.Temperature, err = confusion.Temperature(ctx, with.Scores, d.Y, with.Q, noise)
 			if err != nil {
 				with.Temperature = 0
@@ -126,7 +125,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 		return nil
 	}
 	f.Noise = nil
-	r.Notes.Say("report: the same without a confusion matrix")
+	r.Notes.Say("report: the same without the confusion matrix")
 	if err := f.Fit(ctx); err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (r *reporter) fold(ctx context.Context, f *training.OutOfFold) error {
 	return nil
 }
 
-// predict has the model judge all examples.
+// predict predicts all examples by the model.
 func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err error) {
 	d, m := f.Dataset, r.model
 	if err := app.Interrupted(ctx); err != nil {
@@ -165,7 +164,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	return err
 }
 
-// reliability puts predictions in bins, by right labels as far as noisy ones tell of them.
+// reliability bins the predictions, corrected for noisy labels.
 func reliability(d *dataset.Dataset, p []float32, noise *confusion.Matrix) ([]metric.Bin, error) {
 	q := len(d.Classes)
 	if noise == nil {
@@ -204,7 +203,7 @@ func (r *reporter) cleanCommand(d *dataset.Dataset) string {
 	return words + " --out issues.csv --write-clean clean.csv"
 }
 
-// suspect lists the labels that are most likely wrong, with what people know the examples by.
+// suspect lists the labels that are most likely wrong, with texts and pictures.
 func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	found, err := f.Issues()
 	if err != nil {
@@ -250,12 +249,12 @@ func (o *Options) pictureSize() (width, height int, err error) {
 	if _, err := fmt.Sscanf(o.Pictures, "%dx%d", &width, &height); err != nil ||
 		fmt.Sprintf("%dx%d", width, height) != o.Pictures || min(width, height) < 1 ||
 		max(width, height) > 1<<12 {
-		return 0, 0, app.Usage("--pictures is %q, wanted such as 28x28, or none", o.Pictures)
+		return 0, 0, app.Usage("--pictures is %q, want a size such as 28x28, or none", o.Pictures)
 	}
 	return width, height, nil
 }
 
-// pictureSizeOf returns how large the pictures are that the examples are, 0 for none.
+// pictureSizeOf returns the size of the examples as pictures, 0 for none.
 func (o *Options) pictureSizeOf(d *dataset.Dataset) (width, height int, err error) {
 	const least = 7 // pixels of a side that shows something
 	width, height, err = o.pictureSize()

@@ -1,4 +1,4 @@
-// Package report is the command that shows a model, its labels and how far to trust both.
+// Package report is the command that reports on a model and its labels.
 package report
 
 import (
@@ -45,35 +45,33 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:  "report",
-		Usage: "show a model, its labels and how far to trust both, as one page",
-		Description: `Writes a page of HTML that needs neither scripts nor a network, and the same numbers as JSON
-beside it. Three numbers come first: labels likely wrong, predictions right, and what the confusion
-matrix gains. A line says what to do next. The labels that are most likely wrong follow, then the
-classes that are confused and the evidence. Learning curve, calibration, classes and noise are
-folded. Without --out the most important part is printed as text.
+		Usage: "report on a model and its labels, as one page",
+		Description: `Writes a self-contained HTML page and the same numbers as JSON. It starts with the share of wrong
+labels, the accuracy, the gain by the confusion matrix, and the next step. Then come the labels most
+likely wrong, confused classes and the evidence; learning curve, calibration, classes and noise are
+folded. Without --out, a summary is printed as text.
 
---judge folds is for the data that the model learned from. Trainings with the settings of the model
-judge the examples that they have not seen. As many trainings without C tell whether C helps. γ and
-the number of components stay those of the model. Other data are judged by the model. Their labels
-are taken to be right unless --confusion says otherwise.
+--judge folds is for the training data: it uses out-of-fold predictions with the model's settings,
+with and without C; γ and the number of components stay those of the model. On other data the model
+predicts, and labels are trusted unless --confusion is given.
 
-train --report FILE.html trains and reports in one go.
+train --report FILE.html trains and reports in one step.
 
 Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 		Flags: app.Flags(app.Required(app.Input(&o.Model, "model",
 			"model that train wrote: `FILE`.npz (required)")),
-			app.Input(&o.Data.Path, "data", "examples to judge by: `FILE`"),
+			app.Input(&o.Data.Path, "data", "examples to evaluate on: `FILE`"),
 			o.Data.FormatFlags(&o.Common), o.Match.MatchFlag(),
 			o.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
 			app.Choice(&o.Judge, "judge", "auto",
-				"`METHOD` to judge by: folds, trainings without each part; model; or auto",
+				"`METHOD` of prediction: folds (out of fold), model, or auto",
 				"auto", byFolds, byModel),
 			o.FoldFlag(),
 			app.Input(&o.History, "history",
-				"the training's curve: `FILE` that train --history wrote"),
-			app.Text(&o.Show, "show", "", "`COLUMN` of the data to show of suspicious rows: a text"),
+				"learning curve: `FILE` written by train --history"),
+			app.Text(&o.Show, "show", "", "text `COLUMN` of the data to show with suspicious rows"),
 			app.Input(&o.ShowFile, "show-file",
-				"`FILE` with a line for each example, to show instead"),
+				"`FILE` with a line per example, to show instead"),
 			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &o.Pictures,
 				Usage: "examples are pictures of `WxH` pixels, or none"},
 			o.Device.Flags(),
@@ -116,9 +114,9 @@ func OfTraining(ctx context.Context, o *Options, trained *host.Trained, noise *c
 	r.Report.History, r.Report.Phases, r.Doubts = o.Moments, o.Phases, trained.Doubts
 	err := r.judge(ctx, func() (*confusion.Matrix, error) { return noise, nil })
 	if err != nil {
-		return fmt.Errorf("the model was written, its report was not: %w", err)
+		return fmt.Errorf("the model was written, but its report was not: %w", err)
 	}
-	o.JSON = false // train has printed its own
+	o.JSON = false // train has printed its report
 	return r.write(ctx)
 }
 
@@ -128,9 +126,9 @@ func (o *Options) check() error {
 	}
 	switch {
 	case o.Show != "" && o.ShowFile != "":
-		return app.Usage("--show and --show-file exclude each other")
+		return app.Usage("--show and --show-file cannot be combined")
 	case o.Data.Path == "" && o.Noise.Path != "":
-		return app.Usage("--confusion is given without --data, whose labels are noisy by it")
+		return app.Usage("--confusion needs --data")
 	}
 	o.Read = o.Data.Options()
 	_, _, err := o.pictureSize()

@@ -1,4 +1,4 @@
-// Package show is the command that prints a confusion matrix, or those of a model.
+// Package show is the command that prints the confusion matrix of a file or of a model.
 package show
 
 import (
@@ -31,12 +31,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "print a confusion matrix and whether it can be used, or those of a model",
+		Usage:     "print the confusion matrix of a file or of a model",
 		ArgsUsage: "FILE",
-		Description: `FILE is a CSV table or a .npy file, checked as train checks it. Class names come
-from the header, else they are 0, 1, ..., or say them with --classes. The exit code is 1 if train
-would refuse the matrix. For a model, FILE.npz, it prints the matrix that was given and the one that
-was learned, with standard errors, and which annotators were best and worst.
+		Description: `FILE is a CSV table or a .npy file, checked as by train. Class names come from the
+header, from --classes, or are 0, 1, .... The exit code is 1 if train would refuse the matrix. For a
+model, FILE.npz, it prints the given and the learned matrix, with standard errors, and the best and
+worst annotators.
 
 Example: uma-gpu confusion show C.csv`,
 		Flags: []cli.Flag{
@@ -65,7 +65,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	path := o.Args[0]
 	if len(o.Args) > 1 {
-		return app.Usage("unexpected argument %q behind %s; flags stand before the file", o.Args[1], path)
+		return app.Usage("unexpected argument %q after %s; flags come before the file", o.Args[1], path)
 	}
 	if isModel(path) {
 		return o.showModel(path)
@@ -100,7 +100,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 		fmt.Fprintf(w, "\ncondition number %.4g\n", condition)
 		return err
 	})
-	if problem != nil { // after the report, which is what was asked for
+	if problem != nil { // after the report
 		problem = fmt.Errorf("%s: %w", path, problem)
 	}
 	return errors.Join(err, problem)
@@ -159,7 +159,7 @@ func (o *Options) showModel(path string) error {
 
 func (r ModelReport) print(w io.Writer) error {
 	if r.Given == nil && r.Learned == nil {
-		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were taken to be right")
+		_, err := fmt.Fprintln(w, "no confusion matrix: the labels were trusted")
 		return err
 	}
 	if r.Given != nil {
@@ -169,11 +169,11 @@ func (r ModelReport) print(w io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	of := "noisy"
+	labels := "noisy"
 	if r.Annotators != nil {
-		of = "vote of the annotators"
+		labels = "vote of the annotators"
 	}
-	fmt.Fprintf(w, "learned: P(%s = row | true = column), ± standard error\n", of)
+	fmt.Fprintf(w, "learned: P(%s = row | true = column), ± standard error\n", labels)
 	err := app.PrintEstimated(w, r.Classes, r.Learned, r.Error)
 	if err != nil || r.Annotators == nil {
 		return err

@@ -112,7 +112,7 @@ func TestLearnConfusionFlag(t *testing.T) {
 	uma := path("uma")
 	clitest.Succeed(t, "train", "--data", data, "--model", uma, "--max-steps", "1")
 	if out, _ := clitest.Succeed(t, "confusion", "show", uma); !strings.Contains(out,
-		"taken to be right") {
+		"labels were trusted") {
 		t.Errorf("confusion show prints %q", out)
 	}
 }

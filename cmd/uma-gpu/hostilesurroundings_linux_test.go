@@ -461,7 +461,7 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		"cv --data BIG --folds 5 --try --l2=search", "issues --data BIG --folds 10 --out new.csv", "info --data BIG",
 		"convert --data BIG --out new.svm", "split --data BIG --fractions 0.5 --out new.csv",
 		"confusion inject --data BIG --pairwise 0.4 --out new.csv",
-		"confusion estimate --data BIG --out new.csv", "kpca fit --data BIG --basis new.npz",
+		"confusion estimate --data BIG --out new.csv", "query --pool BIG --classes a,b --out new.csv",
 		"synth --examples 1000000 --out new.csv",
 		"query --pool BIG --labelled BIG --out new.csv",
 	} {

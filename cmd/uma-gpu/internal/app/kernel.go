@@ -58,30 +58,13 @@ func (k *Kernel) DetailFlags() []cli.Flag {
 		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"))
 }
 
-// TrainKernel returns the kernel of a training, nil for none.
-func (k *Kernel) TrainKernel() (*fitting.Options, error) {
-	found, err := k.Find(true)
-	if found == nil || err != nil {
-		return nil, err
-	}
-	if k.Normalize != "auto" {
-		steps, err := dataset.ParseSteps(k.Normalize)
-		if err != nil {
-			return nil, Usage("--normalize-components: %v", err)
-		}
-		found.Steps = &steps
-	}
-	return found, nil
-}
-
 // KernelFlagNames returns the names of all flags of kernels but --kernel.
 func KernelFlagNames() []string {
 	return FlagNames(new(Kernel).DetailFlags())
 }
 
-// Find returns the kernel that the flags ask for, nil for none. Gamma may be searched for, if
-// search.
-func (k *Kernel) Find(search bool) (*fitting.Options, error) {
+// TrainKernel returns the kernel of a training, nil for none.
+func (k *Kernel) TrainKernel() (*fitting.Options, error) {
 	if k.Kind == "" {
 		for _, f := range KernelFlagNames() {
 			if k.common.Given(f) {
@@ -91,7 +74,7 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 		return nil, nil
 	}
 	found := &fitting.Options{Components: k.Components, Variance: k.Variance}
-	if err := k.Function(found, search); err != nil {
+	if err := k.function(found); err != nil {
 		return nil, err
 	}
 	switch k.Landmarks {
@@ -112,11 +95,18 @@ func (k *Kernel) Find(search bool) (*fitting.Options, error) {
 	if v := k.Variance; variance && !(v > 0 && v <= 1) {
 		return nil, Usage("--variance is %v, wanted a share above 0, at most 1", v)
 	}
+	if k.Normalize != "auto" {
+		steps, err := dataset.ParseSteps(k.Normalize)
+		if err != nil {
+			return nil, Usage("--normalize-components: %v", err)
+		}
+		found.Steps = &steps
+	}
 	return found, nil
 }
 
-// Function sets the kernel function in found.
-func (k *Kernel) Function(found *fitting.Options, search bool) error {
+// function sets the kernel function in found.
+func (k *Kernel) function(found *fitting.Options) error {
 	for flag, kinds := range map[string][]string{"gamma": {kernel.RBF, kernel.Poly},
 		"coef0": {kernel.Poly}, "degree": {kernel.Poly}} {
 		if k.common.Given(flag) && !slices.Contains(kinds, k.Kind) {
@@ -132,14 +122,8 @@ func (k *Kernel) Function(found *fitting.Options, search bool) error {
 		f.Coef0, f.Degree = float32(k.Coef0), k.Degree
 	}
 	trial := *f // with some γ, if it is to be found
-	if k.Gamma == "auto" && !search {
-		k.Gamma = "median"
-	}
 	if f.Kind != kernel.Linear {
-		words := []string{"a number above 0", "median"}
-		if search {
-			words = append(words, "search", "mean", "auto")
-		}
+		words := []string{"a number above 0", "median", "search", "mean", "auto"}
 		g, err := strconv.ParseFloat(k.Gamma, 32)
 		switch {
 		case err == nil:

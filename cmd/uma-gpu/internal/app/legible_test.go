@@ -36,8 +36,6 @@ func TestNamesDoNothingToTerminals(t *testing.T) {
 		{"eval", "--model", m, "--data", data}, {"predict", "--model", m, "--data", data},
 		{"train", "--data", data, "--model", m, "--ignore-columns", "label"}, {"eval", "--model", m + "x",
 			"--data", data},
-		{"kpca", "fit", "--data", data, "--kernel", "rbf", "--components", "2", "--basis",
-			filepath.Join(dir, "\rb.npz")},
 		{"issues", "--data", data, "--folds", "2", "--out", filepath.Join(dir, "\x9bi.csv")},
 		{"report", "--model", m, "--data", data}, {"convert", "--data", data, "--out", filepath.Join(dir,
 			"c\x08.svm")},

@@ -33,7 +33,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/learners"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
@@ -147,12 +146,6 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 			}),
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),
-			grouped("Kernel functions", &cli.Command{
-				Name:  "kpca",
-				Usage: "kernel principal components by themselves",
-				Subcommands: []*cli.Command{kpca.NewFit(kpca.Fit),
-					kpca.NewTransform(kpca.Transform)},
-			}),
 			grouped("This machine and this program", devices.New(devices.Run), doctor.New(doctor.Run),
 				version.New(version.Run), completion.New(completion.Run), man.New(man.Run),
 				worker.New(execute, worker.Run))),

@@ -28,7 +28,7 @@ type input struct {
 	all      *dataset.Dataset // the examples of labelled, then those of the pool
 	labels   []int32          // of all: a class, active.Unknown or active.Aside
 	shown    string           // the column that is shown; "" for none
-	texts    []string         // of each row of the pool, of that column
+	texts    []string         // of that column, of each row of the pool's file
 }
 
 // Close frees the data that were read.
@@ -45,12 +45,12 @@ func (in *input) first() int { return in.all.N - in.pool.N }
 // row describes example i of all.
 func (in *input) row(i int) row {
 	i -= in.first()
-	r := row{Row: i + 1}
+	r := row{Row: in.pool.SourceRow(i) + 1}
 	if in.pool.IDs != nil {
 		r.ID = in.pool.IDs[i]
 	}
 	if in.texts != nil {
-		r.Shown = in.texts[i]
+		r.Shown = in.texts[in.pool.SourceRow(i)]
 	}
 	return r
 }
@@ -123,7 +123,8 @@ func (o *Options) read(ctx context.Context) (in *input, err error) {
 		return nil, err
 	}
 	if o.Shown != "" {
-		if in.texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown, in.pool.N, o.Read); err != nil {
+		if in.texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown,
+			in.pool.N+len(in.pool.SkippedAt), o.Read); err != nil {
 			return nil, err
 		}
 		if slices.Contains([]string{"row", "id", "label"}, o.Shown) {
@@ -202,13 +203,18 @@ func (in *input) join(classes []string) error {
 
 // readAnswers takes the labels of --answers into in.
 func (o *Options) readAnswers(ctx context.Context, in *input) error {
-	rowOf := map[string]int{} // row of the pool by its id
-	for i, id := range in.pool.IDs {
-		if k, twice := rowOf[id]; twice {
-			return fmt.Errorf("%s: found the id %q in rows %d and %d, wanted a different one in each row",
-				o.Data.Path, id, k+1, i+1)
+	d := in.pool
+	byID, byRow := map[string]int{}, map[string]int{} // examples of the pool
+	for i := range d.N {
+		byRow[strconv.Itoa(d.SourceRow(i)+1)] = i
+		if d.IDs == nil {
+			continue
 		}
-		rowOf[id] = i
+		if k, twice := byID[d.IDs[i]]; twice {
+			return fmt.Errorf("%s: found the id %q in rows %d and %d, wanted a different one in each row",
+				o.Data.Path, d.IDs[i], d.SourceRow(k)+1, d.SourceRow(i)+1)
+		}
+		byID[d.IDs[i]] = i
 	}
 	answered := 0
 	for _, path := range o.Answers.Value() {
@@ -216,7 +222,7 @@ func (o *Options) readAnswers(ctx context.Context, in *input) error {
 		if err != nil {
 			return fmt.Errorf("%s: cannot read the answers: %w", path, err)
 		}
-		n, err := in.take(string(text), rowOf)
+		n, err := in.take(string(text), byID, byRow)
 		if bad := (*answerError)(nil); errors.As(err, &bad) {
 			return fmt.Errorf("%s:%d: %w", path, bad.line, bad.err)
 		} else if err != nil {
@@ -239,7 +245,7 @@ type answerError struct {
 func (e *answerError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 
 // take takes the answers of a CSV with a header, and returns how many there are.
-func (in *input) take(text string, rowOf map[string]int) (answered int, err error) {
+func (in *input) take(text string, byID, byRow map[string]int) (answered int, err error) {
 	text = strings.TrimPrefix(text, "\ufeff") // spreadsheets begin so
 	r := csv.NewReader(strings.NewReader(text))
 	if header, _, _ := strings.Cut(text, "\n"); !strings.Contains(header, ",") {
@@ -249,10 +255,9 @@ func (in *input) take(text string, rowOf map[string]int) (answered int, err erro
 	if err == io.EOF {
 		return 0, errors.New("found an empty file, wanted a CSV with the columns row or id, and label")
 	}
-	label, byID := slices.Index(header, "label"), in.pool.IDs != nil && slices.Contains(header, "id")
-	key := slices.Index(header, "row")
-	if byID {
-		key = slices.Index(header, "id")
+	label, key, named := slices.Index(header, "label"), slices.Index(header, "row"), byRow
+	if k := slices.Index(header, "id"); k >= 0 && in.pool.IDs != nil {
+		key, named = k, byID
 	}
 	if err == nil && min(key, label) < 0 {
 		return 0, &answerError{1, fmt.Errorf("found the columns %.80q, wanted a header with row or id, "+
@@ -278,12 +283,7 @@ func (in *input) take(text string, rowOf map[string]int) (answered int, err erro
 			return wrong("found the label %.60q, wanted one of %.200q, or %s where the expert cannot tell",
 				class, in.all.Classes, cannotTell)
 		}
-		i, known := rowOf[name]
-		if !byID {
-			i, err = strconv.Atoi(name)
-			i--
-			known = err == nil && i >= 0 && i < in.pool.N
-		}
+		i, known := named[name]
 		if !known {
 			return wrong("found %s %.60q, wanted a row of the pool", header[key], name)
 		}

@@ -132,6 +132,25 @@ func TestLastColumn(t *testing.T) {
 	}
 }
 
+// TestSkippedRows: rows have the numbers of the file, wherever it has bad rows.
+func TestSkippedRows(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "few.csv", "x,y,c\n1,2,ash\n9,5,beech\n")
+	write(t, "pool.csv", "x,y,note\n?,1,a\n1,2,b\n2,?,c\n8,4,d\n?,?,e\n")
+	write(t, "answers.csv", "row,label\n2,ash\n")
+	args := []string{"--pool", "pool.csv", "--labelled", "few.csv", "--show", "note", "--skip-bad",
+		"--label-column", "c"}
+	rows := ask(t, args...)
+	slices.SortFunc(rows[1:], slices.Compare)
+	if fmt.Sprint(rows) != "[[row note label] [2 b ] [4 d ]]" {
+		t.Errorf("found %v", rows)
+	}
+	rows = ask(t, append(args, "--answers", "answers.csv")...)
+	if fmt.Sprint(rows) != "[[row note label] [4 d ]]" {
+		t.Errorf("with an answer: found %v", rows)
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	leaves(t, "few.csv", 0, 6)

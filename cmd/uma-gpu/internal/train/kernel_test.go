@@ -12,9 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -135,73 +133,6 @@ func TestTrainKernelErrors(t *testing.T) {
 		clitest.Fail(t, c.code, c.fragment, append(train, c.args...)...)
 	}
 	if got := clitest.Names(t, dir); len(got) != 2 {
-		t.Errorf("errors left %v", got)
-	}
-}
-
-// TestKPCA: what transform writes is what the basis says, with the labels where they fit.
-func TestKPCA(t *testing.T) {
-	dir := t.TempDir()
-	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
-	basis := filepath.Join(dir, "b.npz")
-	stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data, "--kernel", "rbf", "--gamma", "0.5",
-		"--components", "7", "--basis", basis, "--json")
-	r := clitest.Decode[kpca.Report](t, stdout)
-	if r.Examples != 300 || r.Features != 2 || r.Kernel.Components != 7 || r.Kernel.Landmarks != 300 ||
-		len(r.Eigenvalues) != 7 || r.Kernel.Explained < 0.5 {
-		t.Errorf("found %+v", r)
-	}
-	if stdout, _ := clitest.Succeed(t, "kpca", "fit", "--data", data,
-		"--components", "7", "--basis", basis); !strings.Contains(stdout,
-		"components  7 of 300 landmarks") {
-		t.Errorf("said %s", stdout)
-	}
-	var first []float32
-	for _, out := range []string{"z.npy", "z.npz", "z.csv", "z.npy.gz"} {
-		path := filepath.Join(dir, out)
-		clitest.Succeed(t, "kpca", "transform", "--basis", basis, "--data", test, "--out", path,
-			"--device", map[bool]string{true: "opencl", false: "cpu"}[out == "z.npz" && gpu.Built])
-		labels := !strings.Contains(out, ".npy")
-		d, err := file.Read(t.Context(), path, file.Options{NoLabels: !labels})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d.N != 300 || d.D != 7 || labels != (len(d.Classes) == 2) {
-			t.Errorf("%s: %d×%d, classes %v", out, d.N, d.D, d.Classes)
-		}
-		if first == nil {
-			first = d.X
-		}
-		for k := range first {
-			if d.X[k] != first[k] {
-				t.Fatalf("%s: value %d is %v, wanted %v", out, k, d.X[k], first[k])
-			}
-		}
-	}
-	model := filepath.Join(dir, "m.npz")
-	clitest.Succeed(t, "train", "--data", data, "--model", model)
-	wide := clitest.Write(t, dir, "wide.csv", "1,2,3,a\n1,3,2,b\n")
-	out := filepath.Join(dir, "no.npy")
-	for _, c := range []struct {
-		code     int
-		fragment string
-		args     []string
-	}{
-		{app.ExitUsage, "--basis missing", []string{"fit", "--data", data}},
-		{app.ExitUsage, "--basis --data", []string{"fit", "--data", data, "--basis", data}},
-		{app.ExitUsage, "median", []string{"fit", "--data", data, "--basis", out, "--gamma", "search"}},
-		{app.ExitUsage, "z.parquet name", []string{"transform", "--basis", basis, "--data", test, "--out",
-			"z.parquet"}},
-		{app.ExitFailure, "basis.json", []string{"transform", "--basis", model, "--data", test, "--out",
-			out}},
-		{app.ExitFailure, "none.npz", []string{"transform", "--basis", "none.npz", "--data", test,
-			"--out", out}},
-		{app.ExitFailure, "wide.csv:1 3 2", []string{"transform", "--basis", basis, "--data", wide,
-			"--out", out}},
-	} {
-		clitest.Fail(t, c.code, c.fragment, append([]string{"kpca"}, c.args...)...)
-	}
-	if got := strings.Join(clitest.Names(t, dir), " "); strings.Contains(got, "no.npy") {
 		t.Errorf("errors left %v", got)
 	}
 }

@@ -89,8 +89,7 @@ of steps. Without --checkpoint, a training that fails after half a minute writes
 to MODEL.checkpoint.npz.
 
 ` + app.NormalizeHelp + `
-See also: uma-gpu learners (their flags), info --help (data), kpca fit --help (kernels) and
-devices --help (devices).
+See also: uma-gpu learners (their flags), info --help (data) and devices --help (devices).
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,

@@ -1,6 +1,6 @@
-// Package progress says how far long work is: tasks, nested through a context, which count what is
-// done and tell a listener. It knows neither clock nor terminal, and costs next to nothing if
-// nobody listens.
+// Package progress reports the progress of long work: tasks, nested through a context, count what
+// is done and notify a listener. It knows neither clock nor terminal, and costs almost nothing
+// without a listener.
 package progress
 
 import (
@@ -9,32 +9,32 @@ import (
 	"sync/atomic"
 )
 
-// Event is what has become of a task.
+// Event is what happened to a task.
 type Event int
 
 // The events of a task.
 const (
 	Began Event = iota
-	Moved       // its count or its estimated error is another
+	Moved       // its count or its estimated error changed
 	Ended
 )
 
-// Work is what a task has to do.
+// Work describes a task.
 type Work struct {
 	Name  string // reading, for instance
-	Unit  string // of what is counted, in the singular: step; Bytes are told by their multiples
-	Total int64  // number of units; 0 if only a limit is known, or nothing is counted
-	From  int64  // how many are done as it begins, of work that goes on
+	Unit  string // what is counted, in the singular: step; Bytes are printed as KiB, MiB, …
+	Total int64  // number of units; 0 if it is unknown, or nothing is counted
+	From  int64  // units that are done when it begins, for resumed work
 }
 
 // Bytes is the Work.Unit of files.
 const Bytes = "byte"
 
-// Task is work under way. A nil one, which nobody listens to, has methods that do nothing. All
-// methods may be called by several goroutines.
+// Task is work in progress. The methods of a nil Task do nothing. All methods may be called by
+// several goroutines.
 type Task struct {
 	Work
-	Parent *Task // the task that it is a part of; nil for none
+	Parent *Task // the task that contains it; nil for none
 
 	hear     func(*Task, Event)
 	done     atomic.Int64
@@ -46,15 +46,14 @@ type Task struct {
 type listenerKey struct{}
 type taskKey struct{}
 
-// With returns a context whose tasks hear is called with, by the goroutine that does the work, and
-// by several at a time.
+// With returns a context whose tasks call hear with their events, from the goroutines that do the
+// work, possibly at the same time.
 func With(ctx context.Context, hear func(*Task, Event)) context.Context {
 	return context.WithValue(ctx, listenerKey{}, hear)
 }
 
-// Begin begins a task, a part of the one that ctx belongs to. Its own parts are begun with the
-// context that is returned; without a listener that is ctx, and the task nil. The caller
-// ends it.
+// Begin begins a task inside the task of ctx. The returned context is for its own subtasks. Without
+// a listener it returns ctx and nil. The caller ends the task.
 func Begin(ctx context.Context, w Work) (context.Context, *Task) {
 	hear, ok := ctx.Value(listenerKey{}).(func(*Task, Event))
 	if !ok {
@@ -67,7 +66,7 @@ func Begin(ctx context.Context, w Work) (context.Context, *Task) {
 	return context.WithValue(ctx, taskKey{}, t), t
 }
 
-// Add counts n more units as done.
+// Add counts n more units.
 func (t *Task) Add(n int64) {
 	if t != nil && n != 0 {
 		t.done.Add(n)
@@ -75,7 +74,7 @@ func (t *Task) Add(n int64) {
 	}
 }
 
-// Reach says that n units are done in all.
+// Reach sets the number of units that are done.
 func (t *Task) Reach(n int64) {
 	if t != nil {
 		t.done.Store(n)
@@ -83,14 +82,14 @@ func (t *Task) Reach(n int64) {
 	}
 }
 
-// Estimate tells the estimated error of what has been found so far.
+// Estimate sets the estimated error of the result so far.
 func (t *Task) Estimate(e float64) {
 	if t != nil {
 		t.estimate.Store(math.Float64bits(e) + 1)
 	}
 }
 
-// Enter tells the stage that the task is in, which the next event shows; "" for none.
+// Enter sets the stage of the task, which the next event shows; "" for none.
 func (t *Task) Enter(stage string) {
 	if t != nil {
 		t.stage.Store(stage)
@@ -104,16 +103,16 @@ func (t *Task) End() {
 	}
 }
 
-// Done returns how many units are done.
+// Done returns the number of units that are done.
 func (t *Task) Done() int64 { return t.done.Load() }
 
-// Stage returns what Enter told last.
+// Stage returns the stage that Enter set last.
 func (t *Task) Stage() string {
 	stage, _ := t.stage.Load().(string)
 	return stage
 }
 
-// EstimatedError returns what Estimate told last, and whether it told anything.
+// EstimatedError returns what Estimate set last, and whether it was set.
 func (t *Task) EstimatedError() (float64, bool) {
 	bits := t.estimate.Load()
 	return math.Float64frombits(bits - 1), bits != 0

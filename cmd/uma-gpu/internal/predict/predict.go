@@ -110,7 +110,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var rule sets.Rule
+	var rule *sets.Rule // nil without --sets
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if o.Level > 0 {
 			rule, err = o.rule(m, format)
@@ -137,13 +137,9 @@ func Run(ctx context.Context, o *Options) error {
 			b.Write(npyfile.Header("<f4", len(r.Predicted), len(r.Classes)))
 			err = npyfile.Write(b, r.Scores)
 		case "jsonl":
-			o.writeLines(b, r, &rule)
+			o.writeLines(b, r, rule)
 		default:
-			if o.Level > 0 {
-				err = writeSets(b, r, &rule)
-				break
-			}
-			err = writeCSV(b, r)
+			err = writeCSV(b, r, rule)
 		}
 		if err != nil {
 			return err
@@ -157,51 +153,32 @@ func Run(ctx context.Context, o *Options) error {
 }
 
 // rule returns the rule of the prediction sets.
-func (o *Options) rule(m *model.Model, format string) (sets.Rule, error) {
+func (o *Options) rule(m *model.Model, format string) (*sets.Rule, error) {
 	rule, ok := sets.At(m.Meta.Sets, o.Level)
 	if !ok {
 		var levels []float64
 		for _, r := range m.Meta.Sets {
 			levels = append(levels, r.Level)
 		}
-		return rule, fmt.Errorf("model file %s: no prediction sets of level %v, found levels %v: "+
+		return nil, fmt.Errorf("model file %s: no prediction sets of level %v, found levels %v: "+
 			"fit them to held-out examples with uma-gpu calibrate --sets %[2]v", o.Model.Path, o.Level,
 			levels)
 	}
 	for _, name := range m.Meta.Classes {
 		if format == "csv" && strings.Contains(name, separator) {
-			return rule, app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
+			return nil, app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
 				"--to jsonl", name, separator)
 		}
 	}
-	return rule, nil
+	return &rule, nil
 }
 
 const separator = "|" // between the classes of a set, as between candidate labels
 
-// writeSets writes a row for each example, with its class and its set.
-func writeSets(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
-	w, name := csv.NewWriter(b), "example"
-	if r.Data.IDs != nil {
-		name = cmp.Or(r.Data.ID, "id")
-	}
-	w.Write([]string{name, "class", "set"})
-	var set []int32
-	for i, class := range r.Predicted {
-		set = rule.Classes(set[:0], row(r, i))
-		if name = strconv.Itoa(i + 1); r.Data.IDs != nil {
-			name = r.Data.IDs[i]
-		}
-		w.Write([]string{name, r.Classes[class], strings.Join(r.Model.Names(set), separator)})
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// writeCSV writes one class name per line, or a table if examples have ids or scores. Its numbers
-// read back exactly. Class names have no line breaks: readers of training data refuse control
-// characters.
-func writeCSV(b *bufio.Writer, r classify.Classified) error {
+// writeCSV writes one class name per line, or a table if examples have ids, scores or sets, whose
+// rule is not nil. Its numbers read back exactly. Class names have no line breaks: readers of
+// training data refuse control characters.
+func writeCSV(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
 	ids := r.Data.IDs
 	if ids == nil && r.Scores == nil {
 		for _, class := range r.Predicted {
@@ -209,28 +186,35 @@ func writeCSV(b *bufio.Writer, r classify.Classified) error {
 		}
 		return nil
 	}
-	fields := []string{"example"}
-	if ids != nil {
-		fields[0] = cmp.Or(r.Data.ID, "id")
+	columns, cells := r.Classes, func(i int, cells []string) []string {
+		for _, v := range row(r, i) {
+			cells = append(cells, app.FloatText(v))
+		}
+		return cells
 	}
-	if r.Scores == nil {
-		fields = append(fields, "class")
-	} else {
-		fields = append(fields, r.Classes...)
+	switch {
+	case rule != nil:
+		columns, cells = []string{"class", "set"}, func(i int, cells []string) []string {
+			set := r.Model.Names(rule.Classes(nil, row(r, i)))
+			return append(cells, r.Classes[r.Predicted[i]], strings.Join(set, separator))
+		}
+	case r.Scores == nil:
+		columns, cells = []string{"class"}, func(i int, cells []string) []string {
+			return append(cells, r.Classes[r.Predicted[i]])
+		}
+	}
+	name := "example"
+	if ids != nil {
+		name = cmp.Or(r.Data.ID, "id")
 	}
 	w := csv.NewWriter(b)
-	w.Write(fields)
-	for i, class := range r.Predicted {
-		if fields[0] = strconv.Itoa(i + 1); ids != nil {
-			fields[0] = ids[i]
+	w.Write(append([]string{name}, columns...))
+	var fields []string
+	for i := range r.Predicted {
+		if name = strconv.Itoa(i + 1); ids != nil {
+			name = ids[i]
 		}
-		if r.Scores == nil {
-			fields[1] = r.Classes[class]
-		} else {
-			for k, v := range row(r, i) {
-				fields[k+1] = app.FloatText(v)
-			}
-		}
+		fields = cells(i, append(fields[:0], name))
 		w.Write(fields)
 	}
 	w.Flush()

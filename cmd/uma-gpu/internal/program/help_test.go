@@ -36,8 +36,8 @@ func TestFlagSlots(t *testing.T) {
 		text += fmt.Sprintf("%s %d, ", words, len(c.Flags))
 	})
 	t.Logf("%d flag slots: %s", slots, text)
-	if slots > 525 {
-		t.Errorf("found %d flags of all commands, wanted at most 525: %s", slots, text)
+	if slots > 500 {
+		t.Errorf("found %d flags of all commands, wanted at most 500: %s", slots, text)
 	}
 }
 

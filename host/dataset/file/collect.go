@@ -145,6 +145,12 @@ func (c *collector) accept(place int) error {
 	if c.block != nil {
 		return c.giveAway(false)
 	}
+	if c.o.Aside {
+		if err := c.pile.moveAside(c.src.path); err != nil {
+			return c.faults.fatal(err)
+		}
+		return nil
+	}
 	const segments, bytes = 16, 16 * 8 * segmentValues
 	if len(c.pile.segments)%segments != 0 {
 		return nil
@@ -246,6 +252,9 @@ func (c *collector) dataset() (d *dataset.Dataset, err error) {
 	if c.home != nil {
 		d.Home, d.ReadOnly = c.home, true
 	}
+	if c.pile.aside != nil {
+		d.Home = c.pile.aside
+	}
 	defer func() {
 		if err != nil {
 			d.Close() // only read
@@ -289,8 +298,10 @@ func (c *collector) examples() (e dataset.Examples, err error) {
 	stored := c.pile.stored
 	if c.encoder != nil {
 		marks := dataset.Examples{N: c.n, D: c.encoder.Width()}
-		marks.Starts, marks.Columns, marks.Values = c.pile.sparse(c.n)
-		if e, err = c.encoder.Encode(c.src.ctx, marks); err != nil {
+		if marks.Starts, marks.Columns, marks.Values, err = c.pile.sparse(c.n); err != nil {
+			return e, err
+		}
+		if e, err = c.encoder.Encode(c.src.ctx, c.pile.aside, marks); err != nil {
 			return e, err
 		}
 		stored = len(e.Values)
@@ -301,8 +312,8 @@ func (c *collector) examples() (e dataset.Examples, err error) {
 	case sparse && c.encoder != nil:
 		return e, nil
 	case sparse:
-		e.Starts, e.Columns, e.Values = c.pile.sparse(c.n)
-		return e, nil
+		e.Starts, e.Columns, e.Values, err = c.pile.sparse(c.n)
+		return e, err
 	case c.home != nil:
 		e.X = c.pile.segments[0].x
 		return e, nil
@@ -311,17 +322,22 @@ func (c *collector) examples() (e dataset.Examples, err error) {
 		return e, err
 	}
 	whole := c.encoder == nil && c.pile.whole()
-	if !whole {
+	if !whole && c.pile.aside == nil {
 		what := fmt.Sprintf("dense storage of %d examples × %d features", e.N, e.D)
 		if err := memory.Check(memory.Product(e.N, e.D, 4), what); err != nil {
 			return e, fmt.Errorf("%s: %w", c.src.path, err)
 		}
 	}
 	if c.encoder != nil {
-		return e.Dense(), nil
+		dense := dataset.Examples{N: e.N, D: e.D}
+		dense.X, err = mapped.Make[float32](c.pile.aside, e.N*e.D)
+		for i := 0; i < e.N && err == nil; i++ {
+			e.DenseRow(dense.Row(i), i)
+		}
+		return dense, err
 	}
-	e.X = c.pile.dense(e.N, e.D)
-	return e, nil
+	e.X, err = c.pile.dense(e.N, e.D)
+	return e, err
 }
 
 // sparseIsBetter is the rule of Options.Storage for "auto".

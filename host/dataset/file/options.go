@@ -54,6 +54,9 @@ type Options struct {
 	// SkipFew does so as well, unless more than one example in ten is bad.
 	SkipFew bool
 
+	// Aside keeps many examples in temporary files, in $TMPDIR or /var/tmp, so that they need not fit
+	// in memory.
+	Aside bool
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
 

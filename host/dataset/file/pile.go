@@ -7,6 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 )
 
 // pile holds the values of examples: full segments, and those not yet in one, the unfinished
@@ -24,6 +25,9 @@ type pile struct {
 
 	segments []segment
 	stored   int // values in segments other than +0
+
+	aside *mapped.Scratch // of segments and what they are joined to; nil if they are in memory
+	moved int             // segments that are aside
 
 	subnormals int // values that became +0
 	flushed    int // the same before the unfinished example
@@ -150,6 +154,47 @@ func (p *pile) clear() {
 	p.segments, p.stored, p.subnormals, p.flushed = nil, 0, 0, 0
 }
 
+// asideBytes is how much is kept in memory before it is moved aside; tests take less.
+var asideBytes = 64 << 20
+
+// moveAside moves segments to temporary files, once they are worth it. path is for messages.
+func (p *pile) moveAside(path string) (err error) {
+	held := 0
+	for _, s := range p.segments[p.moved:] {
+		held += 4 * (len(s.x) + len(s.counts) + len(s.columns) + len(s.values))
+	}
+	if held < asideBytes {
+		return nil
+	}
+	if p.aside == nil {
+		if p.aside, err = mapped.NewScratch(path); err != nil {
+			return err
+		}
+	}
+	room, err := mapped.Make[uint8](p.aside, held)
+	if err != nil {
+		return err
+	}
+	for k := range p.segments[p.moved:] {
+		s := &p.segments[p.moved+k]
+		s.x, room = shifted(room, s.x)
+		s.counts, room = shifted(room, s.counts)
+		s.columns, room = shifted(room, s.columns)
+		s.values, room = shifted(room, s.values)
+	}
+	p.moved = len(p.segments)
+	return nil
+}
+
+// shifted returns a copy of list in the first bytes of room, and the rest of room.
+func shifted[T mapped.Element](room []byte, list []T) ([]T, []byte) {
+	if list == nil {
+		return nil, room
+	}
+	n := copy(room, mapped.Bytes(list))
+	return mapped.View[T](room[:n:n]), room[n:]
+}
+
 // sparseIsSmaller reports whether the sparse form of stored values takes less memory.
 func sparseIsSmaller(stored, rows, width int) bool {
 	return 8*float64(stored)+4*float64(rows) < 4*float64(rows)*float64(width)
@@ -185,11 +230,15 @@ func (p *pile) whole() bool {
 }
 
 // dense joins the segments, n rows of d values, emptying them, with room for one more column.
-func (p *pile) dense(n, d int) []float32 {
+func (p *pile) dense(n, d int) ([]float32, error) {
 	if p.whole() {
-		return p.segments[0].x[:n*d]
+		return p.segments[0].x[:n*d], nil
 	}
-	x := make([]float32, n*d, n*d+n)
+	x, err := mapped.Make[float32](p.aside, n*d+n)
+	if err != nil {
+		return nil, err
+	}
+	x = x[:n*d]
 	row := 0
 	for k, s := range p.segments {
 		part := x[row*d : (row+s.rows)*d]
@@ -203,13 +252,19 @@ func (p *pile) dense(n, d int) []float32 {
 		row += s.rows
 		p.emptied(k)
 	}
-	return x
+	return x, nil
 }
 
 // sparse joins the segments of n rows in compressed form, emptying them.
-func (p *pile) sparse(n int) (starts []int64, columns []int32, values []float32) {
+func (p *pile) sparse(n int) (starts []int64, columns []int32, values []float32, err error) {
 	starts = make([]int64, 1, n+1)
-	columns, values = make([]int32, 0, p.stored), make([]float32, 0, p.stored)
+	if columns, err = mapped.Make[int32](p.aside, p.stored); err != nil {
+		return nil, nil, nil, err
+	}
+	if values, err = mapped.Make[float32](p.aside, p.stored); err != nil {
+		return nil, nil, nil, err
+	}
+	columns, values = columns[:0], values[:0]
 	for k, s := range p.segments {
 		if s.x == nil {
 			at := starts[len(starts)-1]
@@ -226,5 +281,5 @@ func (p *pile) sparse(n int) (starts []int64, columns []int32, values []float32)
 		}
 		p.emptied(k)
 	}
-	return starts, columns, values
+	return starts, columns, values, nil
 }

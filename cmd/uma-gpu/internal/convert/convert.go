@@ -75,6 +75,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.encodedAs(&options); err != nil {
 		return err
 	}
+	options.Aside = true
 	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -33,7 +34,8 @@ func countMarks(s *Encoder, e dataset.Examples) *census {
 }
 
 // Encode returns features of rows of marks; the first time it learns the recipe.
-func (s *Encoder) Encode(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
+func (s *Encoder) Encode(ctx context.Context, room *mapped.Scratch,
+	e dataset.Examples) (dataset.Examples, error) {
 	all := countMarks(s, e)
 	if s.recipe == nil {
 		if err := learn(s, e, all); err != nil {
@@ -49,7 +51,7 @@ func (s *Encoder) Encode(ctx context.Context, e dataset.Examples) (dataset.Examp
 	for m := range s.first {
 		s.columns[s.marks[m].column].strange += int(all.counts[m])
 	}
-	return s.features(ctx, e)
+	return s.features(ctx, room, e)
 }
 
 // learn makes the recipe of all marks that good examples have.
@@ -165,7 +167,8 @@ type weight struct {
 const noFeature = -1
 
 // features makes examples of the recipe's features of rows of marks.
-func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Examples, error) {
+func (s *Encoder) features(ctx context.Context, room *mapped.Scratch,
+	e dataset.Examples) (x dataset.Examples, err error) {
 	const step = 1 << 12 // examples between reports
 	_, task := progress.Begin(ctx, progress.Work{Name: "making features", Unit: "example",
 		Total: int64(e.N)})
@@ -203,7 +206,7 @@ func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Exa
 			}
 		}
 	}
-	x := dataset.Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
+	x = dataset.Examples{N: e.N, D: int(next), Starts: make([]int64, 1, e.N+1)}
 	most := len(e.Columns)
 	for _, m := range e.Columns {
 		most += len(s.recipe.Columns[s.columns[s.marks[m].column].at].Knots)
@@ -211,7 +214,13 @@ func (s *Encoder) features(ctx context.Context, e dataset.Examples) (dataset.Exa
 			most++
 		}
 	}
-	x.Columns, x.Values = make([]int32, 0, most), make([]float32, 0, most)
+	if x.Columns, err = mapped.Make[int32](room, most); err != nil {
+		return x, err
+	}
+	if x.Values, err = mapped.Make[float32](room, most); err != nil {
+		return x, err
+	}
+	x.Columns, x.Values = x.Columns[:0], x.Values[:0]
 	var row []weight
 	for i := range e.N {
 		if i%step == 0 {

@@ -188,11 +188,8 @@ faults: deps ## OpenCL calls that fail, each one of short runs, bits that turn o
 stream: deps ## ROWS (10000000) examples through a pipe, in the memory of a tenth of them
 	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
 
-# Control groups of version 1 or 2; a file that is there already, prepared.umab or plain.umab in build/beyond or BEYOND=FOLDER, is used.
-beyond: build ## trains from a file of SIZE (2000) megabytes in a fifth of that memory, and how fast it is read; as root
-	@.ci/install-deps unzip
-	go test -vet=off -c -tags beyond -o build/gpu.test ./gpu
-	sh bench/beyond.sh build/uma-gpu build/gpu.test $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
+beyond: build ## trains from a .npy of SIZE (2000) megabytes in a fifth of that memory, converts a CSV of half; as root
+	sh bench/beyond.sh build/uma-gpu $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 
 metamorphic: deps ## RUNS (300) trainings with options that must not change a byte of the model
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
@@ -207,7 +204,7 @@ lint: ## gofmt, vet, staticcheck
 	cd bench && go vet ./... && go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
 	go vet -tags purego ./cpuref/simd
-	go vet -tags 'beyond ptx' ./gpu
+	go vet -tags ptx ./gpu
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.

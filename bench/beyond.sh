@@ -1,136 +1,76 @@
 #!/bin/sh
-# Trains from a prepared .umab in a control group of a fifth of its size, on the processor and on an OpenCL device that
-# uses it in place, and streams it through one that does not; prints, beside what dd reads of the same file in the same
-# group right before and after, how fast each reads, and how much memory it has besides the file. The models are those
-# of a run without a limit, or where the file is larger than the memory of the machine those of each other. Where the
-# disk has no room for a raw file and a prepared one, the raw one is used as it is, and where it has none for what
-# softmax keeps beside it, UMA alone is run. As root, on control groups of version 1 or 2.
+# Trains from a float32 .npy in a control group of a fifth of its size, and converts a CSV of half its size in a
+# tenth of that, 250 MB at least; prints seconds and the most memory that the group had, pages of files included. The model of the
+# training is compared with the model of a run without a limit, where the machine has the memory. As root, on control
+# groups of version 1 or 2; python3 with numpy makes the data in FOLDER, which takes twice MEGABYTES and is emptied.
 #
-#	bench/beyond.sh UMA_GPU GPU_TEST FOLDER MEGABYTES
+#	bench/beyond.sh UMA_GPU FOLDER MEGABYTES
 set -eu
-uma=$1 gpu=$2 dir=$3 size=$4
-limit=$((size / 5))
-echo 5 2>/dev/null >/proc/self/autogroup || true
-mkdir -p "$dir"
+uma=$1 dir=$2 size=$3
 fail() { echo "beyond.sh: $*" >&2; exit 1; }
-
 if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
-	group=/sys/fs/cgroup/uma-gpu-beyond.$$ most=memory.max
-	stat='/^anon /{print $2}'
+	group=/sys/fs/cgroup/uma-gpu-beyond.$$ most=memory.max peak=memory.peak
 	echo +memory 2>/dev/null >/sys/fs/cgroup/cgroup.subtree_control || true
-elif [ -e /sys/fs/cgroup/memory/tasks ]; then
-	group=/sys/fs/cgroup/memory/uma-gpu-beyond.$$ most=memory.limit_in_bytes
-	stat='/^total_rss /{print $2}'
 else
-	fail "found no control groups of memory below /sys/fs/cgroup; run it where they are mounted, as root"
+	group=/sys/fs/cgroup/memory/uma-gpu-beyond.$$ most=memory.limit_in_bytes peak=memory.max_usage_in_bytes
 fi
-mkdir "$group" || fail "cannot make $group; run it as root, not in a container that has its groups read-only"
-trap 'rmdir "$group" 2>/dev/null || true' EXIT
-[ -e "$group/$most" ] || fail "$group has no $most; the memory controller is not on in the group above it"
-echo $((limit << 20)) >"$group/$most"
+mkdir -p "$dir"
+mkdir "$group" || fail "cannot make $group; run it as root, where control groups of memory are mounted"
+trap 'rm -f "$dir"/beyond.*; rmdir "$group" 2>/dev/null || true' EXIT
 
-# inside COMMAND... runs it in the group.
-# shellcheck disable=SC2016
-inside() { sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@"; }
+# drop leaves nothing of a file in memory, whose pages other groups would have.
+drop() { sync "$1"; dd if="$1" iflag=nocache count=0 2>/dev/null; }
 
-# drop forgets what of the file is in memory.
-drop() { dd if="$file" iflag=nocache count=0 2>/dev/null; }
-
-# disk prints the bytes a second at which dd reads the file, again and again until it has read 24 GB, or 24 GB of it:
-# the beginning of a file alone may lie in a memory behind the disk, or just not.
-disk() {
-	many=24000 begun=$(date +%s%N) read=0
-	while [ $read -lt $many ]; do
-		drop
-		inside dd if="$file" of=/dev/null bs=1M count=$((many - read)) 2>"$dir/dd"
-		got=$(awk 'END{printf "%d", $1 / 1048576}' "$dir/dd")
-		[ "$got" -gt 0 ] || fail "dd read nothing: $(cat "$dir/dd")"
-		read=$((read + got))
-	done
-	awk -v n=$read -v t=$(($(date +%s%N) - begun)) 'BEGIN{printf "%.0f\n", n * 1048576 / t * 1e9}'
+# inside MEGABYTES NAME COMMAND... runs the command in a group of that memory.
+inside() {
+	echo $(($1 << 20)) >"$group/$most"
+	limit=$1 name=$2
+	shift 2
+	begin=$(date +%s)
+	# shellcheck disable=SC2016 # the inner shell expands it
+	TMPDIR=$dir sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@" || fail "$name in $limit MB: status $?"
+	echo "$name in $limit MB: $(($(date +%s) - begin)) s, at most $(($(cat "$group/$peak") >> 20)) MB"
 }
 
-file=$dir/prepared.umab normalize=
-[ ! -e "$dir/plain.umab" ] || file=$dir/plain.umab
-if [ ! -e "$file" ] && [ "$(df -Pm "$dir" | awk 'END{print $4}')" -lt $((size * 2)) ]; then
-	file=$dir/plain.umab
-	inside "$uma" synth --quiet --examples $((size * 250)) --features 1000 --classes 10 --out "$file"
-elif [ ! -e "$file" ]; then
-	inside "$uma" synth --quiet --examples $((size * 250)) --features 999 --classes 10 --out "$dir/raw.umab"
-	if inside "$uma" train --quiet --data "$dir/raw.umab" --model "$dir/raw.npz" 2>"$dir/refused"; then
-		fail "a raw file of $size MB was trained from in $limit MB"
-	fi
-	grep -q "convert it first (--data" "$dir/refused" || fail "$(cat "$dir/refused")"
-	inside "$uma" convert --quiet --data "$dir/raw.umab" --normalize auto --out "$file"
-	rm "$dir/raw.umab"
+python3 - "$dir/beyond" "$size" <<'END'
+import sys
+import numpy
+path, size = sys.argv[1], int(sys.argv[2])
+columns, rows = 1000, size * (1 << 20) // 4000
+random = numpy.random.default_rng(1)
+block = random.standard_normal((10000, columns), dtype="f4")
+centres = random.standard_normal((10, columns), dtype="f4") / 4
+labels = random.integers(0, 10, rows).astype("i4")
+x = open(path + ".npy", "wb")
+numpy.lib.format.write_array_header_1_0(x, {"descr": "<f4", "fortran_order": False, "shape": (rows, columns)})
+for i in range(0, rows, len(block)):
+    y = labels[i:i + len(block)]
+    x.write(numpy.roll(block, i // len(block), axis=0)[:len(y)] + centres[y])
+wrong = random.random(rows) < 0.3
+labels[wrong] = (labels[wrong] + 1) % 10
+numpy.save(path + ".labels.npy", labels)
+with open(path + ".csv", "wb") as csv:
+    lines = b"".join(b",".join(b"%.6f" % v for v in row[:100]) + b",c%d\n" % (k % 10) for k, row in enumerate(block))
+    for _ in range(max(1, (size << 19) // len(lines))):
+        csv.write(lines)
+END
+ls -l "$dir"/beyond.*
+train="$uma train --quiet --device cpu --data $dir/beyond.npy --labels $dir/beyond.labels.npy --normalize none"
+train="$train --learner uma --max-steps ${STEPS:-2}"
+drop "$dir/beyond.npy"
+# shellcheck disable=SC2086 # a list of words
+inside $((size / 5)) "train" $train --model "$dir/beyond.within"
+if [ "$(awk '/MemTotal/{print int($2 / 1024)}' /proc/meminfo)" -gt $((size + size / 4)) ]; then
+	# shellcheck disable=SC2086 # a list of words
+	$train --model "$dir/beyond.without" >/dev/null
+	cmp "$dir/beyond.within" "$dir/beyond.without"
+	echo "the models have the same bytes"
 fi
-[ "$file" = "$dir/prepared.umab" ] || normalize="--normalize none"
-
-# measure NAME COMMAND... prints a line of how COMMAND reads in the group.
-measure() {
-	name=$1
-	shift
-	before=$(disk)
-	drop
-	begin=$(date +%s%N) bytes=0 top=0
-	# shellcheck disable=SC2016 # for the shell that becomes the command, whose number this one has to know
-	sh -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$@" >"$dir/$name.out" 2>"$dir/$name.err" &
-	pid=$!
-	: >"$dir/$name.memory"
-	while kill -0 $pid 2>/dev/null; do
-		now=$(awk '/^read_bytes/{print $2}' /proc/$pid/io 2>/dev/null || true)
-		[ "${now:-0}" = 0 ] || bytes=$now
-		anon=$(awk "$stat" "$group/memory.stat")
-		echo "$(date +%s) $bytes $anon" >>"$dir/$name.memory"
-		[ "$anon" -le $top ] || top=$anon
-		sleep 0.2
-	done
-	took=$(($(date +%s%N) - begin))
-	wait $pid || fail "$name: $(tail -n 5 "$dir/$name.err")"
-	awk -v name="$name" -v n="$bytes" -v t=$took -v a="$before" -v b="$(disk)" -v top=$top 'BEGIN {
-		rate = n / t * 1e9
-		printf "%-18s %6.1f GB read in %6.1f s: %4.0f MB/s; dd %4.0f and %4.0f MB/s: ratio %.2f; memory besides %4.0f MB\n",
-			name, n / 1e9, t / 1e9, rate / 1e6, a / 1e6, b / 1e6, 2 * rate / (a + b), top / 1e6
-	}'
-}
-
-echo "$(stat -c %s "$file") bytes in a control group of $((limit << 20))"
-export TMPDIR="$dir" # where softmax keeps a third of the examples
-flags() {
-	case $1 in
-	uma) echo $normalize --learner uma --max-steps 1 ;;
-	*) echo $normalize --learner softmax --l2 0.001 --iterations 3 --max-steps 3 ;;
-	esac
-}
-learners="uma softmax"
-if [ "$(df -Pm "$dir" | awk 'END{print $4}')" -lt $((size / 2)) ]; then # a third of the examples, and a third of these
-	echo "no room for softmax: found $(df -Ph "$dir" | awk 'END{print $4}') of disk in $dir, wanted $((size / 2)) MB"
-	learners=uma
-fi
-for run in "uma cpu" "softmax cpu" "uma opencl" "softmax opencl"; do
-	learner=${run% *} device=${run#* }
-	[ "${learners#*"$learner"}" != "$learners" ] || continue
-	# shellcheck disable=SC2046 # words
-	measure "$learner-$device" "$uma" train --data "$file" --device "$device" --audit off \
-		$(flags $learner) --model "$dir/$learner-$device.npz"
-done
-[ -z "$gpu" ] || { measure streamed "$gpu" -test.run '^TestBeyond$' -beyond "$file"; grep copies "$dir/streamed.out"; }
-
-weights() { unzip -p "$1" W.npy | sha256sum | cut -d ' ' -f 1; }
-in_memory=false
-[ "$(stat -c %s "$file")" -gt "$(awk '/^MemTotal/{printf "%.0f", 1024 * $2}' /proc/meminfo)" ] || in_memory=true
-for learner in $learners; do
-	# shellcheck disable=SC2046 # words
-	if $in_memory; then
-		"$uma" train --quiet --data "$file" --device cpu $(flags $learner) \
-			--model "$dir/$learner-all.npz" >/dev/null
-	else
-		cp "$dir/$learner-cpu.npz" "$dir/$learner-all.npz"
-	fi
-	for device in cpu opencl; do
-		[ "$(weights "$dir/$learner-$device.npz")" = "$(weights "$dir/$learner-all.npz")" ] ||
-			fail "$learner on $device: other weights than $($in_memory && echo with all memory || echo on the processor)"
-	done
-done
-$in_memory && echo "the weights of all are those of runs without a limit" ||
-	echo "the weights on OpenCL are those on the processor"
+rm "$dir/beyond.npy"
+drop "$dir/beyond.csv"
+limit=$((size / 20 > 250 ? size / 20 : 250))
+inside $limit "convert" "$uma" convert --quiet --data "$dir/beyond.csv" --normalize standardize,bias,l2 \
+	--out "$dir/beyond.npz"
+drop "$dir/beyond.npz"
+inside $limit "train from it" "$uma" train --quiet --device cpu --data "$dir/beyond.npz" --learner uma \
+	--max-steps 1 --model "$dir/beyond.converted"

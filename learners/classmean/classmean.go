@@ -45,7 +45,7 @@ func (*params) Definition() *learners.Definition {
 	}
 }
 
-// nearest makes the weights w, which are 0, those of the nearest mean.
+// nearest writes the weights of the nearest-mean classifier to w, which is 0.
 func nearest(s *classsums.Sums, w engine.Weights) error {
 	sums, err := s.ByLabel()
 	if err != nil {

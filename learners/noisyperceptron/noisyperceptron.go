@@ -1,5 +1,5 @@
 // Package noisyperceptron has the perceptrons for labels that were flipped by chance, from which
-// UMA descends: those of Bylander (1994) and of Blum, Frieze, Kannan and Vempala (1998).
+// UMA descends: by Bylander (1994), and by Blum, Frieze, Kannan and Vempala (1998).
 //
 // Both learn to tell two classes apart from the sum of the examples that are mistaken, which
 // nobody sees, but can be estimated: of the examples that w puts on one side, those with either
@@ -231,8 +231,8 @@ func (p *Blum) Definition() *learners.Definition {
 const stream = 0x626c756d << 16 // "blum"
 
 // turner is Algorithm 3 of Louche's thesis with the sum of the mistakes as x_up. Weights have
-// length 1: only their direction counts in the paper, and one length makes those of classes
-// comparable.
+// length 1: only their direction counts in the paper, and one length makes the weights of
+// classes comparable.
 type turner struct {
 	sigma float64
 	seed  uint64

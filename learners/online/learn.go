@@ -55,7 +55,7 @@ func (p *pass) learnAll(ctx context.Context) error {
 // cache is how many bytes of examples wait to be added to the sums of an average.
 const cache = 1 << 18
 
-// together is how many examples are seen before the sums take them: as many as stay in a cache
+// together is how many examples are seen before they are added to the sums: what stays in a cache
 // meanwhile, and at most those after which a pass has to ask whether it is still wanted.
 func together(x dataset.Examples) int {
 	size := 4 * x.D

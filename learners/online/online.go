@@ -1,6 +1,6 @@
 // Package online is the family of linear learners that see one example after another. Whenever
 // an example is taken for another class, or nearly, it is added to the weights of its own class
-// and taken off those of others:
+// and subtracted from the weights of others:
 //
 //	w_r ← w_r + τ_r·x  for each class r.
 //
@@ -53,7 +53,7 @@ type learner struct {
 	norms2       []float32 // ‖x‖² of each example; nil before the first pass
 
 	order  []int32 // of the examples in a pass
-	before int     // examples of a stream before those of the problem
+	before int     // examples of a stream before the current block
 	state  state   // between two passes
 	next   state   // in the middle of one
 }
@@ -95,7 +95,7 @@ func predicted(scores []float32) int {
 
 // state is where a run stands between two examples.
 type state struct {
-	seen   int64          // examples, those of earlier passes included
+	seen   int64          // examples, earlier passes included
 	random rand.PCG       // the run's random numbers
 	w      *lanes.Weights // nil before the first pass
 	// late is what the average of W over the examples seen falls short of W, times their number: an
@@ -105,7 +105,7 @@ type state struct {
 	row  []float32 // Q×D, row-major: what result found; nil before
 }
 
-// begin makes s the state before a pass, that of from. w are the host's weights: those of from
+// begin sets s to the state from before a pass. w are the host's weights: the weights of from
 // if there is no average, and otherwise where the first pass begins. Examples may be sparse.
 func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
 	s.seen, s.random = from.seen, from.random

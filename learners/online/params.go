@@ -118,7 +118,7 @@ var algorithms = []*algorithm{
 		func(p *Params) policy { return &copa{aggressiveness: p.Aggressiveness} }},
 }
 
-// Definitions returns those of the family.
+// Definitions returns the definitions of the family.
 func Definitions() (all []*learners.Definition) {
 	for _, a := range algorithms {
 		all = append(all, a.params().Definition())

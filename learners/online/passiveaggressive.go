@@ -132,7 +132,7 @@ func support(v []float64, beta float64) (total float64) {
 }
 
 // errorSet is an ultraconservative additive algorithm (Algorithm 1 of the paper of UMA): the
-// class of the example gets 1, those of the error set share -1.
+// class of the example gets 1, the classes of the error set share -1.
 type errorSet struct{ step string }
 
 func (p errorSet) steps(tau, s []float32, e *example) bool {
@@ -269,7 +269,7 @@ func sortDown(v []float64) {
 //	½ Σ_r ‖w'_r - w_r‖² + c/2 Σ_{r≠y} max(0, s'_r + 1/(Q-1))²  where  Σ w'_r = Σ w_r.
 //
 // With the losses ℓ_r = s_r + 1/(Q-1) and κ = 1/c + ‖x‖² the solution is τ_r = mean - α_r with
-// α_r = max(0, ℓ_r + mean·‖x‖²)/κ for r ≠ y, α_y = 0, and mean that of all α.
+// α_r = max(0, ℓ_r + mean·‖x‖²)/κ for r ≠ y, α_y = 0, and mean the mean of all α.
 type copa struct {
 	aggressiveness float64
 	risk

@@ -112,7 +112,7 @@ func (o *order) whole() bool { return o.active == int64(len(o.of)) }
 // check says what no run would have saved.
 func (o *order) check() error {
 	if o.active < 0 || o.active > int64(len(o.of)) || !permutation(o.of) {
-		return errors.New("found an order of the examples that is none")
+		return errors.New("found an invalid order of the examples, want a permutation")
 	}
 	return nil
 }

@@ -168,8 +168,7 @@ func (s *oneSlack) along(j int) (sum float64) {
 
 func (s *oneSlack) product(j, k int) float64 { return s.gram[max(j, k)][min(j, k)] }
 
-// products returns those of the vector of a new plane with the vectors of all planes, and with
-// itself last.
+// products returns the inner products of a new plane with all planes, and with itself last.
 func (s *oneSlack) products(p *plane) []float64 {
 	d, n := s.x.D, s.x.N
 	a, of := make([]float64, s.rows*d), make([]float64, s.rows*n)
@@ -288,7 +287,7 @@ func (s *oneSlack) weights(w engine.Weights) (classes []int) {
 
 func (s *oneSlack) unmet() (gap float64, done bool) { return s.gap, s.done }
 
-// judged is what there is to save of a problem before its planes.
+// judged is the state of a problem without its planes.
 type judged struct {
 	Gap         float64
 	Done, Stuck bool
@@ -310,7 +309,7 @@ func (s *oneSlack) restore(state *base.SavedState) {
 		return
 	}
 	if !(j.Gap >= 0 && j.Gap <= 1) || j.Planes < 0 {
-		state.Refuse(errors.New("found numbers that are none"))
+		state.Refuse(errors.New("found NaN or infinite numbers, want finite ones"))
 		return
 	}
 	if err := memory.Check(memory.Product(int(j.Planes), 8), planesMemory); err != nil {
@@ -330,7 +329,7 @@ func (s *oneSlack) restore(state *base.SavedState) {
 		state.Refuse(err)
 		row := make([]float64, len(s.planes)+1)
 		if state.Read(row) && !base.Finite(row) {
-			state.Refuse(errors.New("found numbers that are none"))
+			state.Refuse(errors.New("found NaN or infinite numbers, want finite ones"))
 		}
 		if !state.Read() {
 			return
@@ -361,7 +360,7 @@ func (s *oneSlack) readPlane(state *base.SavedState) (p plane, err error) {
 	for k, i := range p.examples {
 		if i < 0 || int(i) >= s.x.N || k > 0 && i <= p.examples[k-1] ||
 			p.rivals != nil && (p.rivals[k] < 0 || int(p.rivals[k]) >= s.rows || p.rivals[k] == s.y[i]) {
-			return p, errors.New("found a plane that is none")
+			return p, errors.New("found an invalid cutting plane: examples or rivals out of range or order")
 		}
 		p.offset += s.costs[s.y[i]]
 	}

@@ -138,7 +138,7 @@ func (o *ovr) restore(s *base.SavedState) {
 		}
 	}
 	if !base.Finite(o.w) || math.IsNaN(o.high) || math.IsNaN(o.low) || !(o.violation >= 0) {
-		s.Refuse(errors.New("found numbers that are none"))
+		s.Refuse(errors.New("found NaN or infinite numbers, want finite ones"))
 	}
 	s.Refuse(o.order.check())
 }

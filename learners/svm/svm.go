@@ -132,7 +132,7 @@ type learner struct {
 	Params
 	*base.Scored
 	machines []machine
-	begun    bool // of cutting planes: the scores are those of the last weights
+	begun    bool // of cutting planes: the engine has scored the last weights
 }
 
 // machine is one of the problems into which a run falls, in the middle of its solution.
@@ -144,7 +144,7 @@ type machine interface {
 	// weights writes the weights of the machine to rows of w, and returns which.
 	weights(w engine.Weights) (classes []int)
 
-	// saved returns what there is to save of the machine.
+	// saved returns the state of the machine.
 	saved() []any
 
 	// restore reads it, and refuses what no run would have saved.
@@ -192,7 +192,7 @@ func (l *learner) begin() error {
 	switch {
 	case l.Multiclass == All:
 		l.machines = append(l.machines, machine(-1, false))
-	case q == 2: // that of class 0 is the mirror image
+	case q == 2: // class 0 is the mirror image
 		l.machines = append(l.machines, machine(1, true))
 	default:
 		for r := range q {

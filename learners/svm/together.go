@@ -24,7 +24,7 @@ type crammerSinger struct {
 	tolerance float64
 
 	alpha []float64 // n×Q
-	w     []float64 // D×Q: those of all classes in one column lie side by side
+	w     []float64 // D×Q: the weights of all classes in one column are adjacent
 	order order
 	// n×Q: of each example a permutation of the classes; the ones left out are behind
 	classes []int32
@@ -110,7 +110,8 @@ func (t *crammerSinger) judge() {
 	t.coarse, t.fresh = max(t.coarse/2, t.tolerance), true
 }
 
-// slopes computes those of example i in its classes: ⟨w_r,x⟩, and 1 if r is not its own.
+// slopes computes the slope of example i in each active class r: ⟨w_r,x⟩, plus 1 if r is not its
+// own.
 func (t *crammerSinger) slopes(i int) {
 	classes := t.classes[i*t.q : i*t.q+int(t.left[i])]
 	slope := t.slope[:len(classes)]
@@ -122,7 +123,7 @@ func (t *crammerSinger) slopes(i int) {
 	}
 	var four [4]int
 	for from := 0; from < len(classes); from += len(four) {
-		for k := range four { // of the last, again, where there are not as many
+		for k := range four { // the last one again if fewer are left
 			four[k] = int(classes[min(from+k, len(classes)-1)])
 		}
 		sums := t.scores(i, four)
@@ -177,9 +178,8 @@ func (t *crammerSinger) bound(i int, r int32) float64 {
 	return 0
 }
 
-// shrink leaves classes of example i out that are at their bound and have slopes below those of
-// all that may move, and returns how far the largest of the slopes is above the least of those
-// that may move.
+// shrink drops bounded classes of example i whose slope is below every free one, and returns the
+// distance from the least slope of a free class to the largest slope.
 func (t *crammerSinger) shrink(i int) (spread float64) {
 	classes, alpha := t.classes[i*t.q:(i+1)*t.q], t.alpha[i*t.q:(i+1)*t.q]
 	least, most := math.Inf(1), math.Inf(-1)
@@ -203,8 +203,8 @@ func (t *crammerSinger) shrink(i int) (spread float64) {
 	return most - least
 }
 
-// solve computes the best α of the classes of example i that are not left out: α_r = min(u_r, (θ -
-// b_r)/‖x‖²) with b_r = slope_r - ‖x‖²·α_r, and θ so that they add up to 0.
+// solve computes the best α of the classes of example i that are not left out: α_r = min(u_r, (θ
+// - b_r)/‖x‖²) with b_r = slope_r - ‖x‖²·α_r, and θ so that they add up to 0.
 func (t *crammerSinger) solve(i int) {
 	norm2 := t.norms2[i]
 	classes, alpha := t.classes[i*t.q:i*t.q+int(t.left[i])], t.alpha[i*t.q:(i+1)*t.q]
@@ -269,7 +269,7 @@ func (t *crammerSinger) restore(s *base.SavedState) {
 	for i, left := range t.left {
 		row := t.classes[i*t.q : (i+1)*t.q]
 		if left < 0 || int(left) > t.q || !permutation(row) {
-			s.Refuse(errors.New("found classes of an example that are none"))
+			s.Refuse(errors.New("found invalid classes of an example, want a permutation"))
 		}
 		for r, v := range t.alpha[i*t.q : (i+1)*t.q] {
 			if !(v <= t.bound(i, int32(r))) || math.IsInf(v, 0) {
@@ -278,7 +278,7 @@ func (t *crammerSinger) restore(s *base.SavedState) {
 		}
 	}
 	if !base.Finite(t.w) || !(t.coarse > 0) || math.IsInf(t.coarse, 0) || !(t.violation >= 0) {
-		s.Refuse(errors.New("found numbers that are none"))
+		s.Refuse(errors.New("found NaN or infinite numbers, want finite ones"))
 	}
 	s.Refuse(t.order.check())
 }

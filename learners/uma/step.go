@@ -111,7 +111,7 @@ func (l *learner) mistaken(c engine.Pair, z []float32, w engine.Weights) bool {
 	return numerics.Dot(z, w.Row(c.P))-numerics.Dot(z, w.Row(c.Q)) >= l.margin(length)
 }
 
-// move adds columns from..to-1 of z to the weights of class q and takes them off those of p
+// move adds columns from..to-1 of z to the weights of class q and subtracts them from the weights of p
 // (clause 9: fma by 1 and -1 rounds as + and - do).
 func move(w engine.Weights, c engine.Pair, z []float32, from, to int) {
 	wp, wq := w.Row(c.P), w.Row(c.Q)
@@ -122,10 +122,10 @@ func move(w engine.Weights, c engine.Pair, z []float32, from, to int) {
 }
 
 // room is how many numbers the update vectors have that a step computes at once, unless
-// one has more: 16 MiB, where those of all pairs of 200 classes may take gigabytes.
+// one has more: 16 MiB, where all pairs of 200 classes may take gigabytes.
 const room = 4 << 20
 
-// correct corrects those of pairs, which are in order of p, then q, that are mistakes of w
+// correct corrects the pairs, which are in order of p, then q, that are mistakes of w
 // as it is before the step, and returns them (clause 17).
 func (l *learner) correct(w engine.Weights, pairs []engine.Pair) (done []engine.Pair, err error) {
 	l.before = append(l.before[:0], w.W...)
@@ -161,7 +161,7 @@ func (l *learner) correct(w engine.Weights, pairs []engine.Pair) (done []engine.
 type choice struct {
 	norms      []float32     // ‖z_pq‖², Q×Q
 	allowed    []engine.Pair // by clause 7, by p, then q
-	candidates []candidate   // those of them not yet tried
+	candidates []candidate   // allowed pairs not yet tried
 	tried      int
 	z          []float32 // update vectors of the pairs under trial
 }

@@ -140,7 +140,7 @@ const (
 // Steps: how many update vectors a step adds to the weights (clause 17).
 const (
 	StepPair   = "pair"   // the chosen z_pq: Algorithm 2
-	StepRegion = "region" // those of the chosen pair's region p that are mistakes
+	StepRegion = "region" // the mistakes in the chosen pair's region p
 	StepAll    = "all"    // all that are mistakes
 )
 
@@ -173,7 +173,7 @@ func Defaults() *Params {
 func (p *Params) Definition() *learners.Definition {
 	step := learners.OneOf("step", &p.Step, "the mistakes that a step corrects",
 		StepAll, "every estimated mistake",
-		StepRegion, "those of one predicted class",
+		StepRegion, "the mistakes of one predicted class",
 		StepPair, "one, as in the paper")
 	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
 		UnitWeights, "length of the weights of a class, on average",
@@ -187,7 +187,7 @@ func (p *Params) Definition() *learners.Definition {
 			"batch perceptron",
 		Paper: "Louche & Ralaivola, Unconfused ultraconservative multiclass algorithms, Machine " +
 			"Learning 99 (2015), Algorithm 2",
-		Step:     "an update of W by all mistakes, or by those of one kind",
+		Step:     "an update of W by all mistakes, or by one kind of mistakes",
 		MaxSteps: 512,
 		Weights:  []learners.Rule{learners.BestAverage, learners.Best, learners.Average, learners.Last},
 		New:      func() learners.Params { return Defaults() },

@@ -26,7 +26,7 @@ type Sums struct {
 
 // Begin begins a run of the learner of that name, whose only step is weights: it is given those of
 // 0, and what it leaves in them is the result. It must not depend on anything but s and the
-// parameters, so that weights to begin with leave no trace. Errors: those of Problem.LoadCells.
+// parameters, so that weights to begin with leave no trace. Errors: see Problem.LoadCells.
 func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
 ) (learners.Learner, error) {
 	cells, inverse, err := problem.LoadCells()

@@ -16,20 +16,20 @@ func assembly() []*kernels {
 	if !x.HasAVX2 || !x.HasFMA {
 		return nil
 	}
-	few := []group{
+	width16 := []group{
 		{16, dots16AVX2, add16AVX2, sparse16AVX2, addSparse16AVX2},
 		{8, dots8AVX2, add8AVX2, sparse8AVX2, addSparse8AVX2},
 		{4, dots4AVX2, add4AVX2, sparse4AVX2, addSparse4AVX2},
 	}
-	all := []*kernels{level("AVX2", few, lateSparseAVX2, late32AVX2, 32)}
+	all := []*kernels{level("AVX2", width16, lateSparseAVX2, late32AVX2, 32)}
 	if !x.HasAVX512F || !x.HasAVX512DQ || !x.HasAVX512VL {
 		return all
 	}
-	many := append([]group{
+	width64 := append([]group{
 		{17, nil, nil, sparse32AVX512, addSparse32AVX512},
 		{16, dots16AVX512, add16AVX512, sparse16AVX512, addSparse16AVX512},
-	}, few[1:]...)
-	k := level("AVX-512", many, lateSparseAVX512, late64AVX512, 64)
+	}, width16[1:]...)
+	k := level("AVX-512", width64, lateSparseAVX512, late64AVX512, 64)
 	k.addDots = func(x, y, w []float32, at *[chains]int, present, columns int,
 		acc *[chains * most]float32, tau *[most]float32) {
 		addDots16AVX512(unsafe.SliceData(x), unsafe.SliceData(y), unsafe.SliceData(w), at, present,
@@ -51,8 +51,8 @@ type group struct {
 		tau *float32)
 }
 
-// level returns kernels of groups, by decreasing lanes, and of late, which adds n terms to as many
-// sums as columns at once.
+// level returns kernels made of groups, by decreasing lanes, and of late, which adds n terms to
+// columns sums at once.
 func level(name string, groups []group,
 	lateSparse func(columns *int32, values *float32, stored int, sums, by *float64, lanes int),
 	late func(sums *float64, terms *term, n int, x *float64), columns int) *kernels {

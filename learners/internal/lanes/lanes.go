@@ -1,8 +1,7 @@
-// Package lanes has weights that lie side by side, those of all classes in one column after those
-// in the one before, and what learners do with them and one example at a time: its scores, and
-// adding it to the weights. Classes are the lanes of a vector, so that a column takes one fma, and
-// four chunks of columns are under way at once: the sums are those of clause 1 all the same, on
-// every processor.
+// Package lanes stores weights by columns, the weights of all classes side by side, and computes
+// with one example at a time: its scores, and adding it to the weights. Classes are the lanes of
+// a vector, so that a column takes one fma, and four chunks of columns are under way at once. The
+// sums have the bits of clause 1 on every processor.
 package lanes
 
 import (
@@ -59,9 +58,8 @@ func newWeights(q, d int, sparse bool, k *kernels) *Weights {
 	return w
 }
 
-// places calls f with the place of each of q×d numbers, where groups of rows lie side by side, as
-// many as lanes, and with its place row-major.
-func places(q, d, lanes int, f func(at, rowMajor int)) {
+// places calls f(laneIndex, rowMajorIndex) for each of q×d weights.
+func places(q, d, lanes int, f func(laneIndex, rowMajorIndex int)) {
 	for from := 0; from < d; from += strip {
 		for r := range q {
 			for j := from; j < min(d, from+strip); j++ {
@@ -116,8 +114,8 @@ func (w *Weights) Scores(dst []float32, x Row) {
 	w.waiting = nil
 }
 
-// fitting returns x as the kernels for these weights take it: those of more than 16 lanes have
-// stored values alone.
+// fitting returns x as the kernels for these weights take it: weights of more than 16 lanes
+// take stored values only.
 func (w *Weights) fitting(x Row) Row {
 	if x.Columns != nil || w.lanes <= most {
 		return x
@@ -143,8 +141,8 @@ func (w *Weights) waitingFor(from int) []float32 {
 // setLine has line hold part, and 0 behind it.
 func (w *Weights) setLine(part []float32) { clear(w.line[copy(w.line, part):]) }
 
-// dense writes the scores of a dense row x for one group, to which it adds y before if that is not
-// nil.
+// dense writes the scores of a dense row x for one group, to which it adds y before if that is
+// not nil.
 func (w *Weights) dense(dst, v, x, y []float32) {
 	clear(dst)
 	for len(x) > 0 {
@@ -226,7 +224,7 @@ func (w *Weights) Flush() {
 // Prefetch says that x will be needed soon.
 func Prefetch(x Row) { fastest.prefetch(x) }
 
-// strip is how many columns of sums are looked at before those of the next class, so that the
+// strip is how many columns of sums are visited before the next class, so that the
 // examples' part of them stays in the cache.
 const strip = 64
 
@@ -239,10 +237,10 @@ type term struct {
 	at int
 }
 
-// Late are Q×D sums, to whose rows examples are added, each product rounded before it is added. By
-// rows, dense examples wait until Flush, or until there are many, so that a sum that takes several
-// of them is read and written once; each sum takes them in their order. By columns, those of all
-// classes lie side by side, as suits sparse examples.
+// Late are Q×D sums, to whose rows examples are added, each product rounded before it is added.
+// By rows, dense examples wait until Flush, or until there are many, so that a sum that takes
+// several of them is read and written once; each sum takes them in their order. By columns, those
+// of all classes lie side by side, as suits sparse examples.
 type Late struct {
 	q, d    int
 	lanes   int         // by columns, in each of them: a multiple of 4, idle ones are 0; else 1

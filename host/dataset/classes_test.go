@@ -64,7 +64,7 @@ func TestDuplicates(t *testing.T) {
 			"length":   func(key []byte) uint64 { return uint64(len(key)) },
 		} {
 			for _, d := range []*Dataset{d, sparse} {
-				if a, b := d.duplicates(hash); a != duplicates || b != conflicting {
+				if a, b := countDuplicates(d, hash); a != duplicates || b != conflicting {
 					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d",
 						name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
 				}

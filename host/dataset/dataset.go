@@ -226,7 +226,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 		return nil, fmt.Errorf("dataset: found no example, wanted at least one")
 	}
 	d := &Dataset{Examples: x, Features: slices.Clone(features)}
-	d.flushSubnormals()
+	flushSubnormals(d)
 	if labels != nil {
 		class := map[string]int32{}
 		for i, name := range labels {
@@ -261,7 +261,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 }
 
 // flushSubnormals makes subnormal values +0, in a copy, and counts them.
-func (d *Dataset) flushSubnormals() {
+func flushSubnormals(d *Dataset) {
 	values := &d.X
 	if d.Sparse() {
 		values = &d.Values

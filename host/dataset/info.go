@@ -100,7 +100,7 @@ func Describe(d *Dataset) Info {
 		}
 	}
 	i.values(d.Examples)
-	i.Duplicates, i.Conflicting = d.duplicates(hashBytes)
+	i.Duplicates, i.Conflicting = countDuplicates(d, hashBytes)
 	return i
 }
 
@@ -125,7 +125,7 @@ func (i *ValueInfo) values(e Examples) {
 	}
 	for k := range e.N {
 		empty := true
-		for j, v := range e.nonzero(k) {
+		for j, v := range nonzero(e, k) {
 			visit(j, v)
 			empty = false
 		}
@@ -160,8 +160,8 @@ func hashBytes(key []byte) uint64 { return maphash.Bytes(hashSeed, key) }
 var hashSeed = maphash.MakeSeed()
 
 // appendKey appends column and bits of each value other than 0: equal for equal examples.
-func (e Examples) appendKey(key []byte, i int) []byte {
-	for j, v := range e.nonzero(i) {
+func appendKey(e Examples, key []byte, i int) []byte {
+	for j, v := range nonzero(e, i) {
 		key = binary.LittleEndian.AppendUint32(key, uint32(j))
 		key = binary.LittleEndian.AppendUint32(key, math.Float32bits(v))
 	}
@@ -169,7 +169,7 @@ func (e Examples) appendKey(key []byte, i int) []byte {
 }
 
 // nonzero yields columns and values of example i that are not 0.
-func (e Examples) nonzero(i int) iter.Seq2[int, float32] {
+func nonzero(e Examples, i int) iter.Seq2[int, float32] {
 	return func(yield func(int, float32) bool) {
 		columns, values := e.Entries(i)
 		for j, v := range values {
@@ -183,9 +183,9 @@ func (e Examples) nonzero(i int) iter.Seq2[int, float32] {
 	}
 }
 
-// duplicates counts examples that equal an earlier one, and those with another label.
-func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting int) {
-	for i, first := range d.firsts(hash) {
+// countDuplicates counts examples that equal an earlier one, and those with another label.
+func countDuplicates(d *Dataset, hash func([]byte) uint64) (duplicates, conflicting int) {
+	for i, first := range firstEqual(d.Examples, hash) {
 		if int(first) == i {
 			continue
 		}
@@ -198,14 +198,15 @@ func (d *Dataset) duplicates(hash func([]byte) uint64) (duplicates, conflicting 
 }
 
 // Firsts returns for each example the number of the first one that equals it.
-func (e Examples) Firsts() []int32 { return e.firsts(hashBytes) }
+func (e Examples) Firsts() []int32 { return firstEqual(e, hashBytes) }
 
-func (e Examples) firsts(hash func([]byte) uint64) []int32 {
+// firstEqual is Firsts by a hash of values.
+func firstEqual(e Examples, hash func([]byte) uint64) []int32 {
 	hashes, order, first := make([]uint64, e.N), make([]int32, e.N), make([]int32, e.N)
 	parallel.Ranges(e.N, 256, func(from, to int) {
 		var key []byte
 		for i := from; i < to; i++ {
-			key = e.appendKey(key[:0], i)
+			key = appendKey(e, key[:0], i)
 			hashes[i], order[i], first[i] = hash(key), int32(i), int32(i)
 		}
 	})
@@ -224,7 +225,7 @@ func (e Examples) firsts(hash func([]byte) uint64) []int32 {
 		var others []int32 // different examples of this hash: nearly always one
 		var keys [][]byte
 		for _, i := range order[from:to] {
-			key = e.appendKey(key[:0], int(i))
+			key = appendKey(e, key[:0], int(i))
 			same := slices.IndexFunc(keys, func(k []byte) bool { return bytes.Equal(k, key) })
 			if same < 0 {
 				others, keys = append(others, i), append(keys, slices.Clone(key))

@@ -44,14 +44,14 @@ func (d *Dataset) MatchFeatures(wanted []string) error {
 	if note := ExtraNote(d.Features, wanted); note != "" {
 		d.Notes = append(d.Notes, d.Path+": "+note)
 	}
-	x, err := d.Examples.takeColumns(at)
+	x, err := takeColumns(d.Examples, at)
 	d.Examples, d.ReadOnly = x, false
 	d.Features, d.Encoding, d.SHA256 = slices.Clone(wanted), nil, ""
 	return err
 }
 
 // takeColumns returns a copy whose column k is column at[k] of e.
-func (e Examples) takeColumns(at []int) (Examples, error) {
+func takeColumns(e Examples, at []int) (Examples, error) {
 	if !e.Sparse() {
 		what := fmt.Sprintf("a copy of %d features of %d examples", len(at), e.N)
 		if err := memory.Check(memory.Product(e.N, len(at), 4), what); err != nil {

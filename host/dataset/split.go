@@ -85,7 +85,7 @@ func SplitCounts(d *Dataset, counts []int, seed uint64, how ...Memory) ([]*Datas
 			}
 		}
 	}
-	split[last], err = d.pick(lists.As[int](examples[last]), slices.Contains(how, InPlace))
+	split[last], err = pick(d, lists.As[int](examples[last]), slices.Contains(how, InPlace))
 	return split, err
 }
 
@@ -100,12 +100,12 @@ func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 	}
 	// The tables of apportion, and copies of all that goes into parts.
 	need := memory.Sum(memory.Product(len(counts), len(d.Classes), 64), memory.Product(d.N, 24),
-		d.bytes())
+		memory.Product(len(d.X)+len(d.Columns)+len(d.Values), 4))
 	what := fmt.Sprintf("a division of %d examples in %d parts", d.N, len(counts)-1)
 	if err := memory.Check(need, what); err != nil {
 		return nil, err
 	}
-	members := d.members()
+	members := members(d)
 	sizes := make([]int, len(members))
 	for q, m := range members {
 		sizes[q] = len(m)
@@ -125,11 +125,6 @@ func Divide(d *Dataset, counts []int, seed uint64) ([][]int32, error) {
 		slices.Sort(part)
 	}
 	return examples, nil
-}
-
-// bytes is what the values take in memory.
-func (e Examples) bytes() int64 {
-	return memory.Product(len(e.X)+len(e.Columns)+len(e.Values), 4)
 }
 
 // resolveCounts returns the counts with Rest filled in, and the number left out.
@@ -164,7 +159,7 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 }
 
 // members lists the examples of each class, increasing.
-func (d *Dataset) members() [][]int32 {
+func members(d *Dataset) [][]int32 {
 	if d.Y == nil {
 		all := lists.UpTo[int32](d.N)
 		return [][]int32{all}
@@ -177,10 +172,10 @@ func (d *Dataset) members() [][]int32 {
 }
 
 // Choose returns the examples that which names, in that order, as a data set of its own.
-func (d *Dataset) Choose(which []int) (*Dataset, error) { return d.pick(which, false) }
+func (d *Dataset) Choose(which []int) (*Dataset, error) { return pick(d, which, false) }
 
 // pick is Choose; over allows the memory of d if numbers increase.
-func (d *Dataset) pick(which []int, over bool) (*Dataset, error) {
+func pick(d *Dataset, which []int, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
 		Found:    Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format},

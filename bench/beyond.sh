@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trains from a float32 .npy in a control group of a fifth of its size, and converts a CSV of half its size in a
-# tenth of that, 250 MB at least; prints seconds and the most memory that the group had, pages of files included. The model of the
-# training is compared with the model of a run without a limit, where the machine has the memory. As root, on control
+# tenth of that, 250 MB at least; prints seconds and the most memory that the group had, pages of files included. The
+# model is compared with the model of a run without a limit, where the machine has the memory. As root, on control
 # groups of version 1 or 2; python3 with numpy makes the data in FOLDER, which takes twice MEGABYTES and is emptied.
 #
 #	bench/beyond.sh UMA_GPU FOLDER MEGABYTES

@@ -111,8 +111,8 @@ func (l *learner) mistaken(c engine.Pair, z []float32, w engine.Weights) bool {
 	return numerics.Dot(z, w.Row(c.P))-numerics.Dot(z, w.Row(c.Q)) >= l.margin(length)
 }
 
-// move adds columns from..to-1 of z to the weights of class q and subtracts them from the weights of p
-// (clause 9: fma by 1 and -1 rounds as + and - do).
+// move adds columns from..to-1 of z to the weights of class q and subtracts them from the weights
+// of p (clause 9: fma by 1 and -1 rounds as + and - do).
 func move(w engine.Weights, c engine.Pair, z []float32, from, to int) {
 	wp, wq := w.Row(c.P), w.Row(c.Q)
 	for j := from; j < to; j++ {

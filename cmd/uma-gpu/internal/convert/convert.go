@@ -39,8 +39,8 @@ The float32 matrix of an .npy or .npz is mapped into memory instead of read, so 
 --normalize prepares the features once and for all, and keeps classes, names and preparation in an
 .npz: train then takes them as they are, and the model still predicts from raw data.
 
-Converting data of any size takes some hundred megabytes of memory. The rest lies in files without
-names in $TMPDIR or /var/tmp, which takes up to twice the features there.
+Converting data of any size takes some hundred megabytes of memory. The features are kept in
+temporary files in $TMPDIR or /var/tmp, which take up to three times their size there.
 
 A table of text is copied to a table as it is, cell by cell, without the columns of
 --ignore-columns. In any other format it is the features that train makes of it (info tells of

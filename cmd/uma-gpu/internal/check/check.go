@@ -46,7 +46,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
-	f, err := o.OutOfFold(ctx)
+	f, err := training.FitOutOfFold(ctx, &o.Options)
 	if err != nil {
 		return err
 	}

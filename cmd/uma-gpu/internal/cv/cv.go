@@ -87,7 +87,7 @@ func Run(ctx context.Context, o *Options) error {
 	default:
 		return compare(ctx, o)
 	}
-	f, err := o.OutOfFold(ctx)
+	f, err := training.FitOutOfFold(ctx, &o.Options)
 	if err != nil {
 		return err
 	}

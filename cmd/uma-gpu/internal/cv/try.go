@@ -88,7 +88,7 @@ func compare(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	f, err := o.ReadFolded(ctx)
+	f, err := training.ReadFolded(ctx, &o.Options)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func compare(ctx context.Context, o *Options) error {
 	}
 	given := f.Noise
 	if o.Annotators != "" {
-		if f.Noise, err = o.JudgeByConsensus(ctx, f.Dataset); err != nil {
+		if f.Noise, err = training.JudgeByConsensus(ctx, &o.Options, f.Dataset); err != nil {
 			return err
 		}
 	}

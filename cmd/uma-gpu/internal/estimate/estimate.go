@@ -253,7 +253,7 @@ func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	found, m, err := o.Consensus(ctx, crowd.Options{Method: crowd.Method(o.Method)})
+	found, m, err := training.Consensus(ctx, &o.Options, crowd.Options{Method: crowd.Method(o.Method)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -60,7 +61,7 @@ func (v *Votes) text(w io.Writer) error {
 }
 
 func (o *Options) byFunctions(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	a, err := o.ReadFunctions(ctx, o.Functions, crowd.AnnotationOptions{})
+	a, err := training.ReadFunctions(ctx, &o.Options, o.Functions, crowd.AnnotationOptions{})
 	if err != nil {
 		return nil, nil, err
 	}

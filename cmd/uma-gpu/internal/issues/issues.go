@@ -149,7 +149,7 @@ func Run(ctx context.Context, o *Options) error {
 		}
 	}
 	o.NeedLabels = true
-	f, err := o.ReadFolded(ctx)
+	f, err := training.ReadFolded(ctx, &o.Options)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.EvidenceFlags(),
+		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), training.EvidenceFlags(&o.Options),
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
 			streamFlags(o), o.Match.MatchFlag(), o.LearningFlags(),
@@ -316,14 +316,14 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 		return nil, nil, err
 	}
 	if o.Annotators != "" {
-		if err := o.ReadAnnotations(ctx, d); err != nil {
+		if err := training.ReadAnnotations(ctx, &o.Options, d); err != nil {
 			return d, nil, err
 		}
 	}
-	if err := o.ReadEvidence(ctx, d); err != nil {
+	if err := training.ReadEvidence(ctx, &o.Options, d); err != nil {
 		return d, nil, err
 	}
-	noise, err := o.ModeNoise(ctx, d)
+	noise, err := training.ModeNoise(ctx, &o.Options, d)
 	if noise == nil && err == nil {
 		noise, err = o.ReadNoise(ctx, d.Classes)
 	}

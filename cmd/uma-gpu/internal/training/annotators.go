@@ -25,8 +25,8 @@ func trusted(o *Options) ([]string, error) {
 	return strings.Split(o.Trust, ","), nil
 }
 
-// CheckAnnotators checks the flags of annotators, whose labels take the place of the data's.
-func (o *Options) CheckAnnotators() error {
+// checkAnnotators checks the flags of annotators, whose labels take the place of the data's.
+func checkAnnotators(o *Options) error {
 	if _, err := trusted(o); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (o *Options) CheckAnnotators() error {
 
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
 // to go on with, and the votes as labels. Examples without a label leave d.
-func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error {
+func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error {
 	right, err := trusted(o)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}
-	a, err := o.readSorted(ctx, options)
+	a, err := sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
 	if err != nil {
 		return err
 	}
@@ -94,15 +94,9 @@ func (o *Options) ReadAnnotations(ctx context.Context, d *dataset.Dataset) error
 	return nil
 }
 
-// readSorted reads the annotators' labels, with their classes in order if options has none.
-func (o *Options) readSorted(ctx context.Context, options crowd.AnnotationOptions,
-) (*crowd.Annotations, error) {
-	return sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
-}
-
 // ReadFunctions reads the votes of labelling functions, with their classes in order if options has
 // none.
-func (o *Options) ReadFunctions(ctx context.Context, path string, options crowd.AnnotationOptions,
+func ReadFunctions(ctx context.Context, o *Options, path string, options crowd.AnnotationOptions,
 ) (a *crowd.Annotations, err error) {
 	if o.Trust != "" {
 		options.Right = strings.Split(o.Trust, ",")
@@ -134,7 +128,7 @@ func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
 
 // Consensus returns the consensus of the annotators and its confusion matrix. It reads the labels
 // unless ReadAnnotations has.
-func (o *Options) Consensus(ctx context.Context, how crowd.Options,
+func Consensus(ctx context.Context, o *Options, how crowd.Options,
 ) (*crowd.Result, *estimate.Estimate, error) {
 	a := o.Train.Annotations
 	if a == nil {
@@ -142,7 +136,8 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 		if err != nil {
 			return nil, nil, err
 		}
-		if a, err = o.readSorted(ctx, crowd.AnnotationOptions{Right: right}); err != nil {
+		if a, err = sorted(ctx, o.Annotators, crowd.AnnotationOptions{Right: right},
+			crowd.ReadAnnotations); err != nil {
 			return nil, nil, err
 		}
 		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
@@ -160,9 +155,9 @@ func (o *Options) Consensus(ctx context.Context, how crowd.Options,
 }
 
 // JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix.
-func (o *Options) JudgeByConsensus(ctx context.Context, d *dataset.Dataset,
+func JudgeByConsensus(ctx context.Context, o *Options, d *dataset.Dataset,
 ) (*confusion.Matrix, error) {
-	found, noise, err := o.Consensus(ctx, crowd.Options{})
+	found, noise, err := Consensus(ctx, o, crowd.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilitie
 	"candidates", "unknown-label", "positive-unlabelled", "complementary"}
 
 // EvidenceFlags returns these flags, for data with them.
-func (o *Options) EvidenceFlags() []cli.Flag {
+func EvidenceFlags(o *Options) []cli.Flag {
 	e := &o.Evidence
 	return []cli.Flag{
 		app.Text(&o.Data.WeightColumn, "weight-column", "",
@@ -90,7 +90,7 @@ func checkEvidence(o *Options) error {
 }
 
 // ReadEvidence gives d what the flags say of its labels, and tells of it.
-func (o *Options) ReadEvidence(ctx context.Context, d *dataset.Dataset) error {
+func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
 	e, q := &o.Evidence, len(d.Classes)
 	known := dataset.Evidence{}
 	if d.Evidence != nil {
@@ -157,7 +157,7 @@ func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.E
 	if base := o.Base(); base != nil {
 		options.Classes = base.Meta.Classes
 	}
-	a, err := o.ReadFunctions(ctx, path, options)
+	a, err := ReadFunctions(ctx, o, path, options)
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 }
 
 // ModeNoise returns the confusion matrix that a mode of labels has; nil for none.
-func (o *Options) ModeNoise(ctx context.Context, d *dataset.Dataset) (_ *confusion.Matrix,
+func ModeNoise(ctx context.Context, o *Options, d *dataset.Dataset) (_ *confusion.Matrix,
 	err error) {
 	switch e := &o.Evidence; {
 	case e.Complementary:

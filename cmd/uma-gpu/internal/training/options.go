@@ -78,20 +78,20 @@ func (o *Options) TrustFlag() cli.Flag {
 // LearningFlags returns the flags of the learner, of its parameters but for those without, and of
 // its steps.
 func (o *Options) LearningFlags(without ...string) []cli.Flag {
-	return app.Flags(o.Learner.Flags(&o.Common, without...), o.stepsFlag(), o.SeedFlag(),
+	return app.Flags(o.Learner.Flags(&o.Common, without...), stepsFlag(o), o.SeedFlag(),
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Destination: &o.Weights,
 			Category: "Learner", Usage: "weights to keep, by `RULE`: best-average, best, average, last"})
 }
 
 // UsualFlags returns the flags of a training that matter most.
 func (o *Options) UsualFlags() []cli.Flag {
-	return app.Flags(o.Learner.UsualFlags(&o.Common), o.stepsFlag(), o.SeedFlag())
+	return app.Flags(o.Learner.UsualFlags(&o.Common), stepsFlag(o), o.SeedFlag())
 }
 
 // FoldFlags returns these flags and --folds.
 func (o *Options) FoldFlags() []cli.Flag { return app.Flags(o.UsualFlags(), o.FoldFlag()) }
 
-func (o *Options) stepsFlag() cli.Flag {
+func stepsFlag(o *Options) cli.Flag {
 	return app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
 		Category: "Learner", DefaultText: "the learner's", Destination: &o.MaxSteps,
 		Usage: "at most `STEPS` steps; passes, for online learners"}, Most: math.MaxInt}
@@ -133,7 +133,7 @@ func (o *Options) Check(base learners.Params) (err error) {
 		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
 			about.Name)
 	}
-	if err := o.CheckAnnotators(); err != nil {
+	if err := checkAnnotators(o); err != nil {
 		return err
 	}
 	if err := checkEvidence(o); err != nil {

@@ -26,10 +26,10 @@ type OutOfFold struct {
 	Engine  engine.Device
 }
 
-// OutOfFold checks the options, reads the data and makes the trainings without each part. Labels of
-// annotators become their consensus, with its C.
-func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
-	f, err := o.ReadFolded(ctx)
+// FitOutOfFold checks the options, reads the data and makes the trainings without each part. Labels
+// of annotators become their consensus, with its C.
+func FitOutOfFold(ctx context.Context, o *Options) (_ *OutOfFold, err error) {
+	f, err := ReadFolded(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 	}
 	var consensus *confusion.Matrix
 	if o.Annotators != "" {
-		if consensus, err = o.JudgeByConsensus(ctx, f.Dataset); err != nil {
+		if consensus, err = JudgeByConsensus(ctx, o, f.Dataset); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (o *Options) OutOfFold(ctx context.Context) (_ *OutOfFold, err error) {
 }
 
 // ReadFolded checks the options, and reads the data and the labels of annotators.
-func (o *Options) ReadFolded(ctx context.Context) (*OutOfFold, error) {
+func ReadFolded(ctx context.Context, o *Options) (*OutOfFold, error) {
 	if err := o.Check(nil); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (o *Options) ReadFolded(ctx context.Context) (*OutOfFold, error) {
 		return nil, err
 	}
 	if o.Annotators != "" {
-		if err := o.ReadAnnotations(ctx, d); err != nil {
+		if err := ReadAnnotations(ctx, o, d); err != nil {
 			d.Close() // only read
 			return nil, err
 		}

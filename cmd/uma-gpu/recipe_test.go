@@ -159,7 +159,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 			"clusters", "herding"))
 	} else {
 		c.args = append(c.args, "--components", fmt.Sprint(2+r.IntN(12)), "--landmarks",
-			fmt.Sprint(20+r.IntN(40)), "--landmark-choice", pick(r, "uniform", "kmeans++", "farthest"))
+			fmt.Sprint(20+r.IntN(40)))
 	}
 	return c
 }

@@ -41,7 +41,7 @@ func TestResumeEqualsStraight(t *testing.T) {
 		"rbf, sought": {"--kernel", "rbf", "--components", "20", "--gamma", "search", "--weights",
 			"average"},
 		"poly, landmarks": {"--kernel", "poly", "--components", "9", "--landmarks", "40",
-			"--landmark-choice", "kmeans++", "--select", "random"},
+			"--select", "random"},
 		"cosine, sparse": {"--data", sparse, "--kernel", "cosine", "--variance", "0.5", "--storage",
 			"sparse"},
 	} {

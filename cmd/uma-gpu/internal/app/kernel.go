@@ -33,11 +33,10 @@ type Kernel struct {
 	common *Common
 }
 
-// Flag returns --kernel, whose default is kind, "" for none.
-func (k *Kernel) Flag(o *Common, kind string) cli.Flag {
-	*k = Kernel{Gamma: "auto", Coef0: 1, Degree: 3, Landmarks: "auto",
-		Normalize: "auto", common: o}
-	return Grouped("Kernel", Choice(&k.Kind, "kernel", kind,
+// Flag returns --kernel, and sets the defaults of the flags of details for commands without them.
+func (k *Kernel) Flag(o *Common) cli.Flag {
+	*k = Kernel{Gamma: "auto", Coef0: 1, Degree: 3, Landmarks: "auto", Normalize: "auto", common: o}
+	return Grouped("Kernel", Choice(&k.Kind, "kernel", "",
 		"kernel `FUNCTION`: rbf, poly, linear or cosine", kernel.RBF, kernel.Poly, kernel.Linear,
 		Cosine))[0]
 }
@@ -142,7 +141,7 @@ func (k *Kernel) function(found *fitting.Options) error {
 	return nil
 }
 
-// AdviseKernel adds to an error of a kernel PCA that cannot be what to do in flags.
+// AdviseKernel adds flags to an error about impossible options of kernel PCA.
 func AdviseKernel(err error) error {
 	if errors.Is(err, pca.ErrOptions) {
 		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
@@ -150,8 +149,8 @@ func AdviseKernel(err error) error {
 	return err
 }
 
-// Failure returns what went wrong with the file at path: that ctx has ended, or err with what can
-// be done about it; nil if neither is so. The path is named once.
+// Failure returns err with advice and with the path of the file, which is named once; or that ctx
+// has ended; or nil.
 func Failure(ctx context.Context, path string, err error) error {
 	if ended := Interrupted(ctx); ended != nil || err == nil {
 		return ended

@@ -62,7 +62,7 @@ func (o *Options) configurations() (all []*configuration, err error) {
 	for _, flags := range o.Try.Value() {
 		c := &configuration{flags: flags}
 		known := app.Flags(c.NormalizeFlag(), app.Without(c.LearningFlags("folds"), "seed"),
-			c.Kernel.Flag(&c.Common, ""), c.Kernel.DetailFlags())
+			c.Kernel.Flag(&c.Common), c.Kernel.DetailFlags())
 		words := append(o.Words(app.FlagNames(known)...), strings.Fields(flags)...)
 		known = append(known, c.Noise.Flags("`FILE`")...)
 		if err := c.Parse(known, words); err != nil {

@@ -113,7 +113,7 @@ func (o *Options) OutOfFoldFlags() []cli.Flag {
 
 // EngineFlags returns the flags of the kernel and of the device.
 func (o *Options) EngineFlags() []cli.Flag {
-	return app.Flags(o.Kernel.Flag(&o.Common, ""), o.Device.Flags())
+	return app.Flags(o.Kernel.Flag(&o.Common), o.Device.Flags())
 }
 
 // Check checks all that can be checked before a file is read, and completes the options. base are

@@ -137,14 +137,14 @@ MPIRUN = $$(command -v mpirun.$(MPI) || echo mpirun) $(if $(filter openmpi,$(MPI
 MPI_PACKAGES := $(if $(filter mpich,$(MPI)),mpich libmpich-dev,openmpi-bin libopenmpi-dev)
 mpi: deps ## tests on three ranks of Open MPI, or with MPI=mpich of MPICH, on this machine; mpi-short and mpi-kills too
 	@.ci/install-deps $(MPI_PACKAGES)
-	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./internal/mpi
+	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/engine/shard/mpi
 	$(MPIRUN) -n 3 build/mpi.test
 	go test -vet=off -count=1 -tags $(MPI_TAGS) -run '^TestRank' ./cmd/uma-gpu
 
 # What every change is tested by, in fifteen seconds.
 mpi-short: deps ## some of it, as every change is
 	@.ci/install-deps $(MPI_PACKAGES)
-	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./internal/mpi
+	go test -vet=off -tags $(MPI_TAGS) -c -o build/mpi.test ./host/engine/shard/mpi
 	$(MPIRUN) -n 3 build/mpi.test
 	go build -tags $(MPI_TAGS) -o build/uma-gpu-mpi ./cmd/uma-gpu
 	build/uma-gpu-mpi synth --quiet --examples 9000 --features 6 --classes 3 --out build/mpi-short.csv

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -24,7 +24,7 @@ func TestIdentities(t *testing.T) {
 		{device.Identity{1 << 62, 2, 3}, "rank 1 data rank 0"},
 	} {
 		var all sync.WaitGroup
-		for rank, r := range ranks.NewGroup(3) {
+		for rank, r := range shard.NewGroup(3) {
 			all.Go(func() {
 				mine := same
 				if rank == 1 {
@@ -34,7 +34,7 @@ func TestIdentities(t *testing.T) {
 				if c.want == "" && err == nil {
 					return
 				}
-				if !errors.Is(err, ranks.ErrDiffers) || !facts.Told(err, c.want) {
+				if !errors.Is(err, shard.ErrDiffers) || !facts.Told(err, c.want) {
 					t.Errorf("rank %d of %v: found %v, wanted %q", rank, c.odd, err, c.want)
 				}
 			})

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/internal/mpi"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
 )
 
 // TestRanksKills kills random ranks of trainings at random moments, and goes on from their

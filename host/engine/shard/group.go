@@ -8,12 +8,11 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // group is this rank among all.
 type group struct {
-	ranks.Reducer
+	Reducer
 	ctx         context.Context
 	rank, ranks int
 	buffer      []int64 // of sum
@@ -25,11 +24,11 @@ var kinds = []error{
 	engine.ErrFailed, audit.ErrDiffers,
 }
 
-// agree returns nil if err is nil on all ranks, else the error of one of them (ranks.Agree).
+// agree returns nil if err is nil on all ranks, else the error of one of them (Agree).
 func (g *group) agree(err error) error { return g.sum(err, 0) }
 
 // sum makes each number of all the slices the sum over all ranks, and agrees on err besides. same
-// must be the same number on all ranks; else it returns ranks.ErrDiffers.
+// must be the same number on all ranks; else it returns ErrDiffers.
 func (g *group) sum(err error, same int64, slices ...[]int64) error {
 	if g.ranks == 1 {
 		return err
@@ -46,11 +45,11 @@ func (g *group) sum(err error, same int64, slices ...[]int64) error {
 		return errors.Join(err, e)
 	}
 	if g.buffer[0] > 0 {
-		return ranks.Agree(g.ctx, g.Reducer, err, kinds...)
+		return Agree(g.ctx, g.Reducer, err, kinds...)
 	}
 	if g.buffer[1] != same*int64(g.ranks) {
 		err := fmt.Errorf("rank %d of %d: %w, want the same program, data and options on all", g.rank,
-			g.ranks, ranks.ErrDiffers)
+			g.ranks, ErrDiffers)
 		g.Abort(err) // not all may have seen it
 		return err
 	}

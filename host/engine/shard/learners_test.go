@@ -18,7 +18,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -126,7 +125,7 @@ func spread(t testing.TB, w way, shares [][]int, data *dataset.Dataset, noise *c
 	open func(rank int) []engine.Driver) []string {
 	t.Helper()
 	found := make([]string, len(shares))
-	for rank, err := range onRanks(len(shares), func(rank int, r ranks.Reducer) error {
+	for rank, err := range onRanks(len(shares), func(rank int, r shard.Reducer) error {
 		d, err := shard.Ranks(t.Context(), r, open(rank), shares[rank])
 		if err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -79,7 +78,7 @@ func (l *loaded) Scores(dst []float32, from, to int) error {
 	for k, end := range ends {
 		ends[k] = min(max(end, from), to) - from
 	}
-	return ranks.Gather(l.s.ctx, l.s.Reducer, dst, l.q, ends)
+	return Gather(l.s.ctx, l.s.Reducer, dst, l.q, ends)
 }
 
 func (l *loaded) Predict(dst []int32) error {
@@ -89,7 +88,7 @@ func (l *loaded) Predict(dst []int32) error {
 	if err != nil {
 		return err
 	}
-	return ranks.Gather(l.s.ctx, l.s.Reducer, dst, 1, l.s.byRank(l.cuts))
+	return Gather(l.s.ctx, l.s.Reducer, dst, 1, l.s.byRank(l.cuts))
 }
 
 // cells adds up the counts and class sums of the shards, and computes update vectors on the host.

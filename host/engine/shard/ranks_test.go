@@ -13,15 +13,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 )
 
 // onRanks has each rank do something, and returns their errors. A rank that returns
 // one ends all.
-func onRanks(count int, do func(rank int, r ranks.Reducer) error) []error {
+func onRanks(count int, do func(rank int, r shard.Reducer) error) []error {
 	errs := make([]error, count)
 	var wg sync.WaitGroup
-	for rank, r := range ranks.NewGroup(count) {
+	for rank, r := range shard.NewGroup(count) {
 		wg.Go(func() {
 			if errs[rank] = do(rank, r); errs[rank] != nil {
 				r.Abort(errs[rank])
@@ -45,7 +44,7 @@ func TestRanksConformance(t *testing.T) {
 				continue // ranks make one call after the other
 			}
 			t.Run(fmt.Sprint(len(shares), c.Name), func(t *testing.T) {
-				errs := onRanks(len(shares), func(rank int, r ranks.Reducer) error {
+				errs := onRanks(len(shares), func(rank int, r shard.Reducer) error {
 					drivers := []engine.Driver{simd.NewDriver(), cpuref.Driver{}}[:len(shares[rank])]
 					d, err := shard.Ranks(t.Context(), r, drivers, shares[rank])
 					if err != nil {
@@ -65,7 +64,7 @@ func TestRanksConformance(t *testing.T) {
 // TestRankFails: what fails on one rank fails on all, which say whose error it is and keep its
 // kind.
 func TestRankFails(t *testing.T) {
-	errs := onRanks(3, func(rank int, r ranks.Reducer) error {
+	errs := onRanks(3, func(rank int, r shard.Reducer) error {
 		one := simd.NewDriver()
 		if rank == 2 { // which has the few examples
 			one = breaking{one}
@@ -92,7 +91,7 @@ func TestRankFails(t *testing.T) {
 	}
 	x, y := few()
 	y[2] = 9
-	for rank, err := range onRanks(2, func(rank int, r ranks.Reducer) error {
+	for rank, err := range onRanks(2, func(rank int, r shard.Reducer) error {
 		d, err := shard.Ranks(t.Context(), r, []engine.Driver{simd.NewDriver()}, nil)
 		if err != nil {
 			return err
@@ -109,15 +108,15 @@ func TestRankFails(t *testing.T) {
 // TestRanksDiffer: ranks that do not do the same are told, and none waits for ever.
 func TestRanksDiffer(t *testing.T) {
 	x, y := few()
-	for name, do := range map[string]func(rank int, e *engine.Engine, r ranks.Reducer) error{
-		"other weights": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
+	for name, do := range map[string]func(rank int, e *engine.Engine, r shard.Reducer) error{
+		"other weights": func(rank int, e *engine.Engine, _ shard.Reducer) error {
 			s, err := e.Load(x, 2)
 			if err != nil {
 				return err
 			}
 			return s.Rescore(engine.Weights{Q: 2, D: 2, W: []float32{1, 2, 3, float32(rank)}}, []int{0, 1})
 		},
-		"other margins": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
+		"other margins": func(rank int, e *engine.Engine, _ shard.Reducer) error {
 			s, err := e.LoadCells(x, y, 2, numerics.FixedPoint{})
 			if err != nil {
 				return err
@@ -125,14 +124,14 @@ func TestRanksDiffer(t *testing.T) {
 			_, err = s.Assign(float32(rank) / 10)
 			return err
 		},
-		"other calls": func(rank int, e *engine.Engine, r ranks.Reducer) error {
+		"other calls": func(rank int, e *engine.Engine, r shard.Reducer) error {
 			if rank == 1 {
 				return r.Barrier(t.Context())
 			}
 			_, err := e.Load(x, 2)
 			return err
 		},
-		"a rank that ends": func(rank int, e *engine.Engine, _ ranks.Reducer) error {
+		"a rank that ends": func(rank int, e *engine.Engine, _ shard.Reducer) error {
 			if rank == 1 {
 				return errBroken
 			}
@@ -141,7 +140,7 @@ func TestRanksDiffer(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for rank, err := range onRanks(3, func(rank int, r ranks.Reducer) error {
+			for rank, err := range onRanks(3, func(rank int, r shard.Reducer) error {
 				d, err := shard.Ranks(t.Context(), r, []engine.Driver{simd.NewDriver()}, nil)
 				if err != nil {
 					return err

@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -25,14 +24,14 @@ import (
 // a positive number relative to the others; nil shares are equal. Shares change how long work takes
 // and nothing else. With few examples some drivers may get none.
 func New(drivers []engine.Driver, shares []int) (engine.Driver, error) {
-	return Ranks(context.Background(), ranks.Alone, drivers, shares)
+	return Ranks(context.Background(), Alone, drivers, shares)
 }
 
 // Ranks returns the drivers of all ranks combined as one: this rank has those given, with their
 // shares of the examples. All ranks call it, and afterwards make the same calls in the same order
 // with the same arguments; each computes on its own shards. Results are complete on every rank.
 // Close closes the drivers of this rank. ctx is that of all calls of r.
-func Ranks(ctx context.Context, r ranks.Reducer, drivers []engine.Driver, shares []int) (
+func Ranks(ctx context.Context, r Reducer, drivers []engine.Driver, shares []int) (
 	engine.Driver, error) {
 	rank, all := r.Rank()
 	s := &driver{group: group{Reducer: r, ctx: ctx, rank: rank, ranks: all}, drivers: drivers}
@@ -259,5 +258,5 @@ func (s *driver) Project(dst []float32, x dataset.Examples, p engine.Projection)
 	if err != nil {
 		return err
 	}
-	return ranks.Gather(s.ctx, s.Reducer, dst, width, s.byRank(c))
+	return Gather(s.ctx, s.Reducer, dst, width, s.byRank(c))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
-	"github.com/uma-gpu/uma-gpu/host/ranks"
-	"github.com/uma-gpu/uma-gpu/internal/mpi"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
 )
 
 var (
@@ -108,7 +108,7 @@ type Identity [3]int64
 
 // CompareIdentities returns an error that names the first rank whose identity is not that of rank
 // 0.
-func CompareIdentities(r ranks.Reducer, mine Identity) error {
+func CompareIdentities(r shard.Reducer, mine Identity) error {
 	rank, all := r.Rank()
 	table := make([]int64, all*len(mine))
 	copy(table[rank*len(mine):], mine[:])
@@ -119,7 +119,7 @@ func CompareIdentities(r ranks.Reducer, mine Identity) error {
 	for i := range table {
 		if rank := i / len(mine); table[i] != table[i%len(mine)] {
 			return fmt.Errorf("rank %d has %s than rank 0, wanted the same: %w", rank, what[i%len(mine)],
-				ranks.ErrDiffers)
+				shard.ErrDiffers)
 		}
 	}
 	return nil

@@ -24,7 +24,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/doctor"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"

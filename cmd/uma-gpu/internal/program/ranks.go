@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/internal/mpi"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
 )
 
 // Start runs a command line, without the program's name, and returns its exit code. Of several

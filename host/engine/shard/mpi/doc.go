@@ -1,5 +1,5 @@
 // Package mpi joins ranks that mpirun, or srun, has started, on one machine or many: it has a
-// ranks.Reducer of Open MPI or MPICH. It is thin on purpose: three collectives of MPI, errors that
+// shard.Reducer of Open MPI or MPICH. It is thin on purpose: three collectives of MPI, errors that
 // come back as errors, and a word when ranks do not do the same, or one of them does not come.
 //
 // Only a program built with -tags mpi is linked with MPI (-tags mpi,mpich with MPICH in the place

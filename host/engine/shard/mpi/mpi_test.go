@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
 // TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all,
@@ -66,8 +66,8 @@ func TestWorld(t *testing.T) {
 	stalled(t, w, &said)
 	if count > 1 {
 		err := w.Sum(ctx, make([]int64, 1+rank))
-		if !errors.Is(err, ranks.ErrDiffers) {
-			t.Errorf("sums of other sizes: %v, want %v", err, ranks.ErrDiffers)
+		if !errors.Is(err, shard.ErrDiffers) {
+			t.Errorf("sums of other sizes: %v, want %v", err, shard.ErrDiffers)
 		}
 	}
 	if os.Getenv("UMA_GPU_MEASURE") != "" {

@@ -72,13 +72,13 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/uma-gpu/uma-gpu/host/ranks"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
 // Built says whether this program is linked with MPI.
 const Built = true
 
-// World is all ranks of MPI_COMM_WORLD. It implements ranks.Reducer.
+// World is all ranks of MPI_COMM_WORLD. It implements shard.Reducer.
 type World struct {
 	rank, ranks int
 	calls       int                  // made so far
@@ -88,7 +88,7 @@ type World struct {
 	meeting     *C.uma_meeting
 }
 
-var _ ranks.Reducer = (*World)(nil)
+var _ shard.Reducer = (*World)(nil)
 
 // Join begins MPI, once in the life of a process. Every rank has to call it. tell is told, for
 // people, when ranks wait long for another. On success, the last call is Finish, when nothing has
@@ -172,34 +172,34 @@ func check(what string, code C.int) error {
 	return fmt.Errorf("mpi: to %s: %s", what, C.GoStringN(&text[0], n))
 }
 
-// Rank implements ranks.Reducer.
+// Rank implements shard.Reducer.
 func (w *World) Rank() (rank, ranks int) { return w.rank, w.ranks }
 
 // piece is how many numbers, or bytes, MPI is given at once: it counts by int.
 var piece = 1 << 30
 
-// Sum implements ranks.Reducer.
+// Sum implements shard.Reducer.
 func (w *World) Sum(ctx context.Context, v []int64) error {
 	return w.call(ctx, "sum", len(v), 0, func(from, to int) C.int {
 		return C.uma_sum(unsafe.Pointer(&v[from]), C.int(to-from))
 	})
 }
 
-// Max implements ranks.Reducer.
+// Max implements shard.Reducer.
 func (w *World) Max(ctx context.Context, v []int64) error {
 	return w.call(ctx, "find the largest", len(v), 0, func(from, to int) C.int {
 		return C.uma_max(unsafe.Pointer(&v[from]), C.int(to-from))
 	})
 }
 
-// Broadcast implements ranks.Reducer.
+// Broadcast implements shard.Reducer.
 func (w *World) Broadcast(ctx context.Context, b []byte, root int) error {
 	return w.call(ctx, "broadcast", len(b), root, func(from, to int) C.int {
 		return C.uma_broadcast(unsafe.Pointer(&b[from]), C.int(to-from), C.int(root))
 	})
 }
 
-// Barrier implements ranks.Reducer.
+// Barrier implements shard.Reducer.
 func (w *World) Barrier(ctx context.Context) error { return w.call(ctx, "meet", 0, 0, nil) }
 
 // call waits until all ranks have come to this call, and has f make it of n numbers or bytes, in
@@ -253,12 +253,12 @@ func (w *World) meet(ctx context.Context, what string, n, root int) error {
 	}
 	if w.meeting.v[0] != print || w.meeting.v[1] != -print {
 		return fmt.Errorf("mpi: rank %d comes to call %d to %s %d, another rank to something else: %w, "+
-			"wanted the same program, data and options on all", w.rank, w.calls, what, n, ranks.ErrDiffers)
+			"wanted the same program, data and options on all", w.rank, w.calls, what, n, shard.ErrDiffers)
 	}
 	return nil
 }
 
-// Abort implements ranks.Reducer: it ends all processes, with the exit code 1.
+// Abort implements shard.Reducer: it ends all processes, with the exit code 1.
 func (w *World) Abort(err error) {
 	w.tell("rank %d of %d ends all: %v", w.rank, w.ranks, err)
 	w.Exit(1)

@@ -1,4 +1,4 @@
-package ranks
+package shard
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 // NewGroup returns the Reducers of goroutines of this process, one for each rank.
 func NewGroup(ranks int) []Reducer {
-	g := &group{ranks: ranks, next: newMeeting(), ended: make(chan struct{})}
+	g := &localGroup{ranks: ranks, next: newMeeting(), ended: make(chan struct{})}
 	all := make([]Reducer, ranks)
 	for rank := range all {
 		all[rank] = member{g, rank}
@@ -18,8 +18,8 @@ func NewGroup(ranks int) []Reducer {
 	return all
 }
 
-// group is what the ranks share.
-type group struct {
+// localGroup is what ranks that are goroutines share.
+type localGroup struct {
 	ranks int
 	mu    sync.Mutex
 	next  *meeting      // that not all have come to
@@ -38,9 +38,9 @@ type meeting struct {
 
 func newMeeting() *meeting { return &meeting{done: make(chan struct{})} }
 
-// member is one rank of a group.
+// member is one rank of a localGroup.
 type member struct {
-	g    *group
+	g    *localGroup
 	rank int
 }
 
@@ -106,7 +106,7 @@ func (m member) meet(ctx context.Context, what string, add func(*meeting)) (*mee
 	}
 }
 
-func (g *group) arrive(rank int, what string, add func(*meeting)) (*meeting, error) {
+func (g *localGroup) arrive(rank int, what string, add func(*meeting)) (*meeting, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
@@ -139,7 +139,7 @@ func (m member) Abort(err error) {
 }
 
 // end ends all, once; g.mu is held.
-func (g *group) end(err error) {
+func (g *localGroup) end(err error) {
 	if g.err == nil {
 		g.err = err
 		close(g.ended)

@@ -1,7 +1,4 @@
-// Package ranks joins ranks: processes, or goroutines, that run the same program on the same data,
-// mostly one for each machine. [Reducer] is what joins them, such as MPI (package mpi below this
-// one); [NewGroup] joins goroutines.
-package ranks
+package shard
 
 import (
 	"context"

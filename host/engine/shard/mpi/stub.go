@@ -2,7 +2,7 @@
 
 package mpi
 
-import "github.com/uma-gpu/uma-gpu/host/ranks"
+import "github.com/uma-gpu/uma-gpu/host/engine/shard"
 
 // JoinFirst says that a rank has to join before anything can go wrong: the mpirun of some MPI
 // would leave the others waiting.
@@ -12,7 +12,7 @@ const JoinFirst = false
 const Built = false
 
 // World is all ranks; there is none without MPI.
-type World struct{ ranks.Reducer }
+type World struct{ shard.Reducer }
 
 // Join returns ErrNotBuilt.
 func Join(func(format string, args ...any)) (*World, error) { return nil, ErrNotBuilt }

@@ -9,7 +9,7 @@ package gpu
 import "C"
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,14 +31,6 @@ var load = sync.OnceValue(func() error {
 	library := os.Getenv(LibraryVariable)
 	if library == "" {
 		library = "libOpenCL.so.1"
-	}
-	folder, err := soundDrivers(library)
-	if err != nil {
-		return err
-	}
-	if folder != "" {
-		showLoader(folder)
-		defer os.RemoveAll(folder) // as far as it goes
 	}
 	if err := openLibrary(library); err != nil {
 		return err
@@ -62,16 +54,14 @@ func openLibrary(library string) error {
 
 // noPlatform says why the loader knows no platform.
 func noPlatform() error {
-	dir := vendors()
-	drivers, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
-	if leftOut != nil {
-		return fmt.Errorf("%w: %w", ErrNoPlatform, errors.Join(leftOut...))
-	}
+	dir := cmp.Or(os.Getenv("OCL_ICD_VENDORS"), "/etc/OpenCL/vendors")
+	drivers, _ := filepath.Glob(filepath.Join(dir, "*.icd")) // the pattern is well formed
 	if len(drivers) == 0 {
 		return fmt.Errorf("%w: no driver (ICD) is registered in %s; install one (Debian, Ubuntu: "+
 			"apt-get install pocl-opencl-icd for the processor, or your GPU vendor's driver)", ErrNoPlatform,
 			dir)
 	}
-	return fmt.Errorf("%w: of the %d drivers registered in %s none starts; look with clinfo, "+
-		"reinstall them", ErrNoPlatform, len(drivers), dir)
+	return fmt.Errorf("%w: none of the %d drivers registered in %s starts; run clinfo, and reinstall "+
+		"the package of each driver (dpkg -S FILE names it) or remove its file", ErrNoPlatform,
+		len(drivers), dir)
 }

@@ -18,12 +18,6 @@ const Built = false
 // Devices returns ErrNotBuilt.
 func Devices() ([]Info, error) { return nil, errNotBuilt }
 
-// AskInChild does nothing.
-func AskInChild() {}
-
-// LeftOut returns nil.
-func LeftOut() []error { return nil }
-
 // Open returns ErrNotBuilt.
 func Open(Info, Options) (*engine.Engine, error) { return nil, errNotBuilt }
 

@@ -7,11 +7,9 @@ import (
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	"github.com/uma-gpu/uma-gpu/gpu"
 	_ "github.com/uma-gpu/uma-gpu/host/dataset/zstd" // for all commands that read data
 )
 
 func main() {
-	gpu.AskInChild()
 	os.Exit(program.Start(os.Args[1:], os.Stdout, os.Stderr))
 }

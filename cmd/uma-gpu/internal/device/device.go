@@ -67,10 +67,9 @@ func (d *Device) DetailFlags() []cli.Flag {
 
 func (d *Device) choose(c *cli.Context, name string) (err error) {
 	name = strings.ReplaceAll(name, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
-	list := listDevices(app.Notes{W: c.App.ErrWriter})
-	d.Selection, err = Select(name, list)
+	d.Selection, err = Select(name, gpu.Devices)
 	if names := strings.Split(name, "+"); err != nil && len(names) > 1 {
-		return d.chooseShards(d.shareList, names, list)
+		return d.chooseShards(d.shareList, names)
 	}
 	if d.shareList != "" {
 		return app.Usage("--shares is of several devices, wanted --device with + between them")
@@ -79,9 +78,9 @@ func (d *Device) choose(c *cli.Context, name string) (err error) {
 }
 
 // chooseShards finds the devices of a list, which share the examples.
-func (d *Device) chooseShards(shares string, names []string, list lister) error {
+func (d *Device) chooseShards(shares string, names []string) error {
 	for _, name := range names {
-		s, err := Select(name, list)
+		s, err := Select(name, gpu.Devices)
 		if err == nil && s.Auto {
 			err = fmt.Errorf("%w: %q is no device to stand beside others: name one", app.ErrNoSuchDevice,
 				name)
@@ -116,21 +115,6 @@ type Selection struct {
 }
 
 type lister func() ([]gpu.Info, error)
-
-// listDevices returns a lister that warns once of drivers that are left out.
-func listDevices(n app.Notes) lister {
-	said := false
-	return func() ([]gpu.Info, error) {
-		all, err := gpu.Devices()
-		if err == nil && !said { // or the error says it
-			said = true
-			for _, broken := range gpu.LeftOut() {
-				n.Warn("%v", broken)
-			}
-		}
-		return all, err
-	}
-}
 
 // Look finds the devices that auto tries. It is for work that is worth the time that drivers take.
 func (s *Selection) Look() {

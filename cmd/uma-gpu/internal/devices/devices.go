@@ -63,7 +63,6 @@ type DeviceEntry struct {
 type DeviceListing struct {
 	Devices     []DeviceEntry `json:"devices"`
 	OpenCLError string        `json:"opencl_error,omitempty"`
-	LeftOut     []string      `json:"drivers_left_out,omitempty"` // since they crash
 }
 
 // Run prints the list.
@@ -86,12 +85,6 @@ func Test(n app.Notes) (listing DeviceListing) {
 	if listErr != nil {
 		listing.OpenCLError = listErr.Error()
 		n.Say("OpenCL: %v", listErr)
-	}
-	for _, broken := range gpu.LeftOut() {
-		listing.LeftOut = append(listing.LeftOut, broken.Error())
-		if listErr == nil { // or it says so
-			n.Warn("%v", broken)
-		}
 	}
 	for _, i := range infos {
 		e, err := gpu.Open(i, gpu.Options{})

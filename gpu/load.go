@@ -10,10 +10,13 @@ import "C"
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
@@ -39,6 +42,29 @@ var load = sync.OnceValue(func() error {
 	_, _ = cl.GetPlatforms()
 	return nil
 })
+
+// protectCache gives PoCL a folder that only this user can enter if there is no home: it would load
+// compiled kernels from a folder below /tmp, where anybody may have put them.
+func protectCache() error {
+	const variable = "POCL_CACHE_DIR"
+	if cmp.Or(os.Getenv(variable), os.Getenv("XDG_CACHE_HOME"), os.Getenv("HOME")) != "" {
+		return nil
+	}
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("uma-gpu-pocl-%d", os.Geteuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("folder for compiled kernels: %w; set HOME or %s", err, variable)
+	}
+	about, err := os.Lstat(dir) // a link is not followed
+	if err != nil {
+		return fmt.Errorf("folder for compiled kernels: %w; set HOME or %s", err, variable)
+	}
+	owner, known := about.Sys().(*syscall.Stat_t)
+	if !about.IsDir() || about.Mode().Perm() != 0o700 || !known || int(owner.Uid) != os.Geteuid() {
+		return fmt.Errorf("folder for compiled kernels: %s has mode %v, want drwx------ and you as its "+
+			"owner; remove it, or set HOME or %s", dir, about.Mode(), variable)
+	}
+	return os.Setenv(variable, dir) // with cgo C's environment too, which PoCL reads
+}
 
 // openLibrary loads the OpenCL loader.
 func openLibrary(library string) error {

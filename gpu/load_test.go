@@ -37,8 +37,8 @@ func TestNothingThere(t *testing.T) {
 		{LibraryVariable + "=libnothing-uma-gpu.so", "loader", "apt-get install ocl-icd-libopencl1"},
 		{LibraryVariable + "=libc.so.6", "loader", "lacks the function clGetPlatformIDs"},
 		{"OCL_ICD_VENDORS=" + none, "platform", "no driver (ICD) is registered in " + none},
-		{"OCL_ICD_VENDORS=" + broken, "platform", "of the 1 drivers registered in " + broken +
-			" none starts"},
+		{"OCL_ICD_VENDORS=" + broken, "platform", "none of the 1 drivers registered in " + broken +
+			" starts"},
 	}
 	// PoCL alone, told to have no device.
 	if pocl, err := os.ReadFile("/etc/OpenCL/vendors/pocl.icd"); err == nil {
@@ -58,6 +58,33 @@ func TestNothingThere(t *testing.T) {
 		}
 		if !strings.Contains(string(out), "kind="+c.kind+" ") || !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: %s\nwant an error of kind %s with %q", c.set, out, c.kind, c.want)
+		}
+	}
+}
+
+// TestProtectCache: without a home compiled kernels go to a folder that nobody else can enter.
+func TestProtectCache(t *testing.T) {
+	temp := t.TempDir()
+	for name, value := range map[string]string{"HOME": "", "XDG_CACHE_HOME": "", "TMPDIR": temp} {
+		t.Setenv(name, value)
+	}
+	dir := filepath.Join(temp, fmt.Sprintf("uma-gpu-pocl-%d", os.Geteuid()))
+	for range 2 {
+		t.Setenv("POCL_CACHE_DIR", "")
+		if err := protectCache(); err != nil || os.Getenv("POCL_CACHE_DIR") != dir {
+			t.Errorf("found %v, %q", err, os.Getenv("POCL_CACHE_DIR"))
+		}
+	}
+	for what, prepare := range map[string]func() error{
+		"others can enter": func() error { return os.Chmod(dir, 0o755) },
+		"a link":           func() error { return errors.Join(os.RemoveAll(dir), os.Symlink(temp, dir)) },
+	} {
+		t.Setenv("POCL_CACHE_DIR", "")
+		if err := prepare(); err != nil {
+			t.Fatal(err)
+		}
+		if err := protectCache(); err == nil {
+			t.Errorf("%s: found no error", what)
 		}
 	}
 }

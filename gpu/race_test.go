@@ -86,7 +86,7 @@ func race(t *testing.T, folder string, racers, programs int) []string {
 	for k := range racers {
 		c := exec.CommandContext(t.Context(), self, "-test.run", "^TestEightProcesses$",
 			"-test.count", "1")
-		c.Env = append(os.Environ(), fmt.Sprint(racerVariable, "=", programs), cacheVariable+"="+folder)
+		c.Env = append(os.Environ(), fmt.Sprint(racerVariable, "=", programs), "POCL_CACHE_DIR="+folder)
 		c.Stdout, c.Stderr, c.ExtraFiles = &said[k], &said[k], []*os.File{each}
 		begin, err := c.StdinPipe()
 		if err == nil {

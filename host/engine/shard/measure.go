@@ -11,11 +11,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples,
-// dense or sparse, in hundreds of thousands of stored values a second. stored is the number of
-// values that the examples will have; at most 2^23 are made up. It takes some tenths of a second,
-// and measurements differ. Drivers of one device count as equally fast. Errors are those of the
-// drivers.
+// ShareValues is the number of stored values a second that a share of Measure counts.
+const ShareValues = 1e5
+
+// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples, dense
+// or sparse, in units of ShareValues. stored is the number of values that the examples will have; at
+// most 2^23 are made up. It takes some tenths of a second, and measurements differ. Drivers of one
+// device count as equally fast. Errors are those of the drivers.
 func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}
@@ -24,7 +26,7 @@ func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool
 		if err != nil {
 			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
 		}
-		speed := int(min(max(1, float64(x.Size())/seconds/1e5), mostShare))
+		speed := int(min(max(1, float64(x.Size())/seconds/ShareValues), mostShare))
 		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
 	}
 	for i, e := range drivers {

@@ -13,16 +13,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
-func New(run func(context.Context, *app.Common) error) *cli.Command {
-	o := new(app.Common)
+// Options are those of the command.
+type Options struct {
+	app.Common
+	Test bool
+}
+
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
 		Description: `Every device is opened and runs the self-test: known answers, all bits compared. The
-other commands refuse a device that fails, unless they are told --allow-nonconforming; its weights
-may differ from those of other devices.
+other commands refuse a device that fails, except with --allow-nonconforming; its weights may differ
+from those of other devices. --test also measures the speed.
 
 Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or
 auto: for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the
@@ -41,7 +48,8 @@ training; full audits everything. A difference is an error, and no model is writ
 by cpu:plain.
 
 Example: uma-gpu devices`,
-		Flags:  app.Flags(o.JSONFlag()),
+		Flags: app.Flags(o.JSONFlag(),
+			app.Switch(&o.Test, "test", "measure how many examples of 784 features a device evaluates")),
 		Action: app.Action(o, run),
 	}
 }
@@ -56,6 +64,9 @@ type DeviceEntry struct {
 	Name         string `json:"name"`
 	ComputeUnits int    `json:"compute_units"`
 	SelfTest     string `json:"self_test"` // passed, or what went wrong
+	// Speed is the number of examples of 784 features and 10 classes evaluated in a second; 0 if it is
+	// not measured.
+	Speed float64 `json:"examples_per_second,omitempty"`
 
 	*gpu.Info // nil for the processor; its fields stand beside the others
 }
@@ -66,37 +77,50 @@ type DeviceListing struct {
 }
 
 // Run prints the list.
-func Run(_ context.Context, o *app.Common) error {
-	listing := Test(o.Notes)
+func Run(_ context.Context, o *Options) error {
+	listing := o.list()
 	return o.PrintTable(listing, listing.rows)
 }
 
-// Test opens all devices, which runs their self-test.
-func Test(n app.Notes) (listing DeviceListing) {
-	for _, p := range device.Processors {
-		cpu := engine.New(p.New())
-		about := cpu.Device()
-		listing.Devices = append(listing.Devices, DeviceEntry{
-			ID: about.ID, Kind: about.Kind, Name: about.Name,
-			ComputeUnits: runtime.GOMAXPROCS(0), SelfTest: verdict(engine.SelfTest(cpu)),
-		})
+// list opens all devices, which runs their self-test.
+func (o *Options) list() (listing DeviceListing) {
+	add := func(e DeviceEntry, d engine.Driver, err error) {
+		if err == nil && o.Test {
+			e.Speed, err = speed(d)
+		}
+		if err == nil {
+			err = d.Close()
+		}
+		e.SelfTest = verdict(err)
+		listing.Devices = append(listing.Devices, e)
 	}
-	infos, listErr := gpu.Devices()
-	if listErr != nil {
-		listing.OpenCLError = listErr.Error()
-		n.Say("OpenCL: %v", listErr)
+	for _, p := range device.Processors {
+		cpu := p.New()
+		about := cpu.Device()
+		add(DeviceEntry{ID: about.ID, Kind: about.Kind, Name: about.Name,
+			ComputeUnits: runtime.GOMAXPROCS(0)}, cpu, engine.SelfTest(engine.New(cpu)))
+	}
+	infos, err := gpu.Devices()
+	if err != nil {
+		listing.OpenCLError = err.Error()
+		o.Notes.Say("OpenCL: %v", err)
 	}
 	for _, i := range infos {
-		e, err := gpu.Open(i, gpu.Options{})
-		if err == nil {
-			err = e.Close()
-		}
-		listing.Devices = append(listing.Devices, DeviceEntry{
-			ID: i.ID(), Kind: "opencl", Name: i.Name,
-			ComputeUnits: i.ComputeUnits, SelfTest: verdict(err), Info: &i,
-		})
+		d, err := gpu.OpenDriver(i, gpu.Options{})
+		add(DeviceEntry{ID: i.ID(), Kind: "opencl", Name: i.Name, ComputeUnits: i.ComputeUnits,
+			Info: &i}, d, err)
 	}
 	return listing
+}
+
+// speed measures how many examples a driver evaluates in a second.
+func speed(d engine.Driver) (float64, error) {
+	const features, classes, values = 784, 10, 1 << 23
+	shares, err := shard.Measure([]engine.Driver{d}, features, classes, values, false)
+	if err != nil {
+		return 0, err
+	}
+	return shard.ShareValues * float64(shares[0]) / features, nil
 }
 
 func verdict(err error) string {
@@ -107,6 +131,13 @@ func verdict(err error) string {
 }
 
 func (l DeviceListing) rows(row app.Row) {
+	defer func() {
+		for _, d := range l.Devices {
+			if d.Speed > 0 {
+				row("%s evaluates %.3g examples of 784 features and 10 classes in a second", d.ID, d.Speed)
+			}
+		}
+	}()
 	row("id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
 	for _, d := range l.Devices {
 		if d.Info == nil {

@@ -57,7 +57,11 @@ func peak(b *testing.B, e *deviceEngine) float64 {
 	best := 0.0
 	for range 8 {
 		start := time.Now()
-		if err := k.launch(items, 1, out, float32(0.5), float32(0.25), int32(rounds)); err != nil {
+		if err := k.launch(items, 1, struct {
+			Out    *buffer[float32]
+			X, Y   float32
+			Rounds int
+		}{out, 0.5, 0.25, rounds}); err != nil {
 			b.Fatal(err)
 		}
 		if err := e.q.queue.Finish(); err != nil {

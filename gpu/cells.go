@@ -35,7 +35,7 @@ type moveBuffers struct {
 }
 
 // normBuffers is room for update vectors and their norms. The norms of the regions that are not
-// stale are those of inverse.
+// stale belong to inverse.
 type normBuffers struct {
 	inv     *buffer[float32]
 	z       *buffer[float32]
@@ -48,7 +48,7 @@ type normBuffers struct {
 	stale   []bool // regions whose class sums changed since
 }
 
-func (r *resident) newCells(y []int32) *cellSums {
+func newCells(r *resident, y []int32) *cellSums {
 	q, d, o, most := r.q, r.d, &r.own, r.e.maxAlloc
 	c := &cellSums{y: y, regions: make([]int64, q*q), predicted: make([]int64, q*q),
 		moveBuffers: moveBuffers{sorter: newCellSorter(q)},
@@ -59,7 +59,7 @@ func (r *resident) newCells(y []int32) *cellSums {
 	o.note(err)
 	c.batch, err = fit("the norms of a region", q, 4*chunks(d), most)
 	o.note(err)
-	room, err := r.e.moveRoom(r.x.Sparse(), d, r.mostRows)
+	room, err := moveRoomFor(r.e, r.x.Sparse(), d, r.mostRows)
 	o.note(err)
 	if o.err != nil {
 		return c
@@ -91,13 +91,13 @@ func (c *cellSums) region(p int) (b *buffer[int64], at int) {
 func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
 	moved := 0
 	for _, t := range r.tiles {
-		moves, err := r.findMoves(t, alpha)
+		moves, err := findMoves(r, t, alpha)
 		if err != nil {
 			return engine.Assignment{}, err
 		}
-		r.count(t, moves)
+		countMoves(r, t, moves)
 		moved += len(r.cells.moves)
-		if err := r.moveSums(t); err != nil {
+		if err := moveSums(r, t); err != nil {
 			return engine.Assignment{}, err
 		}
 	}
@@ -113,12 +113,12 @@ const head = 1
 
 // findMoves returns the examples of a tile whose place changed, as triples
 // (example, old place, new place), and brings their places up to date.
-func (r *resident) findMoves(t *tile, alpha float32) ([]int32, error) {
+func findMoves(r *resident, t *tile, alpha float32) ([]int32, error) {
 	if err := r.ints.write(0, make([]int32, head)); err != nil {
 		return nil, err
 	}
-	if err := r.e.assign.launch(r.e.blocks(t), 1, t.scores, t.place, r.ints,
-		int32(t.rows), int32(r.q), alpha); err != nil {
+	if err := r.e.assign.launch(r.e.blocks(t), 1, assignArgs{t.scores, t.place, r.ints, t.rows, r.q,
+		alpha}); err != nil {
 		return nil, err
 	}
 	// About as many move as in the step before: their triples come with their number.

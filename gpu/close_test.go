@@ -67,7 +67,7 @@ func TestTogether(t *testing.T) {
 // TestEvaluationFailed has a device fail in the midst of evaluations.
 func TestEvaluationFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"score":           func(e *deviceEngine) *compiled { return e.dense.score[few] },
+		"score":           func(e *deviceEngine) *compiled { return e.dense.score[width4] },
 		"residuals":       func(e *deviceEngine) *compiled { return e.residuals },
 		"weighted":        func(e *deviceEngine) *compiled { return e.dense.weighted[0] },
 		"weighted sparse": func(e *deviceEngine) *compiled { return e.weightedSparse },
@@ -125,7 +125,7 @@ func TestEvaluationFailed(t *testing.T) {
 // than it gets.
 func TestFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
-		"rescore":        func(e *deviceEngine) *compiled { return e.dense.score[few] },
+		"rescore":        func(e *deviceEngine) *compiled { return e.dense.score[width4] },
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
 		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },

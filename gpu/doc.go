@@ -54,8 +54,8 @@ type Info struct {
 func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
 
 // usable returns how much of the device's memory buffers may take, at most limit unless it is 0.
-// A driver has things of its own in the memory of a device, and many take that of a buffer only
-// when it is first used: what does not fit then fails late, and without a name.
+// A driver keeps things of its own in device memory, and many allocate a buffer only when it is first
+// used: what does not fit then fails late, and without a name.
 func (i Info) usable(limit int64) int64 {
 	usable := i.Memory
 	if !i.SharesMemory {
@@ -80,7 +80,7 @@ type Options struct {
 	// they are, which takes none.
 	MemoryLimit int64
 	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
-	// weights may differ from those of other devices; Device().Conforming says so.
+	// weights may differ from the weights of other devices; Device().Conforming says so.
 	AllowNonconforming bool
 	// Trace, if not nil, is called for each kernel and transfer with its name and
 	// when it ran. The engine then waits for one before it starts the next.

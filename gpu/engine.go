@@ -131,7 +131,7 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
-	piece   int    // bytes of each of windows; 0: windowSize on a device with memory of its own
+	piece   int    // bytes of each of pinned; 0: pinnedSize on a device with memory of its own
 }
 
 func open(i Info, o Options, b build) (*deviceEngine, error) {
@@ -156,8 +156,8 @@ func (d device) open(o Options, b build) (*deviceEngine, error) {
 	}
 	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, trace: o.Trace,
 		height: b.height}
-	if e.q.windows.size = b.piece; b.piece == 0 && !d.info.SharesMemory {
-		e.q.windows.size = windowSize
+	if e.q.pinned.size = b.piece; b.piece == 0 && !d.info.SharesMemory {
+		e.q.pinned.size = pinnedSize
 	}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -209,13 +209,13 @@ func (e *deviceEngine) start() (err error) {
 	return e.compile(slices.Concat(l.all, l.dense))
 }
 
-// compilerOptions are those of all kernels.
+// compilerOptions returns the options of all kernels.
 func compilerOptions(cpu bool) string {
 	return fmt.Sprintf("-cl-std=CL1.2 -DCPU=%d -DLANES=%d -DCHUNK=%d", number(cpu), lanes,
 		numerics.Chunk)
 }
 
-// compile compiles those of the programs that are not compiled yet.
+// compile compiles the programs that are not compiled yet.
 func (e *deviceEngine) compile(programs []program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
@@ -276,7 +276,7 @@ func (e *deviceEngine) release() error {
 		e.q.release(p)
 	}
 	if !e.q.lost {
-		e.q.windows.close(e.q)
+		e.q.pinned.close(e.q)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil {
@@ -295,9 +295,9 @@ func (e *deviceEngine) release() error {
 
 // Load compiles what the examples need and loads them.
 func (e *deviceEngine) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
-	err := e.checkMemory(x, t)
+	err := checkMemory(e, x, t)
 	if err == nil {
-		err = e.compile(e.programs(x, t.Use))
+		err = e.compile(programsFor(e, x, t.Use))
 	}
 	if err != nil {
 		return nil, err

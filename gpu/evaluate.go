@@ -18,21 +18,18 @@ const targetRows = 1 << 14
 func (r *resident) SetTargets(targets engine.Targets) error {
 	for _, t := range r.tiles {
 		for from := 0; from < t.stride; from += targetRows {
-			if err := r.writeTargets(t, targets, from, min(from+targetRows, t.stride)); err != nil {
+			if err := writeTargets(r, t, targets, from, min(from+targetRows, t.stride)); err != nil {
 				return err
 			}
 		}
 	}
-	r.sumBuffers.given = 0
-	if targets.Given {
-		r.sumBuffers.given = 1
-	}
+	r.sumBuffers.given = targets.Given
 	return nil
 }
 
 // writeTargets brings the targets and weights of rows from..to-1 of the scores of a tile to the
 // device; of those beyond its examples, zeros.
-func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) error {
+func writeTargets(r *resident, t *tile, targets engine.Targets, from, to int) error {
 	lines, weight := make([]float32, (to-from)*r.q), make([]float32, to-from)
 	for row := from; row < min(to, t.rows); row++ {
 		i := t.example(row)
@@ -54,11 +51,11 @@ func (r *resident) writeTargets(t *tile, targets engine.Targets, from, to int) e
 func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
 	losses := r.sumBuffers.losses
-	if err := r.beginSums(r.q, losses); err != nil {
+	if err := beginSums(r, r.q, losses); err != nil {
 		return e, err
 	}
 	if r.classes.n == r.q { // one batch for all tiles
-		if err := r.useWeights(w, allClasses(r.q)); err != nil {
+		if err := useWeights(r, w, allClasses(r.q)); err != nil {
 			return e, err
 		}
 	}
@@ -72,12 +69,12 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) error {
 			if fused {
-				return r.evaluateTile(t, x)
+				return evaluateTile(r, t, x)
 			}
-			if err := r.eachBatch(w, func(m int) error { return r.scoreTile(t, x, m) }); err != nil {
+			if err := eachBatch(r, w, func(m int) error { return scoreTile(r, t, x, m) }); err != nil {
 				return err
 			}
-			return r.evaluateBands(t, x)
+			return evaluateBands(r, t, x)
 		})
 		if err != nil {
 			return e, errors.Join(err, r.drain())
@@ -86,11 +83,11 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		r.e.q.work.Rescored += int64(t.rows)
 	}
 	pairs := make([]int64, losses.n)
-	there, err := losses.readSoon(pairs)
-	if err := errors.Join(r.drain(), err, r.endSums(sums, r.q)); err != nil {
+	copyOut, err := losses.readSoon(pairs)
+	if err := errors.Join(r.drain(), err, endSums(r, sums, r.q)); err != nil {
 		return e, err
 	}
-	there()
+	copyOut()
 	for k := 0; k < len(pairs); k += 2 {
 		e.Loss += pairs[k]
 		e.Refused += pairs[k+1]
@@ -103,31 +100,31 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 }
 
 // evaluateTile does all for a tile in one kernel.
-func (r *resident) evaluateTile(t *tile, x arrays) error {
+func evaluateTile(r *resident, t *tile, x arrays) error {
 	w := r.sumBuffers
-	return r.e.dense.evaluate.launch(w.ranges, 1,
-		x.dense, r.weights, r.classes, t.scores, t.targets, t.weight, w.coefs, w.losses, w.partial[0],
-		r.fixed.Scale(), r.lossScale(), int32(t.rows), int32(r.d), int32(r.q), w.given, int32(w.ranges))
+	return r.e.dense.evaluate.launch(w.ranges, 1, evaluateArgs{x.dense, r.weights, r.classes, t.scores,
+		t.targets, t.weight, w.coefs, w.losses, w.partial[0], r.fixed.Scale(), lossScale(r), t.rows, r.d,
+		r.q, w.given, w.ranges})
 }
 
 // lossScale is 2^s of the fixed point of losses.
-func (r *resident) lossScale() float32 { return numerics.LossFormat(r.fixed.N).Scale() }
+func lossScale(r *resident) float32 { return numerics.LossFormat(r.fixed.N).Scale() }
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
-func (r *resident) evaluateBands(t *tile, x arrays) error {
+func evaluateBands(r *resident, t *tile, x arrays) error {
 	w, e := r.sumBuffers, r.e
-	order, sorted := r.ints, int32(0)
+	order := r.ints
 	if t.sparse != nil {
-		order, sorted = t.sparse.byColumn.order, 1
+		order = t.sparse.byColumn.order
 	}
 	for from := 0; from < t.rows; from += w.band {
 		to := min(from+w.band, t.rows)
-		if err := e.residuals.launch(e.residualItems(to-from), 1, t.scores, t.targets, t.weight, order,
-			w.coefs, w.losses,
-			int32(from), int32(to), int32(r.q), w.given, sorted, r.lossScale()); err != nil {
+		if err := e.residuals.launch(residualItems(e, to-from), 1, residualsArgs{t.scores, t.targets,
+			t.weight, order, w.coefs, w.losses, from, to, r.q, w.given, t.sparse != nil,
+			lossScale(r)}); err != nil {
 			return err
 		}
-		if err := r.addSums(t, x, from, to, r.q); err != nil {
+		if err := addWeightedSums(r, t, x, from, to, r.q); err != nil {
 			return err
 		}
 	}
@@ -138,16 +135,16 @@ func (r *resident) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / r.n
 	for low := 0; low < count; low += r.q {
 		n := min(r.q, count-low)
-		if err := r.weightedSums(sums[low*r.d:(low+n)*r.d], a, count, low, n); err != nil {
+		if err := weightedSumsOf(r, sums[low*r.d:(low+n)*r.d], a, count, low, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// weightedSums is WeightedSums for n classes of count, low and more, at most Q.
-func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) error {
-	if err := r.beginSums(n); err != nil {
+// weightedSumsOf is WeightedSums for n classes of count, low and more, at most Q.
+func weightedSumsOf(r *resident, sums []int64, a []float32, count, low, n int) error {
+	if err := beginSums(r, n); err != nil {
 		return err
 	}
 	w := r.sumBuffers
@@ -167,7 +164,7 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 				if err := w.coefs.write(0, coefs); err != nil {
 					return err
 				}
-				if err := r.addSums(t, x, from, to, n); err != nil {
+				if err := addWeightedSums(r, t, x, from, to, n); err != nil {
 					return err
 				}
 			}
@@ -178,7 +175,7 @@ func (r *resident) weightedSums(sums []int64, a []float32, count, low, n int) er
 		}
 		r.e.q.work.ExampleBytes += t.bytes(r.d)
 	}
-	return errors.Join(r.drain(), r.endSums(sums, n))
+	return errors.Join(r.drain(), endSums(r, sums, n))
 }
 
 // sumBuffers is what an evaluator has besides its scores: room for the coefficients of some
@@ -193,10 +190,10 @@ type sumBuffers struct {
 	triples *buffer[int32]
 	listed  int // the number of classes that terms and triples are of
 
-	given int32 // 1 if the targets are given
+	given bool // the targets
 }
 
-// sumShape says how evaluations are cut.
+// sumShapeFor says how evaluations are cut.
 type sumShape struct {
 	fused     bool // one kernel does it all
 	band      int  // examples whose residuals are there at a time
@@ -230,12 +227,12 @@ func (e *deviceEngine) ranges(d, q, rows int) int {
 }
 
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
-func (e *deviceEngine) slabs(d int) int {
+func slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
 }
 
-// sumShape returns how the examples of tiles of at most this number of rows are cut.
-func (e *deviceEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, err error) {
+// sumShapeFor returns how the examples of tiles of at most this number of rows are cut.
+func sumShapeFor(e *deviceEngine, x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
 	s.perBuffer = q
 	if s.ranges == 1 {
@@ -253,7 +250,7 @@ func (e *deviceEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, er
 		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block,
 			rows) <= s.band && (s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
-	s.pairs = (e.residualItems(s.band) + e.group - 1) / e.group
+	s.pairs = (residualItems(e, s.band) + e.group - 1) / e.group
 	if e.cpu {
 		s.pairs = max(s.pairs*e.group, s.ranges)
 	}
@@ -266,17 +263,17 @@ func (e *deviceEngine) sumShape(x dataset.Examples, rows, q int) (s sumShape, er
 
 // residualItems returns how many work-items of kernel residuals take that number of examples; if
 // there are more, each takes several.
-func (e *deviceEngine) residualItems(rows int) int {
+func residualItems(e *deviceEngine, rows int) int {
 	if e.cpu {
 		return min((rows+e.vector-1)/e.vector, 256)
 	}
 	return min(rows, 512*e.group)
 }
 
-func (r *resident) newSumBuffers() *sumBuffers {
+func newSumBuffers(r *resident) *sumBuffers {
 	w, o, q := &sumBuffers{}, &r.own, r.q
 	var err error
-	w.sumShape, err = r.e.sumShape(r.x, r.mostRows, q)
+	w.sumShape, err = sumShapeFor(r.e, r.x, r.mostRows, q)
 	if o.note(err); err != nil {
 		return w
 	}
@@ -300,32 +297,34 @@ func (r *resident) newSumBuffers() *sumBuffers {
 }
 
 // beginSums sets the sums of count classes to 0, and others.
-func (r *resident) beginSums(count int, others ...*buffer[int64]) error {
+func beginSums(r *resident, count int, others ...*buffer[int64]) error {
 	w := r.sumBuffers
 	all := append(others, w.partial[:(count+w.perBuffer-1)/w.perBuffer]...)
 	if w.total != nil {
 		all = append(all, w.total)
 	}
 	for some := range slices.Chunk(all, 3) { // as kernel clear_sums takes
-		var args []any
-		most := 0
-		for k := range 3 {
-			b, n := some[min(k, len(some)-1)], 0
+		count := func(k int) (*buffer[int64], uint64) { // of the k-th; the last one again for none
 			if k < len(some) {
-				n = b.n
+				return some[k], uint64(some[k].n)
 			}
-			args, most = append(args, b, uint64(n)), max(most, n)
+			return some[len(some)-1], 0
 		}
-		if err := r.e.clearSums.launch(min(most, r.e.crowd()), 1, args...); err != nil {
+		var args clearSumsArgs
+		args.A, args.CountA = count(0)
+		args.B, args.CountB = count(1)
+		args.C, args.CountC = count(2)
+		most := int(max(args.CountA, args.CountB, args.CountC))
+		if err := r.e.clearSums.launch(min(most, crowd(r.e)), 1, args); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for count
-// classes, at most Q, are in coefs. to is that of a block or of the tile.
-func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
+// addWeightedSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for count
+// classes, at most Q, are in coefs. to is the end of a block or of the tile.
+func addWeightedSums(r *resident, t *tile, x arrays, from, to, count int) (err error) {
 	w, e := r.sumBuffers, r.e
 	for k, partial := range w.partial {
 		low := k * w.perBuffer
@@ -336,19 +335,18 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 		if s := t.sparse; s != nil {
 			segments := len(s.byColumn.cuts) / 4
 			err = e.weightedSparse.launch(max(1, segments*((n+e.vector-1)/e.vector)), 1,
-				x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial, r.fixed.Scale(),
-				int32(segments), int32(r.d), int32(count), int32(low), int32(n))
+				weightedSparseArgs{x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial,
+					r.fixed.Scale(), segments, r.d, count, low, n})
 		} else {
-			kernel, width, height := e.dense.weighted[0], e.slabs(r.d), w.ranges
+			kernel, width, height := e.dense.weighted[0], slabs(r.d), w.ranges
 			if !e.cpu {
-				at := max(some, e.scoresAtOnce(n))
+				at := max(width16, e.scoresAtOnce(n))
 				items, tall, broad := e.tile(atOnce[at])
 				kernel = e.dense.weighted[at]
 				width, height = (r.d+tall-1)/tall*items, w.ranges*((n+broad-1)/broad)
 			}
-			err = kernel.launch(width, height,
-				x.dense, w.coefs, partial, r.fixed.Scale(), int32(from), int32(to), int32(r.d), int32(count),
-				int32(low), int32(n), int32(w.ranges))
+			err = kernel.launch(width, height, weightedArgs{x.dense, w.coefs, partial, r.fixed.Scale(),
+				from, to, r.d, count, low, n, w.ranges})
 		}
 		if err != nil {
 			return err
@@ -358,7 +356,7 @@ func (r *resident) addSums(t *tile, x arrays, from, to, count int) (err error) {
 }
 
 // endSums reads the weighted sums of count classes into sums, and waits for them.
-func (r *resident) endSums(sums []int64, count int) error {
+func endSums(r *resident, sums []int64, count int) error {
 	w, e := r.sumBuffers, r.e
 	if w.ranges == 1 {
 		for k, partial := range w.partial {
@@ -375,14 +373,14 @@ func (r *resident) endSums(sums []int64, count int) error {
 	if err := w.list(count); err != nil {
 		return err
 	}
-	if err := e.addGroups.launch(e.addItems(r.d), count, w.partial[0], w.terms, w.triples, w.total,
-		int32(r.d)); err != nil {
+	if err := e.addGroups.launch(addItems(e, r.d), count, addGroupsArgs{w.partial[0], w.terms, w.triples,
+		w.total, r.d}); err != nil {
 		return err
 	}
 	return w.total.read(sums, 0)
 }
 
-// list has terms and triples be those of count classes.
+// list writes the terms and triples of count classes, unless they are there.
 func (w *sumBuffers) list(count int) error {
 	if w.listed == count {
 		return nil

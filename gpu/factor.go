@@ -70,8 +70,8 @@ func newFactor(o *buffers, what string, rows, columns int, budget, maxAlloc int6
 
 // each calls f with each piece where a kernel can read it, panel by panel and then by
 // columns. ending is what becomes of a total after the last columns.
-func (f *factor) each(ending int32, launch func(b *buffer[float32], p piece,
-	ending int32) error) error {
+func (f *factor) each(ending int, launch func(b *buffer[float32], p piece,
+	ending int) error) error {
 	for k, p := range f.pieces {
 		b := p.own
 		if b == nil {

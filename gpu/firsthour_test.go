@@ -141,11 +141,11 @@ func BenchmarkDevice(b *testing.B) {
 		b.Run("launch", func(b *testing.B) {
 			const many = 100
 			alone := median(b, 20, func() error {
-				return errors.Join(k.launch(1, 1, out), e.q.queue.Finish())
+				return errors.Join(k.launch(1, 1, struct{ Out *buffer[int32] }{out}), e.q.queue.Finish())
 			})
 			all := median(b, 20, func() (err error) {
 				for range many {
-					err = errors.Join(err, k.launch(1, 1, out))
+					err = errors.Join(err, k.launch(1, 1, struct{ Out *buffer[int32] }{out}))
 				}
 				return errors.Join(err, e.q.queue.Finish())
 			})
@@ -160,7 +160,7 @@ func BenchmarkDevice(b *testing.B) {
 			most := 0
 			for height := 65535; height <= 1<<21; height = (height + 1) * 2 {
 				e.q.height = height
-				if k.launch(1, height, out) != nil || out.read(number, 0) != nil {
+				if k.launch(1, height, struct{ Out *buffer[int32] }{out}) != nil || out.read(number, 0) != nil {
 					break
 				}
 				most = height
@@ -451,10 +451,10 @@ var variants = []variant{
 	{name: "16 ranges of blocks", ranges: 16, ordered: true},
 	{name: "128 ranges of blocks", ranges: 128, ordered: true},
 	{name: "1024 ranges of blocks", ranges: 1024, ordered: true},
-	{name: "half the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
-		to: "< 8 ? 2 : 4) //", ordered: true},
-	{name: "twice the steps in local memory", file: "tile.cl", from: "< 8 ? 4 : 8) //",
-		to: "< 8 ? 8 : 16) //", ordered: true},
+	{name: "half the steps in local memory", file: "tile.cl", from: "#define STEPS 8",
+		to: "#define STEPS 4", ordered: true},
+	{name: "twice the steps in local memory", file: "tile.cl", from: "#define STEPS 8",
+		to: "#define STEPS 16", ordered: true},
 	// What the bits cost.
 	{name: "one chain for all columns", options: " -UCHUNK -DCHUNK=65536"},
 	{name: "sums that are not rounded alike", file: "weighted.cl", from: "integer_of(sum[n], scale)",

@@ -126,14 +126,14 @@ func TestConformance(t *testing.T) {
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
-			{"copied through windows", Options{}, build{copies: true, piece: 1 << 10}, enginetest.Cases()},
+			{"copied through pinned memory", Options{}, build{copies: true, piece: 1 << 10}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
 				inLittleMemory(loaded)},
-			{"streamed through windows, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu",
+			{"streamed through pinned memory, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu",
 				stream: true, copies: true, piece: 1 << 10}, inLittleMemory(loaded)},
 			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1},
 				enginetest.EvaluationCases()},
@@ -230,7 +230,7 @@ type answers struct {
 	Counts                 [2]engine.Assignment
 }
 
-// ask takes a data set through two assignments.
+// askProbe takes a data set through two assignments.
 func ask(t *testing.T, e *engine.Engine, x dataset.Examples, y []int32, q int,
 	judge func(*engine.Cells)) (a answers) {
 	t.Helper()

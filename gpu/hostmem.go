@@ -76,7 +76,7 @@ func (s *staging) free() {
 
 // pins holds what residents pinned until they are closed. A Pinner that nobody
 // holds ends the program, and a resident that somebody forgot to close should not.
-var pins sync.Map // *resident → *runtime.Pinner; those of projections that were lost, by themselves
+var pins sync.Map // *resident → *runtime.Pinner; pinners of lost projections, by themselves
 
 // pin keeps the caller's examples, at first, in place while the device uses them.
 func (r *resident) pin(first unsafe.Pointer) {

@@ -39,10 +39,10 @@ type denseKernels struct {
 	sumGroups, evaluate *compiled
 }
 
-// atOnce is how many classes a kernel computes at once: a CPU few or some, a GPU also many.
+// atOnce is how many classes a kernel computes at once: a CPU 4 or 16, a GPU also 64.
 var atOnce = [3]int{4, 16, 64}
 
-const few, some, many = 0, 1, 2
+const width4, width16, width64 = 0, 1, 2 // places in atOnce
 
 // How kernels divide their work: what was fastest on the devices that were measured.
 const (
@@ -124,30 +124,30 @@ func (e *deviceEngine) library() (l library) {
 		fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", residual, group),
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
 	k := &e.dense
-	scores := []kernelUse{{&k.score[few], "score_4", group}, {&k.score[some], "score_16", group}}
+	scores := []kernelUse{{&k.score[width4], "score_4", group}, {&k.score[width16], "score_16", group}}
 	moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
 	if e.cpu { // with a kernel that does an evaluation at once, too
 		l.dense = []program{{"score/4 score/16 vector residual weighted evaluate sums",
-			fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", weighted, sums, scoreRows, atOnce[few],
-				atOnce[some]),
+			fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", weighted, sums, scoreRows, atOnce[width4],
+				atOnce[width16]),
 			slices.Concat(scores, moves, []kernelUse{{&k.weighted[0], "weighted", 1},
 				{&k.evaluate, "evaluate", 1}})}}
 		return l
 	}
 	l.dense = []program{
 		{"tile score/4 score/16 score/64", groups,
-			append(scores, kernelUse{&k.score[many], "score_64", big})},
+			append(scores, kernelUse{&k.score[width64], "score_64", big})},
 		{"sums", sums, moves},
 	}
 	l.weighted = []program{{"tile weighted/16 weighted/64", groups + fmt.Sprintf(" -DBLOCK=%d",
 		numerics.Block), []kernelUse{
-		{&k.weighted[some], "weighted_16", group}, {&k.weighted[many], "weighted_64", big}}}}
+		{&k.weighted[width16], "weighted_16", group}, {&k.weighted[width64], "weighted_64", big}}}}
 	return l
 }
 
-// programs returns what a use of examples needs besides those of all; some may be compiled already.
-// Evaluations by several kernels need those of evaluator too.
-func (e *deviceEngine) programs(x dataset.Examples, u engine.Use) []program {
+// programsFor returns what a use of examples needs besides library.all; some may be compiled already.
+// Evaluations by several kernels need library.evaluator too.
+func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) []program {
 	l := e.library()
 	switch {
 	case x.Sparse():
@@ -162,14 +162,14 @@ func (e *deviceEngine) programs(x dataset.Examples, u engine.Use) []program {
 // and the work-items of its work-groups.
 func (e *deviceEngine) tile(panel int) (items, tall, broad int) {
 	items, rows, columns := e.group, 4, min(panel, 8)
-	if panel > atOnce[some] {
+	if panel > atOnce[width16] {
 		items, rows = e.bigGroup, 8
 	}
 	across := min(items, panel/columns)
 	return items, items / across * rows, across * columns
 }
 
-// text puts the files of a program together, sources being those of kernels.Names.
+// text puts the files of a program together, in the order of kernels.Names.
 // name/4 is that file with CLASSES = 4.
 func (p program) text(sources []string) []string {
 	all := []string{sources[0]}

@@ -12,14 +12,14 @@ import (
 // be noCell.
 type move struct{ i, from, to int32 }
 
-// noCell stands for being in no region.
+// noCell is the cell of an example in no region.
 const noCell = -1
 
-// moveRoom is what moving examples takes: the length of the list, the groups summed at
+// moveRoomFor is what moving examples takes: the length of the list, the groups summed at
 // once (dense examples only), and the terms that they and the list come to.
 type moveRoom struct{ list, groups, terms int }
 
-func (e *deviceEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
+func moveRoomFor(e *deviceEngine, sparse bool, d, rows int) (moveRoom, error) {
 	if sparse {
 		return moveRoom{list: 2 * rows, terms: 2 * rows}, nil
 	}
@@ -32,9 +32,9 @@ func (e *deviceEngine) moveRoom(sparse bool, d, rows int) (moveRoom, error) {
 	return moveRoom{list: rows, groups: groups, terms: 2 * groups}, nil
 }
 
-// count brings the counts up to date and notes which examples change their cell, from
+// countMoves brings the counts up to date and notes which examples change their cell, from
 // triples (example, old place, new place).
-func (r *resident) count(t *tile, places []int32) {
+func countMoves(r *resident, t *tile, places []int32) {
 	c := r.cells
 	c.moves = c.moves[:0]
 	for m := 0; m < len(places); m += 3 {
@@ -69,24 +69,24 @@ func (c *cellSums) countPlace(place int32, k, q int, by int64) (cell int) {
 
 // moveSums brings the class sums up to date with the moves of a tile. Of a tile that
 // is streamed it brings the moved examples alone, unless they are many.
-func (r *resident) moveSums(t *tile) error {
+func moveSums(r *resident, t *tile) error {
 	if len(r.cells.moves) == 0 {
 		return nil
 	}
 	r.e.q.work.ExampleBytes += int64(len(r.cells.moves)) * (t.bytes(r.d) / int64(t.rows))
 	if t.sparse != nil {
-		return r.moveSparse(t)
+		return moveSparse(r, t)
 	}
 	list, groups := r.cells.sorter.group(r.cells.moves, sumRows)
 	if err := r.cells.list.write(0, list); err != nil {
 		return err
 	}
-	err := r.onListed(t, list, func(x arrays, local int32) error {
+	err := r.onListed(t, list, func(x arrays, local bool) error {
 		for some := range slices.Chunk(groups, r.cells.groups.n/2) {
-			if err := r.sumGroups(t, x, some, local); err != nil {
+			if err := sumGroups(r, t, x, some, local); err != nil {
 				return err
 			}
-			if err := r.addGroups(some); err != nil {
+			if err := addGroupSums(r, some); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (r *resident) moveSums(t *tile) error {
 }
 
 // sumGroups enqueues the sums of some groups.
-func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) error {
+func sumGroups(r *resident, t *tile, x arrays, groups []group, local bool) error {
 	c := r.cells
 	index := make([]int32, 0, 2*len(groups))
 	for _, g := range groups {
@@ -105,16 +105,14 @@ func (r *resident) sumGroups(t *tile, x arrays, groups []group, local int32) err
 	if err := c.groups.write(0, index); err != nil {
 		return err
 	}
-	small := int32(0)
-	if bits.Len(uint(r.fixed.N)) >= 62-51 { // clause 3: integers stay below 2^62 / 2^bits
-		small = 1
-	}
-	return r.e.dense.sumGroups.launch(r.e.sumItems(r.d), len(groups),
-		x.dense, c.list, c.groups, c.partial, r.fixed.Scale(), int32(r.d), small, local)
+	// By clause 3 integers stay below 2^62 / 2^bits.
+	small := bits.Len(uint(r.fixed.N)) >= 62-51
+	return r.e.dense.sumGroups.launch(sumItems(r.e, r.d), len(groups), sumGroupsArgs{x.dense, c.list,
+		c.groups, c.partial, r.fixed.Scale(), r.d, small, local})
 }
 
 // sumItems returns how many work-items take the d columns of a sum.
-func (e *deviceEngine) sumItems(d int) int {
+func sumItems(e *deviceEngine, d int) int {
 	return (d + e.sumColumns() - 1) / e.sumColumns()
 }
 
@@ -122,16 +120,16 @@ func (e *deviceEngine) sumItems(d int) int {
 const addParts = 8
 
 // addItems returns how many work-items of add_groups take the d columns of a sum.
-func (e *deviceEngine) addItems(d int) int {
+func addItems(e *deviceEngine, d int) int {
 	if e.cpu {
-		return e.sumItems(d)
+		return sumItems(e, d)
 	}
 	wide := e.group / min(e.group, addParts)
 	return (d + wide - 1) / wide * e.group
 }
 
-// addGroups adds the sums of groups to the class sums.
-func (r *resident) addGroups(groups []group) error {
+// addGroupSums adds the sums of groups to the class sums.
+func addGroupSums(r *resident, groups []group) error {
 	c := r.cells
 	c.sorter.reset()
 	for g, group := range groups {
@@ -141,14 +139,15 @@ func (r *resident) addGroups(groups []group) error {
 	if err := c.terms.write(0, terms); err != nil {
 		return err
 	}
-	return r.eachSums(triples, func(n int, sums *buffer[int64]) error {
-		return r.e.addGroups.launch(r.e.addItems(r.d), n, c.partial, c.terms, c.triples, sums, int32(r.d))
+	return eachSums(r, triples, func(n int, sums *buffer[int64]) error {
+		return r.e.addGroups.launch(addItems(r.e, r.d), n, addGroupsArgs{c.partial, c.terms, c.triples,
+			sums, r.d})
 	})
 }
 
 // eachSums calls f for each buffer of class sums that triples concern, with their
 // number, when it has brought them to the device.
-func (r *resident) eachSums(triples []int32, f func(n int, sums *buffer[int64]) error) error {
+func eachSums(r *resident, triples []int32, f func(n int, sums *buffer[int64]) error) error {
 	c := r.cells
 	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
 	for len(triples) > 0 {
@@ -170,7 +169,7 @@ func (r *resident) eachSums(triples []int32, f func(n int, sums *buffer[int64]) 
 }
 
 // moveSparse is moveSums for sparse examples, which are added and taken off one by one.
-func (r *resident) moveSparse(t *tile) error {
+func moveSparse(r *resident, t *tile) error {
 	c := r.cells
 	c.sorter.reset()
 	for _, m := range c.moves {
@@ -188,9 +187,9 @@ func (r *resident) moveSparse(t *tile) error {
 		return err
 	}
 	err := on(t, func(x arrays) error {
-		return r.eachSums(triples, func(n int, sums *buffer[int64]) error {
-			return r.e.moveSumsSparse.launch(n*r.e.moveSumsSparse.local, 1,
-				x.columns, x.values, x.slices, x.lengths, c.list, c.triples, sums, r.fixed.Scale(), int32(r.d))
+		return eachSums(r, triples, func(n int, sums *buffer[int64]) error {
+			return r.e.moveSumsSparse.launch(n*r.e.moveSumsSparse.local, 1, moveSumsSparseArgs{
+				x.sparseRows, c.list, c.triples, sums, r.fixed.Scale(), r.d})
 		})
 	})
 	return errors.Join(err, r.drain())

@@ -48,7 +48,7 @@ func mutate(t testing.TB, file, from, to string) []string {
 }
 
 // broken returns an engine on the queue of a whole one, with kernels of other sources. Only
-// programs whose text differs are compiled.
+// programsFor whose text differs are compiled.
 func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	t.Helper()
 	b := &deviceEngine{info: e.info, q: e.q, build: e.build, options: e.options, traits: e.traits}

@@ -16,7 +16,7 @@ import (
 // only.
 func (e *deviceEngine) probe() error {
 	questions := hardQuestions()
-	answers, rounds, err := e.ask(questions)
+	answers, rounds, err := askProbe(e, questions)
 	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
@@ -155,9 +155,9 @@ func hardQuestions() []question {
 	}
 }
 
-// ask returns the device's answers to each question, and how many of probeRounds
+// askProbe returns the device's answers to each question, and how many of probeRounds
 // rounds a loop ran.
-func (e *deviceEngine) ask(questions []question) (answers []int32, rounds int32, err error) {
+func askProbe(e *deviceEngine, questions []question) (answers []int32, rounds int32, err error) {
 	q := e.q.unlimited()
 	p := program{files: "probe"}
 	program, err := q.build(p.text(e.build.sources), compilerOptions(true), "probe")
@@ -183,7 +183,7 @@ func (e *deviceEngine) ask(questions []question) (answers []int32, rounds int32,
 	if o.err != nil {
 		return nil, 0, o.err
 	}
-	if err := k.launch(n, 1, a, b, c, int32(n), int32(probeRounds)); err != nil {
+	if err := k.launch(n, 1, probeArgs{a, b, c, n, probeRounds}); err != nil {
 		return nil, 0, err
 	}
 	err = c.read(answers, 0)

@@ -45,7 +45,7 @@ func TestProbe(t *testing.T) {
 	questions := manyQuestions()
 	eachDevice(t, func(i Info) {
 		e := openTest(t, i, Options{}, build{})
-		answers, _, err := e.ask(questions)
+		answers, _, err := askProbe(e.deviceEngine, questions)
 		if err != nil {
 			t.Fatal(err)
 		}

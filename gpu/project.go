@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -17,7 +16,7 @@ import (
 
 // The endings of kernels/kernelvalue.cl.
 const (
-	endNothing int32 = iota
+	endNothing = iota
 	endPoly
 	endRBF
 	endOffset
@@ -66,7 +65,7 @@ type projection struct {
 	p   engine.Projection
 
 	landmarks, axes *factor // axes is nil without axes
-	ending          int32   // of the first product
+	ending          int     // of the first product
 
 	copies          bool             // x goes to the device tile by tile
 	rows            int              // of a tile; of the largest, if x is sparse
@@ -190,7 +189,7 @@ func (j *projection) denseTile(from int) (err error) {
 		err = own.err
 	}
 	if err == nil && j.ending == endRBF {
-		err = j.e.squares.launch(j.rows, 1, x, j.squares, int32(j.rows), int32(d))
+		err = j.e.squares.launch(j.rows, 1, squaresArgs{x, j.squares, j.rows, d})
 	}
 	if err == nil {
 		err = j.multiply(j.landmarks, x, j.rows, j.ending, j.values, j.lengths)
@@ -202,19 +201,23 @@ func (j *projection) denseTile(from int) (err error) {
 	return errors.Join(err, j.e.q.settle(), own.free())
 }
 
+// end returns what becomes of a product, with what belongs to its columns.
+func (j *projection) end(more *buffer[float32]) ending {
+	k := j.p.Function
+	return ending{j.squares, more, k.Gamma, k.Coef0, k.Degree}
+}
+
 // multiply enqueues the product of rows rows of a with a factor.
 func (j *projection) multiply(
-	f *factor, a *buffer[float32], rows int, ending int32, out, more *buffer[float32]) error {
-	k := j.p.Function
-	return f.each(ending, func(b *buffer[float32], p piece, ending int32) error {
+	f *factor, a *buffer[float32], rows, ending int, out, more *buffer[float32]) error {
+	return f.each(ending, func(b *buffer[float32], p piece, ending int) error {
 		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
 		if !j.e.cpu {
 			items, tall, broad := j.e.tile(panelColumns)
 			width, height = p.panels*panelColumns/broad*items, (rows+tall-1)/tall
 		}
-		return j.e.product.launch(width, height, a, int32(f.columns), b, int32(p.panel), int32(p.from),
-			int32(p.to),
-			out, int32(f.rows), int32(rows), ending, j.squares, more, k.Gamma, k.Coef0, int32(k.Degree))
+		return j.e.product.launch(width, height, productArgs{a, f.columns, b, p.panel, p.from, p.to, out,
+			f.rows, rows, ending, j.end(more)})
 	})
 }
 
@@ -234,24 +237,22 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 	o := buffers{q: q}
 	defer func() { err = errors.Join(err, q.settle(), o.free()) }()
 	const name = "sparse examples"
-	examples := []any{upload(&o, name, columns), upload(&o, name, values),
-		upload(&o, name, t.sparse.starts), upload(&o, name, t.sparse.stored),
-		upload(&o, name, t.sparse.order)}
+	examples := sparseRows{upload(&o, name, columns), upload(&o, name, values),
+		upload(&o, name, t.sparse.starts), upload(&o, name, t.sparse.stored)}
+	order := upload(&o, name, t.sparse.order)
 	if o.err != nil {
 		return 0, o.err
 	}
 	if j.ending == endRBF {
-		if err := j.e.squaresSparse.launch(rows, 1,
-			append(slices.Clip(examples), j.squares, int32(rows))...); err != nil {
+		if err := j.e.squaresSparse.launch(rows, 1, squaresSparseArgs{examples, order, j.squares,
+			rows}); err != nil {
 			return 0, err
 		}
 	}
-	k := j.p.Function
 	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
-	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int32) error {
-		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector,
-			append(slices.Clip(examples), b, int32(p.panel), int32(p.from), int32(p.to), j.values,
-				int32(j.landmarks.rows), int32(rows), ending, j.squares, j.lengths, k.Gamma, k.Coef0,
-				int32(k.Degree))...)
+	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int) error {
+		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector, productSparseArgs{
+			examples, order, b, p.panel, p.from, p.to, j.values, j.landmarks.rows, rows, ending,
+			j.end(j.lengths)})
 	})
 }

@@ -18,10 +18,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// queue is the binding with its traps mended: an in-order command queue that uses no
-// Go memory after a call, since large transfers block and small ones go by way of
-// staging; events are released at once; empty transfers do nothing; kernels are
-// launched with all their arguments or not at all.
+// queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go memory
+// after a call: large transfers block, and small ones go through staging. Events are released at
+// once, empty transfers do nothing, and kernels are launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
 	cache   *programCache // of the context and its programs; nil if this engine alone has them
@@ -34,7 +33,7 @@ type queue struct {
 	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
-	windows   windows
+	pinned    pinned
 	kept      []room
 	lost      bool // the device does not answer, and may still use the host's memory
 	// of the kernel enqueued last, or nil
@@ -69,10 +68,9 @@ func (q *queue) span(name string, do func() (*cl.Event, error)) (*cl.Event, erro
 	return event, err
 }
 
-// settle waits until the device has done all that was enqueued. One that cannot be waited for,
-// because it is lost, may read what it was given in the host's memory for as long as the process
-// lives: nothing of that is freed, unpinned or unmapped any more, and this error is the only one
-// that says so.
+// settle waits until the device has done everything that was enqueued. A lost device, for which nobody
+// can wait, may read host memory as long as the process lives: nothing that it was given is freed,
+// unpinned or unmapped afterwards, and this error alone says so.
 func (q *queue) settle() (err error) {
 	if q.planned != nil {
 		return nil
@@ -220,8 +218,8 @@ func (b *buffer[T]) alloc() (err error) {
 	return nil
 }
 
-// memObject returns memory of the device: some that was kept, if it has that size. If there is too
-// little with what is kept, that is freed.
+// memObject returns device memory: kept memory of that size, if there is any. If memory is short, what
+// is kept is freed.
 func (q *queue) memObject(size int) (*cl.MemObject, error) {
 	if at := slices.IndexFunc(q.kept, func(k room) bool { return k.size == size }); at >= 0 {
 		mem := q.kept[at].mem
@@ -299,8 +297,8 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 		b.q.work.Transfers++
 	}
 	err := done(b.q.span("write "+b.name, func() (*cl.Event, error) {
-		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
-			return nil, b.q.windows.write(queue, b.mem, at*size, unsafe.Slice((*byte)(from), bytes))
+		if bytes := len(v) * size; bytes >= 2*b.q.pinned.size && b.q.pinned.open(b.q) {
+			return nil, b.q.pinned.write(queue, b.mem, at*size, unsafe.Slice((*byte)(from), bytes))
 		}
 		return queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil)
 	}))
@@ -324,8 +322,8 @@ func (b *buffer[T]) read(v []T, at int) error {
 	}
 	b.q.work.Transfers++
 	err := done(b.q.span("read "+b.name, func() (*cl.Event, error) {
-		if bytes := len(v) * size; bytes >= 2*b.q.windows.size && b.q.windows.open(b.q) {
-			return nil, b.q.windows.read(b.q.queue, b.mem, at*size,
+		if bytes := len(v) * size; bytes >= 2*b.q.pinned.size && b.q.pinned.open(b.q) {
+			return nil, b.q.pinned.read(b.q.queue, b.mem, at*size,
 				unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), bytes))
 		}
 		return b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)
@@ -338,8 +336,8 @@ func (b *buffer[T]) read(v []T, at int) error {
 }
 
 // readSoon copies the whole buffer into v, after everything enqueued before: v is there when the
-// next read has returned and then there is called.
-func (b *buffer[T]) readSoon(v []T) (there func(), err error) {
+// next read has returned and then copyOut is called.
+func (b *buffer[T]) readSoon(v []T) (copyOut func(), err error) {
 	staged := b.q.staging.take(b.bytes())
 	if staged == nil {
 		return func() {}, b.read(v, 0)
@@ -420,16 +418,16 @@ type compiled struct {
 }
 
 // launch enqueues width×height work-items, the width rounded up to whole work
-// groups; kernels check their first index. Arguments are *buffer, int32, uint64
-// or float32, in order.
-func (k *compiled) launch(width, height int, args ...any) error {
-	if len(args) != k.args {
-		return fmt.Errorf("kernel %s: %d arguments, it takes %d", k.name, len(args), k.args)
+// groups; kernels check their first index. args is the kernel's struct in arguments.go.
+func (k *compiled) launch(width, height int, args any) error {
+	values, err := layOutArgs(args)
+	if err == nil && len(values) != k.args {
+		err = fmt.Errorf("got %d arguments, want %d", len(values), k.args)
 	}
-	for i, a := range args {
-		if b, ok := a.(interface{ object() *cl.MemObject }); ok {
-			a = b.object()
-		}
+	if err != nil {
+		return fmt.Errorf("kernel %s: %w", k.name, err)
+	}
+	for i, a := range values {
 		if err := k.cl.SetArg(i, a); err != nil {
 			return fmt.Errorf("kernel %s: argument %d: %w", k.name, i, err)
 		}
@@ -466,9 +464,9 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 	})
 }
 
-// compileAgain is compile for PoCL, which finds half of a program, or none, if another process is
-// just about to put it into the folder of compiled kernels, or somebody has damaged it there. A
-// macro that says nothing makes it another program, so that it is compiled afresh.
+// compileAgain is compile for PoCL, which reads half of a program, or nothing, if another process is
+// just writing it to the folder of compiled kernels, or if its file is damaged. An unused macro makes
+// it another program, which is compiled afresh.
 func (q *queue) compileAgain(sources []string, options string, kernels []string,
 ) (*cl.Program, error) {
 	p, err := q.compile(sources, options, kernels)

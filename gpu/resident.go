@@ -13,8 +13,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// resident is a data set on a device: its scores, places and class sums in device
-// memory, its examples as far as there is room.
+// resident is a data set on a device: scores, places and class sums in device memory, and as many
+// examples as fit.
 type resident struct {
 	e       *deviceEngine
 	n, d, q int
@@ -23,7 +23,7 @@ type resident struct {
 
 	mostRows int // of a tile
 
-	// Room for one tile's worth of what passes between host and device.
+	// Buffers for the transfers of one tile.
 	ints    *buffer[int32]   // count and triples of moved examples, predictions, or scores as bits
 	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
@@ -39,31 +39,31 @@ type resident struct {
 func newResident(e *deviceEngine, x dataset.Examples, t engine.Task) (r *resident, err error) {
 	r = &resident{e: e, n: x.N, d: x.D, q: t.Classes, fixed: t.Format, x: x,
 		own: buffers{q: e.q}}
-	if r.tiles, err = e.cut(x, t.Classes, t.Use); err != nil {
+	if r.tiles, err = cutTiles(e, x, t.Classes, t.Use); err != nil {
 		return nil, err
 	}
 	for _, tile := range r.tiles {
 		r.mostRows = max(r.mostRows, tile.rows)
 	}
-	r.allocate(t.Use)
+	allocateResident(r, t.Use)
 	switch t.Use {
 	case engine.UseCells:
-		r.cells = r.newCells(t.Labels)
+		r.cells = newCells(r, t.Labels)
 	case engine.UseEvaluator:
-		r.sumBuffers = r.newSumBuffers()
+		r.sumBuffers = newSumBuffers(r)
 		if r.own.err == nil && (!r.sumBuffers.fused || r.classes.n < r.q) {
 			r.own.note(e.compile(e.library().evaluator))
 		}
 	}
-	r.loadExamples() // at last: examples without room are streamed
+	loadExamples(r) // at last: examples without room are streamed
 	if r.own.err != nil {
 		return nil, errors.Join(r.own.err, r.free())
 	}
 	return r, nil
 }
 
-// allocate makes room for all that is not examples or cells.
-func (r *resident) allocate(use engine.Use) {
+// allocateResident makes room for all that is not examples or cells.
+func allocateResident(r *resident, use engine.Use) {
 	o := &r.own
 	for _, t := range r.tiles {
 		t.scores = filled[float32](o, "scores", t.stride*r.q, 0)
@@ -71,7 +71,7 @@ func (r *resident) allocate(use engine.Use) {
 			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
-	batch, packed, err := r.e.weightBatch(r.x.Sparse(), r.d, r.q)
+	batch, packed, err := weightBatch(r.e, r.x.Sparse(), r.d, r.q)
 	o.note(err)
 	r.weights = alloc[float32](o, "weights", packed*r.d)
 	r.classes = alloc[int32](o, "classes", batch)
@@ -94,10 +94,10 @@ func (r *resident) free() error {
 	return errors.Join(errs...)
 }
 
-// weightBatch returns how many of q rows of W of d columns are brought to the
-// device at once, and how many rows they take there, in whole groups.
-func (e *deviceEngine) weightBatch(sparse bool, d, q int) (batch, packed int, err error) {
-	least, group := atOnce[few], atOnce[e.scoresAtOnce(q)]
+// weightBatch returns how many of the q rows of W, of d columns, go to the device at once, and how many
+// rows they take there in whole groups.
+func weightBatch(e *deviceEngine, sparse bool, d, q int) (batch, packed int, err error) {
+	least, group := atOnce[width4], atOnce[e.scoresAtOnce(q)]
 	if sparse {
 		least, group = e.vector, e.vector
 	}
@@ -123,11 +123,11 @@ func (r *resident) Close() error {
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	for batch := range slices.Chunk(classes, r.classes.n) {
-		if err := r.useWeights(w, batch); err != nil {
+		if err := useWeights(r, w, batch); err != nil {
 			return err
 		}
 		for _, t := range r.tiles {
-			err := r.onDevice(t, func(x arrays) error { return r.scoreTile(t, x, len(batch)) })
+			err := r.onDevice(t, func(x arrays) error { return scoreTile(r, t, x, len(batch)) })
 			if err != nil {
 				return err
 			}
@@ -138,12 +138,12 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 	return r.drain()
 }
 
-// eachBatch calls f for all classes, as many at a time as have room for their weights, which it
-// brings to the device; unless all have, and are there.
-func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
+// eachBatch calls f for all classes, in batches whose weights fit, and brings these to the device
+// before, unless there is one batch, which is there.
+func eachBatch(r *resident, w engine.Weights, f func(m int) error) error {
 	for batch := range slices.Chunk(allClasses(r.q), r.classes.n) {
 		if len(batch) < r.q {
-			if err := r.useWeights(w, batch); err != nil {
+			if err := useWeights(r, w, batch); err != nil {
 				return err
 			}
 		}
@@ -158,16 +158,16 @@ func (r *resident) eachBatch(w engine.Weights, f func(m int) error) error {
 // classes waste less than one of 64; the second finds the examples in a cache.
 func (e *deviceEngine) scoresAtOnce(m int) int {
 	switch {
-	case m <= atOnce[few]:
-		return few
-	case e.cpu || m <= 2*atOnce[some]:
-		return some
+	case m <= atOnce[width4]:
+		return width4
+	case e.cpu || m <= 2*atOnce[width16]:
+		return width16
 	}
-	return many
+	return width64
 }
 
 // groupSize returns how many of m classes are side by side among weights, as in atOnce.
-func (r *resident) groupSize(m int) int {
+func groupSize(r *resident, m int) int {
 	if r.x.Sparse() {
 		return r.e.vector
 	}
@@ -180,9 +180,9 @@ func (r *resident) groupSize(m int) int {
 
 // useWeights brings rows of W to the device in groups, transposed (see kernels/score.cl and
 // kernels/sparse.cl).
-func (r *resident) useWeights(w engine.Weights, classes []int) error {
+func useWeights(r *resident, w engine.Weights, classes []int) error {
 	return errors.Join(r.classes.write(0, indices(classes)),
-		r.weights.write(0, pack(w, classes, r.groupSize(len(classes)))))
+		r.weights.write(0, pack(w, classes, groupSize(r, len(classes)))))
 }
 
 // pack transposes rows of W in groups (see kernels/score.cl).
@@ -216,13 +216,12 @@ func indices(classes []int) []int32 {
 }
 
 // scoreTile scores the first m classes of r.classes for all examples of a tile.
-func (r *resident) scoreTile(t *tile, x arrays, m int) error {
+func scoreTile(r *resident, t *tile, x arrays, m int) error {
 	if t.sparse != nil {
-		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, x.columns, x.values,
-			x.slices, x.lengths, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d), int32(r.q),
-			int32(m))
+		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, scoreSparseArgs{
+			x.sparseRows, r.weights, r.classes, t.scores, t.rows, r.d, r.q, m})
 	}
-	group := r.groupSize(m)
+	group := groupSize(r, m)
 	k := r.e.dense.score[slices.Index(atOnce[:], group)]
 	groups := (m + group - 1) / group
 	width, height := (t.rows+scoreRows-1)/scoreRows, groups
@@ -230,8 +229,8 @@ func (r *resident) scoreTile(t *tile, x arrays, m int) error {
 		items, tall, broad := r.e.tile(group)
 		width, height = groups*group/broad*items, (t.rows+tall-1)/tall
 	}
-	return k.launch(width, height, x.dense, r.weights, r.classes, t.scores, int32(t.rows), int32(r.d),
-		int32(r.q), int32(m))
+	return k.launch(width, height, scoreArgs{x.dense, r.weights, r.classes, t.scores, t.rows, r.d, r.q,
+		m})
 }
 
 // blocks returns how many work-items take the examples of a tile: one for each, on a CPU one for
@@ -243,8 +242,8 @@ func (e *deviceEngine) blocks(t *tile) int {
 	return t.stride
 }
 
-// crowd returns the number of work-items that keep the device busy; each takes a share.
-func (e *deviceEngine) crowd() int {
+// crowd returns a number of work-items that keeps the device busy; each takes a share.
+func crowd(e *deviceEngine) int {
 	if e.cpu {
 		return 256
 	}
@@ -260,7 +259,7 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 		if max(from, t.from) >= min(to, t.from+t.rows) {
 			continue
 		}
-		// The rows to read: those of a sparse tile are in another order.
+		// The rows to read; a sparse tile has another order.
 		first, last := max(from-t.from, 0)/lanes*lanes, min(to-t.from, t.rows)
 		if t.sparse != nil {
 			first, last = 0, t.rows
@@ -271,8 +270,8 @@ func (r *resident) Scores(dst []float32, from, to int) error {
 			if r.e.cpu {
 				items = (n + lanes - 1) / lanes
 			}
-			if err := r.e.turnScores.launch(items, 1, t.scores, room, int32(first), int32(n),
-				int32(r.q)); err != nil {
+			if err := r.e.turnScores.launch(items, 1, turnScoresArgs{t.scores, room, first, n,
+				r.q}); err != nil {
 				return err
 			}
 			if t.sparse == nil {
@@ -303,7 +302,7 @@ func scoreAt(i, c, q int) int { return (i/lanes*q+c)*lanes + i%lanes }
 
 func (r *resident) Predict(dst []int32) error {
 	for _, t := range r.tiles {
-		err := r.e.predict.launch(r.e.blocks(t), 1, t.scores, r.ints, int32(t.rows), int32(r.q))
+		err := r.e.predict.launch(r.e.blocks(t), 1, predictArgs{t.scores, r.ints, t.rows, r.q})
 		if err != nil {
 			return err
 		}
@@ -328,7 +327,7 @@ func (r *resident) Predict(dst []int32) error {
 
 // Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
 func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
-	if err := e.checkMemory(x, t); err != nil {
+	if err := checkMemory(e, x, t); err != nil {
 		return engine.Plan{}, err
 	}
 	q, planning := *e.q, *e
@@ -353,10 +352,9 @@ func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, err
 	return p, nil
 }
 
-// checkMemory refuses what cannot fit before anything of its size is taken: class sums that
-// the device has no room for, and what the process has besides device memory, or together
-// with it where they are one.
-func (e *deviceEngine) checkMemory(x dataset.Examples, t engine.Task) error {
+// checkMemory refuses what cannot fit before anything of its size is allocated: class sums larger than
+// the free device memory, and host memory beyond the limit of the process.
+func checkMemory(e *deviceEngine, x dataset.Examples, t engine.Task) error {
 	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
 	if t.Use == engine.UseEvaluator { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, q)

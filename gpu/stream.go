@@ -19,7 +19,7 @@ import (
 // rest stays in host memory: a device that shares the host's memory uses it in
 // place, for another it is streamed through two slots. Dense examples lie in host
 // memory as a device wants them, so one that shares it is never given a copy.
-func (r *resident) loadExamples() {
+func loadExamples(r *resident) {
 	o, need := &r.own, int64(0)
 	for _, t := range r.tiles {
 		need += t.bytes(r.d)
@@ -36,19 +36,19 @@ func (r *resident) loadExamples() {
 	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
 	switch {
 	case stream && !r.e.shares:
-		r.slots = []*slot{r.newSlot(), r.newSlot()}
+		r.slots = []*slot{newSlot(r), newSlot(r)}
 	}
 	for _, t := range r.tiles {
 		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
 		if t.sparse != nil {
-			r.loadSparse(t, aside)
+			loadSparse(r, t, aside)
 		} else {
-			r.loadDense(t, aside)
+			loadDense(r, t, aside)
 		}
 	}
 }
 
-func (r *resident) loadDense(t *tile, aside bool) {
+func loadDense(r *resident, t *tile, aside bool) {
 	values := r.x.X[t.from*r.d : (t.from+t.rows)*r.d]
 	switch {
 	case r.e.shares: // they are where they should be
@@ -65,7 +65,7 @@ func (r *resident) loadDense(t *tile, aside bool) {
 }
 
 // loadSparse lays sparse examples out, whose order on the device is another.
-func (r *resident) loadSparse(t *tile, aside bool) {
+func loadSparse(r *resident, t *tile, aside bool) {
 	s, x := t.sparse, r.x
 	bring(r, &s.columns, aside, s.padded, lay(t, columnsOf(x)))
 	bring(r, &s.values, aside, s.padded, lay(t, valuesOf(x)))
@@ -109,7 +109,7 @@ type slot struct {
 }
 
 // newSlot makes a slot for the largest tile.
-func (r *resident) newSlot() *slot {
+func newSlot(r *resident) *slot {
 	const name = "slot"
 	s, o := &slot{}, &r.own
 	if !r.x.Sparse() {
@@ -120,12 +120,12 @@ func (r *resident) newSlot() *slot {
 	for _, t := range r.tiles {
 		padded, stored = max(padded, t.sparse.padded), max(stored, t.sparse.byColumn.stored())
 	}
-	s.values, s.columns = alloc[float32](o, name, padded), alloc[int32](o, name, padded)
+	s.Values, s.Columns = alloc[float32](o, name, padded), alloc[int32](o, name, padded)
 	if r.sumBuffers != nil {
 		s.byColumn, s.examples = alloc[float32](o, name, stored), alloc[int32](o, name, stored)
 	}
-	s.slices = alloc[int32](o, name, (r.mostRows+lanes-1)/lanes)
-	s.lengths = alloc[int32](o, name, r.mostRows)
+	s.Slices = alloc[int32](o, name, (r.mostRows+lanes-1)/lanes)
+	s.Lengths = alloc[int32](o, name, r.mostRows)
 	return s
 }
 
@@ -166,8 +166,8 @@ func (r *resident) onDevice(t *tile, f func(arrays) error) error {
 			}
 			return r.run(s, f, a)
 		}
-		a.slices, a.lengths = x.slices, x.lengths
-		if err := errors.Join(s.columns.writeAside(x.columns.host), s.values.writeAside(x.values.host),
+		a.Slices, a.Lengths = x.slices, x.lengths
+		if err := errors.Join(s.Columns.writeAside(x.columns.host), s.Values.writeAside(x.values.host),
 			s.byColumn.writeAside(x.byColumn.values.host),
 			s.examples.writeAside(x.byColumn.examples.host)); err != nil {
 			return err
@@ -177,14 +177,14 @@ func (r *resident) onDevice(t *tile, f func(arrays) error) error {
 }
 
 // onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a
-// tile that is streamed are brought to the device without the others: local is 1 then, and row k
+// tile that is streamed are brought to the device without the others: local is set then, and row k
 // of what f is called with is rows[k].
-func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local int32) error,
+func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local bool) error,
 ) error {
 	if few := len(rows) <= t.rows/4; few && t.streamed() {
-		return r.gather(t, rows, func(x arrays) error { return f(x, 1) })
+		return r.gather(t, rows, func(x arrays) error { return f(x, true) })
 	}
-	return r.onDevice(t, func(x arrays) error { return f(x, 0) })
+	return r.onDevice(t, func(x arrays) error { return f(x, false) })
 }
 
 // inSlot calls f with the slot that has been idle for longest.
@@ -227,7 +227,7 @@ func (r *resident) gather(t *tile, rows []int32, f func(arrays) error) error {
 }
 
 // gatherSparse is gather's part for sparse examples. Rows increase, so their
-// lengths fall as those of the tile do, and the slot has room for them.
+// lengths fall as in the tile, and the slot has room for them.
 func (s *slot) gatherSparse(t *tile, rows []int32) error {
 	lengths := make([]int32, len(rows))
 	for k, row := range rows {
@@ -241,8 +241,8 @@ func (s *slot) gatherSparse(t *tile, rows []int32) error {
 			columns[to], values[to] = t.sparse.columns.host[from], t.sparse.values.host[from]
 		}
 	}
-	return errors.Join(s.columns.writeAside(columns), s.values.writeAside(values),
-		s.slices.writeAside(starts), s.lengths.writeAside(lengths))
+	return errors.Join(s.Columns.writeAside(columns), s.Values.writeAside(values),
+		s.Slices.writeAside(starts), s.Lengths.writeAside(lengths))
 }
 
 // localRows lists the rows that a list of moves names, increasing, and returns
@@ -344,7 +344,7 @@ func lay[T element](t *tile, of func(i int) []T) func(dst []T) {
 	}
 }
 
-// columnsOf and valuesOf return those of a sparse example.
+// columnsOf and valuesOf return the columns and values of a sparse example.
 func columnsOf(x dataset.Examples) func(i int) []int32 {
 	return func(i int) []int32 { columns, _ := x.SparseRow(i); return columns }
 }

@@ -58,10 +58,9 @@ func (t *tile) freeHost() {
 type arrays struct {
 	dense *buffer[float32]
 
-	columns, slices, lengths *buffer[int32]
-	values                   *buffer[float32]
+	sparseRows
 
-	examples *buffer[int32] // as those of columnTile
+	examples *buffer[int32] // see columnTile
 	byColumn *buffer[float32]
 }
 
@@ -71,7 +70,7 @@ func (t *tile) arrays() arrays {
 	if s == nil {
 		return arrays{dense: t.dense.dev}
 	}
-	return arrays{columns: s.columns.dev, values: s.values.dev, slices: s.slices, lengths: s.lengths,
+	return arrays{sparseRows: sparseRows{s.columns.dev, s.values.dev, s.slices, s.lengths},
 		examples: s.byColumn.examples.dev, byColumn: s.byColumn.values.dev}
 }
 
@@ -109,10 +108,10 @@ func fit(what string, count, size int, limit int64) (int, error) {
 	return int(n), nil
 }
 
-// cut divides examples into tiles, without their buffers: as large as one
+// cutTiles divides examples into tiles, without their buffers: as large as one
 // allocation may be, or small ones where not all will find room and some have to
 // be streamed. Those of an evaluator begin at multiples of a block.
-func (e *deviceEngine) cut(x dataset.Examples, classes int, use engine.Use,
+func cutTiles(e *deviceEngine, x dataset.Examples, classes int, use engine.Use,
 ) (tiles []*tile, err error) {
 	limit := e.maxAlloc
 	room, need := e.q.memory-e.q.inUse, 5*int64(x.Size())+8*int64(x.N)*int64(classes)

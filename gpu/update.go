@@ -12,8 +12,8 @@ import (
 // chunks returns the number of chunks of d columns (clause 1).
 func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 
-// vectorsAtOnce is how many update vectors a device with room for them computes by one launch:
-// all there are, if they are no more than sixteen, those of a region or 4 MiB.
+// vectorsAtOnce is the number of update vectors of one launch: all, but at most 16, the vectors of a
+// region or 4 MiB.
 func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
 
 func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
@@ -23,7 +23,7 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 		for n < min(len(pairs), r.cells.z.n/r.d) && pairs[n].P/r.cells.perBuffer == first {
 			n++
 		}
-		if err := r.updateVectors(dst[:n*r.d], pairs[:n], inv); err != nil {
+		if err := updateVectorsOf(r, dst[:n*r.d], pairs[:n], inv); err != nil {
 			return err
 		}
 		dst, pairs = dst[n*r.d:], pairs[n:]
@@ -31,9 +31,9 @@ func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float
 	return nil
 }
 
-// updateVectors computes as many update vectors as buffer z holds, of regions whose
+// updateVectorsOf computes as many update vectors as buffer z holds, of regions whose
 // class sums share a buffer.
-func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+func updateVectorsOf(r *resident, dst []float32, pairs []engine.Pair, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (r *resident) updateVectors(dst []float32, pairs []engine.Pair, inv []float
 		return err
 	}
 	sums, _ := c.region(pairs[0].P)
-	if err := r.e.updateVectors.launch(r.d, len(pairs), sums, c.inv, c.chosen, c.z,
-		r.fixed.Unit(), int32(r.d), int32(r.q)); err != nil {
+	if err := r.e.updateVectors.launch(r.d, len(pairs), updateVectorsArgs{sums, c.inv, c.chosen, c.z,
+		r.fixed.Unit(), r.d, r.q}); err != nil {
 		return err
 	}
 	return c.z.read(dst, 0)
@@ -89,7 +89,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 		}
 		last := p == r.q-1 || (p+1)%c.perBuffer == 0
 		if len(batch) == c.batch || last && len(batch) > 0 {
-			if err := r.normsOf(batch); err != nil {
+			if err := normsOf(r, batch); err != nil {
 				return err
 			}
 			batch = batch[:0]
@@ -100,7 +100,7 @@ func (r *resident) Norms(dst, inv []float32) error {
 }
 
 // normsOf computes the norms of some regions whose class sums share a buffer.
-func (r *resident) normsOf(regions []int) error {
+func normsOf(r *resident, regions []int) error {
 	c := r.cells
 	index := make([]int32, len(regions))
 	for i, p := range regions {
@@ -117,8 +117,8 @@ func (r *resident) normsOf(regions []int) error {
 	if r.e.cpu {
 		items = len(regions) * ((r.q + normClasses - 1) / normClasses)
 	}
-	err := r.e.norms.launch(items, per, sums, c.inv, c.chosen, c.squares,
-		r.fixed.Unit(), int32(r.d), int32(r.q), int32(per), int32(len(regions)))
+	err := r.e.norms.launch(items, per, normsArgs{sums, c.inv, c.chosen, c.squares, r.fixed.Unit(), r.d,
+		r.q, per, len(regions)})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func newDense(x dataset.Examples) dense {
 // packed returns how many values pack writes for n classes.
 func (v dense) packed(n int) int { return (v.d + 3) / 4 * 4 * n }
 
-// pack writes the weights of n classes, rows of w, as the dense kernels want them:
+// packWeights writes the weights of n classes, rows of w, as the dense kernels want them:
 // the weights of all classes for one column side by side, columns in groups of
 // four. The last group ends with the row; the columns that it shares with the
 // group before have weight 0 in it, and so have columns that pad a row to four.
@@ -75,7 +75,7 @@ const (
 func (v dense) blocksPerTask() int { return max(1, taskBytes/(4*lanes*v.d)) }
 
 // ahead returns how many bytes before their use examples are fetched: a block,
-// because a block is read in another order than that of memory.
+// because a block is not read in the order of memory.
 func (v dense) ahead() int {
 	block := 4 * lanes * v.d
 	if block > taskBytes {
@@ -85,24 +85,24 @@ func (v dense) ahead() int {
 }
 
 // denseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) denseTask(task int, _ *worker) {
-	from, to := r.denseBlocks(task)
+func denseTask(r *resident, task int, _ *worker) {
+	from, to := denseBlocks(r, task)
 	ahead, rate := r.dense.ahead(), wholeRate
 	for i := range r.passes {
-		r.scoreDense(&r.passes[i], from, to, r.scores[from*r.q*lanes:], r.q*lanes, ahead, rate)
+		scoreDense(r, &r.passes[i], from, to, r.scores[from*r.q*lanes:], r.q*lanes, ahead, rate)
 		ahead, rate = 0, 0 // the next pass finds it in the cache
 	}
 }
 
 // denseBlocks returns which blocks a task of denseTasks takes.
-func (r *resident) denseBlocks(task int) (from, to int) {
+func denseBlocks(r *resident, task int) (from, to int) {
 	per := r.dense.blocksPerTask()
 	return task * per, min((task+1)*per, r.blocks)
 }
 
 // scoreDense computes the scores of a pass for blocks from..to-1. Those of the next block lie
 // step values further on.
-func (r *resident) scoreDense(p *pass, from, to int, scores []float32, step, ahead, rate int) {
+func scoreDense(r *resident, p *pass, from, to int, scores []float32, step, ahead, rate int) {
 	v, kernel, whole := &r.dense, p.dense(r.k), to
 	if to == r.blocks && v.last != nil {
 		whole--
@@ -133,9 +133,9 @@ const (
 // packColumns are the columns of a task that packs weights.
 const packColumns = 4096
 
-// packTask packs the weights of some columns for the sparse kernels, those of all classes of a pass
-// for one column side by side.
-func (r *resident) packTask(task int, _ *worker) {
+// packTask packs the weights of some columns for the sparse kernels: the weights of all classes
+// of a pass for one column side by side.
+func packTask(r *resident, task int, _ *worker) {
 	parts := panels(r.x.D, packColumns)
 	p, first := &r.passes[task/parts], task%parts*packColumns
 	last, n := min(first+packColumns, r.x.D), len(p.classes)
@@ -152,13 +152,13 @@ func (r *resident) packTask(task int, _ *worker) {
 }
 
 // sparseTask computes the scores of all passes for the blocks of one task.
-func (r *resident) sparseTask(task int, own *worker) {
-	r.scoreSparse(task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks), own.floats)
+func sparseTask(r *resident, task int, own *worker) {
+	scoreSparse(r, task*sparseBlocks, min((task+1)*sparseBlocks, r.blocks), own.floats)
 }
 
 // scoreSparse computes the scores of all passes for blocks from..to-1, with scratch for
-// those of one block.
-func (r *resident) scoreSparse(from, to int, scratch []float32) {
+// the scores of one block.
+func scoreSparse(r *resident, from, to int, scratch []float32) {
 	for _, p := range r.passes {
 		n := len(p.classes)
 		at, _ := slices.BinarySearch(r.k.sparseWidths, n)
@@ -178,7 +178,7 @@ func (r *resident) scoreSparse(from, to int, scratch []float32) {
 }
 
 // pass is one use of a kernel on all examples: as many classes as it takes at
-// once. If there are too few, the last stands for the missing ones.
+// once. If there are too few, the last is repeated.
 type pass struct {
 	classes []int
 	lines   []int     // where the scores of each class lie in a block
@@ -191,30 +191,30 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		return nil
 	}
 	work := r.x.Size() * len(classes)
-	r.prepare(w, classes)
+	preparePasses(r, w, classes)
 	if r.x.Sparse() {
-		r.run((*resident).sparseTask, panels(r.blocks, sparseBlocks), work*sparseCost,
+		r.run(sparseTask, panels(r.blocks, sparseBlocks), work*sparseCost,
 			lanes*sparseMost)
 		return nil
 	}
-	r.run((*resident).denseTask, panels(r.blocks, r.dense.blocksPerTask()), work, 0)
+	r.run(denseTask, panels(r.blocks, r.dense.blocksPerTask()), work, 0)
 	return nil
 }
 
-// prepare plans and packs the passes in which all examples are read once for some classes.
-func (r *resident) prepare(w engine.Weights, classes []int) {
+// preparePasses plans and packs the passes in which all examples are read once for some classes.
+func preparePasses(r *resident, w engine.Weights, classes []int) {
 	r.e.rescored.Add(int64(r.x.N))
-	r.read()
+	countReading(r)
 	if r.x.Sparse() {
-		r.plan(classes, r.k.sparseWidths, r.k.fewer)
+		planPasses(r, classes, r.k.sparseWidths, r.k.fewer)
 	} else {
-		r.plan(classes, r.k.widths, false)
+		planPasses(r, classes, r.k.widths, false)
 	}
-	r.pack(w)
+	packWeights(r, w)
 }
 
-// read counts one reading of the examples.
-func (r *resident) read() {
+// countReading counts one reading of the examples.
+func countReading(r *resident) {
 	bytes := 4 * int64(r.x.Size())
 	if r.x.Sparse() {
 		bytes *= 2
@@ -222,8 +222,8 @@ func (r *resident) read() {
 	r.e.exampleBytes.Add(bytes)
 }
 
-// plan cuts the classes in passes of some of the widths, which increase, or of fewer classes.
-func (r *resident) plan(classes []int, widths []int, fewer bool) {
+// planPasses cuts the classes in passes of some of the widths, which increase, or of fewer classes.
+func planPasses(r *resident, classes []int, widths []int, fewer bool) {
 	used := 0
 	for len(classes) > 0 {
 		least, _ := slices.BinarySearch(widths, len(classes))
@@ -246,8 +246,8 @@ func (r *resident) plan(classes []int, widths []int, fewer bool) {
 	r.passes = r.passes[:used]
 }
 
-// pack packs the weights of all passes.
-func (r *resident) pack(w engine.Weights) {
+// packWeights packs the weights of all passes.
+func packWeights(r *resident, w engine.Weights) {
 	r.weights = w
 	size := 0
 	for i := range r.passes {
@@ -265,7 +265,7 @@ func (r *resident) pack(w engine.Weights) {
 		r.dense.pack(p.w, r.rows)
 	}
 	if r.x.Sparse() {
-		r.run((*resident).packTask, len(r.passes)*panels(r.x.D, packColumns), size*sparseCost, 0)
+		r.run(packTask, len(r.passes)*panels(r.x.D, packColumns), size*sparseCost, 0)
 	}
 }
 

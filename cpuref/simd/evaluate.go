@@ -71,20 +71,20 @@ func (v *evaluator) SetTargets(t engine.Targets) error {
 
 // Evaluate: clauses 1, 15, 16 and 14.
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
-	v.prepare(w, v.classes)
+	preparePasses(v.resident, w, v.classes)
 	v.work = 0
 	for _, p := range v.passes {
 		v.work += len(p.lines)
 	}
 	return v.sum(sums, v.q, func(own *worker, first, n int, a []float32) {
-		v.score(first, n, own)
-		v.residuals(first, n, &own.share, a)
+		scoreSpan(v, first, n, own)
+		spanResiduals(v, first, n, &own.share, a)
 	}), nil
 }
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
-	v.read()
+	countReading(v.resident)
 	v.work = 0
 	v.sum(sums, count, func(_ *worker, first, n int, to []float32) {
 		for i := range n {
@@ -100,23 +100,23 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 // examples returns how many examples a span has.
 func (v *evaluator) examples(at int) int { return min(span, v.x.N-at*span) }
 
-// score computes the scores of some examples.
-func (v *evaluator) score(first, n int, own *worker) {
+// scoreSpan computes the scores of some examples.
+func scoreSpan(v *evaluator, first, n int, own *worker) {
 	from, to := first/lanes, blocksOf(first+n)
 	if v.x.Sparse() {
-		v.scoreSparse(from, to, own.floats)
+		scoreSparse(v.resident, from, to, own.floats)
 		return
 	}
 	d := v.dense.d
 	for i := range v.passes {
 		p := &v.passes[i]
 		ahead, rate := own.share.fetch(from*lanes*d, n*d, len(p.lines))
-		v.scoreDense(p, from, to, v.scores[from*v.q*lanes:], v.q*lanes, ahead, rate)
+		scoreDense(v.resident, p, from, to, v.scores[from*v.q*lanes:], v.q*lanes, ahead, rate)
 	}
 }
 
-// residuals computes the residuals and losses of some examples (clause 16); the residuals go to a.
-func (v *evaluator) residuals(first, n int, s *share, a []float32) {
+// spanResiduals computes the residuals and losses of some examples (clause 16); the residuals go to a.
+func spanResiduals(v *evaluator, first, n int, s *share, a []float32) {
 	blocks := blocksOf(n)
 	targets := v.targets
 	for i := range n {
@@ -216,7 +216,7 @@ func (v *evaluator) each(tasks, work int, do func(task int, own *worker)) {
 	}, tasks, work, lanes*sparseMost)
 }
 
-// sum computes the weighted sums of count coefficients of each example (clause 14), and
+// classSum computes the weighted sums of count coefficients of each example (clause 14), and
 // returns what the shares have found. fill writes the coefficients of n examples, the first of a
 // block and those after it: row r of example i of them is a[(i/16·count + r)·16 + i%16].
 func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n int,
@@ -232,9 +232,9 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
 		v.each(spans, work*sparseCost, func(at int, own *worker) {
 			fill(own, at*span, v.examples(at), own.share.a)
-			v.holdByExample(at, own.share.a)
+			holdByExample(v, at, own.share.a)
 		})
-		v.each(len(v.columns)*panels(count, v.rowsOfColumns()), work*sparseCost, v.sumColumns)
+		v.each(len(v.columns)*panels(count, rowsOfColumns(v)), work*sparseCost, func(task int, own *worker) { sumSomeColumns(v, task, own) })
 	case ownSums(count, v.x.D):
 		if v.whole {
 			v.work += count
@@ -242,18 +242,18 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))))
 		v.each(panels(spans, per), 2*work, func(task int, own *worker) {
 			for at := task * per; at < min((task+1)*per, spans); at++ {
-				v.sumOwn(at, at+1 == min((task+1)*per, spans), own, fill)
+				sumOwn(v, at, at+1 == min((task+1)*per, spans), own, fill)
 			}
 		})
-		v.addShares()
+		addShares(v)
 	default:
 		v.held = resize(v.held, spans*span*count)
 		v.each(spans, work, func(at int, own *worker) {
 			v.fill(at, false, own, v.held[at*span*count:], fill)
 		})
-		v.read()
+		countReading(v.resident)
 		clear(sums)
-		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, v.sumStrip)
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, func(task int, own *worker) { sumStrip(v, task, own) })
 	}
 	var e engine.Evaluation
 	for _, w := range v.workers {
@@ -279,7 +279,7 @@ func (v *evaluator) fill(at int, last bool, own *worker, a []float32, fill func(
 		}
 		fill(own, first, n, a)
 		if v.whole {
-			v.weighted(first, n, a, 0, v.count, 0, v.x.D, s.totals, v.x.D, s)
+			weightedPart(v, first, n, a, 0, v.count, 0, v.x.D, s.totals, v.x.D, s)
 		}
 	}
 	s.work = 0
@@ -296,13 +296,13 @@ func (s *share) fetch(at, values, classes int) (ahead, rate int) {
 	return ahead, rate
 }
 
-// sumOwn adds the weighted sums of a span to those of a worker.
-func (v *evaluator) sumOwn(at int, last bool, own *worker, fill func(own *worker, first, n int,
+// sumOwn adds the weighted sums of a span to the sums of a worker.
+func sumOwn(v *evaluator, at int, last bool, own *worker, fill func(own *worker, first, n int,
 	a []float32)) {
 	s := &own.share
 	if !v.whole {
 		v.fill(at, last, own, s.a, fill)
-		v.sumSpan(at, s.a, s.sums, 0, v.count, 0, v.x.D, s)
+		sumSpan(v, at, s.a, s.sums, 0, v.count, 0, v.x.D, s)
 		return
 	}
 	clear(s.totals)
@@ -310,11 +310,11 @@ func (v *evaluator) sumOwn(at int, last bool, own *worker, fill func(own *worker
 	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
 }
 
-// weighted goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1 of
+// weightedPart goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1 of
 // their coefficients and columns j..jEnd-1.
-func (v *evaluator) weighted(first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
+func weightedPart(v *evaluator, first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
 	width int, s *share) {
-	d, per := v.x.D, v.rowsAtOnce(rEnd-r)
+	d, per := v.x.D, rowsAtOnce(v, rEnd-r)
 	for from := j; from < jEnd; from += sumColumns {
 		columns := min(sumColumns, jEnd-from)
 		for row := r; row < rEnd; row += per {
@@ -328,12 +328,12 @@ func (v *evaluator) weighted(first, n int, a []float32, r, rEnd, j, jEnd int, to
 
 // rowsAtOnce returns how many of some rows the kernel weighted is given at once: as many each
 // time, more or less.
-func (v *evaluator) rowsAtOnce(rows int) int { return panels(rows, panels(rows, v.k.mostRows)) }
+func rowsAtOnce(v *evaluator, rows int) int { return panels(rows, panels(rows, v.k.mostRows)) }
 
 // sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
 // columns j..jEnd-1.
-func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd int, s *share) {
-	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), v.rowsAtOnce(rEnd-r)
+func sumSpan(v *evaluator, at int, a []float32, sums []int64, r, rEnd, j, jEnd int, s *share) {
+	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), rowsAtOnce(v, rEnd-r)
 	for ; j < jEnd; j += sumColumns {
 		columns := min(sumColumns, jEnd-j)
 		for row := r; row < rEnd; row += per {
@@ -344,7 +344,7 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 				s.soon = nextColumns
 			}
 			for first := 0; first < n; first += v.part {
-				v.weighted(at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
+				weightedPart(v, at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
 					j+columns, totals, columns, s)
 			}
 			for k := range rows {
@@ -356,18 +356,18 @@ func (v *evaluator) sumSpan(at int, a []float32, sums []int64, r, rEnd, j, jEnd 
 }
 
 // sumStrip computes the weighted sums of some columns for some rows of coefficients.
-func (v *evaluator) sumStrip(task int, own *worker) {
+func sumStrip(v *evaluator, task int, own *worker) {
 	strips := panels(v.x.D, sumColumns)
 	j, r := task%strips*sumColumns, task/strips*sumRows
 	for at := range panels(v.x.N, span) {
 		a := v.held[at*span*v.count : (at+1)*span*v.count]
-		v.sumSpan(at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
+		sumSpan(v, at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
 			&own.share)
 	}
 }
 
 // addShares adds up the sums of all workers.
-func (v *evaluator) addShares() {
+func addShares(v *evaluator) {
 	clear(v.sums)
 	for _, w := range v.workers {
 		if w.share.begun {
@@ -387,7 +387,7 @@ const (
 type columns struct {
 	first, last int // from first to last-1
 	// see columnSumsGo; short ones before long ones, so that the processor foresees where one ends,
-	// those of one length in order of columns and examples
+	// runs of one length in order of columns and examples
 	runs   []int32
 	rows   []int32   // the example of each value
 	values []float32 // run by run
@@ -461,20 +461,20 @@ func (c *columns) cut(starts []int64) {
 }
 
 // rowsOfColumns returns how many rows the kernels columnSums take at once.
-func (v *evaluator) rowsOfColumns() int { return lanes * len(v.k.columnSums) }
+func rowsOfColumns(v *evaluator) int { return lanes * len(v.k.columnSums) }
 
-// heldFrom returns the coefficients of the rows from r on that are taken at once, those of each
+// heldFrom returns the coefficients of the rows from r on that are taken at once, the coefficients of each
 // example side by side, and how many these are.
-func (v *evaluator) heldFrom(r int) (held []float32, n int) {
-	n = min(v.rowsOfColumns(), panels(v.count-r, lanes)*lanes)
+func heldFrom(v *evaluator, r int) (held []float32, n int) {
+	n = min(rowsOfColumns(v), panels(v.count-r, lanes)*lanes)
 	return v.held[r*v.x.N : (r+n)*v.x.N], n
 }
 
 // holdByExample keeps the coefficients of a span.
-func (v *evaluator) holdByExample(at int, a []float32) {
+func holdByExample(v *evaluator, at int, a []float32) {
 	for r := range v.count {
-		first := r / v.rowsOfColumns() * v.rowsOfColumns()
-		held, n := v.heldFrom(first)
+		first := r / rowsOfColumns(v) * rowsOfColumns(v)
+		held, n := heldFrom(v, first)
 		held = held[at*span*n+r-first:]
 		for i := range v.examples(at) {
 			held[i*n] = a[(i/lanes*v.count+r)*lanes+i%lanes]
@@ -482,11 +482,11 @@ func (v *evaluator) holdByExample(at int, a []float32) {
 	}
 }
 
-// sumColumns computes the weighted sums of some columns for the rows of coefficients that are taken
+// sumSomeColumns computes the weighted sums of some columns for the rows of coefficients that are taken
 // at once.
-func (v *evaluator) sumColumns(task int, own *worker) {
-	c, first := &v.columns[task%len(v.columns)], task/len(v.columns)*v.rowsOfColumns()
-	held, n := v.heldFrom(first)
+func sumSomeColumns(v *evaluator, task int, own *worker) {
+	c, first := &v.columns[task%len(v.columns)], task/len(v.columns)*rowsOfColumns(v)
+	held, n := heldFrom(v, first)
 	sums := own.share.sums[:(c.last-c.first)*n]
 	clear(sums)
 	v.k.columnSums[n/lanes-1](c.runs, c.rows, c.values, held, v.fixed.Scale(), sums)

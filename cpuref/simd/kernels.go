@@ -134,7 +134,7 @@ func addGo(sum []int64, x []float32, scale float32, next []float32) {
 	}
 }
 
-// subGo subtracts them: the integer of -x is that of x with the other sign.
+// subGo subtracts them: the integer of -x is the integer of x with the other sign.
 func subGo(sum []int64, x []float32, scale float32, next []float32) { addGo(sum, x, -scale, next) }
 
 // transferGo subtracts them from one sum and adds them to another.
@@ -176,7 +176,7 @@ func combineGo(z, g, b []float32, unit float32) {
 }
 
 // normsGo computes the squared norms, over the first columns of one chunk, of
-// the update vectors of 16 classes (clauses 6 and 1). g is that of combineGo, bt
+// the update vectors of 16 classes (clauses 6 and 1). g is as in combineGo, bt
 // holds 16 values for each label k: B[q][k] for each of the classes q.
 func normsGo(g []float32, columns int, bt []float32, unit float32, norm []float32) {
 	for q := range lanes {
@@ -212,7 +212,7 @@ type (
 // weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
 // and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
 // coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
-// totals[r·width]. ahead and rate are those of denseGo; if rate is 0, ahead is where columns of the
+// totals[r·width]. ahead and rate are as in denseGo; if rate is 0, ahead is where columns of the
 // same example lie.
 func weightedGo(
 	x []float32, stride, columns, examples int, a []float32, step, rows int, totals []float32,
@@ -229,7 +229,7 @@ func weightedGo(
 }
 
 // spreadGo brings the targets of len(rows) examples, a multiple of 16, into lanes: q values
-// from values[rows[i]] become those of lane i%16 in the q·16 of block i/16 of t.
+// from values[rows[i]] become the values of lane i%16 in the q·16 of block i/16 of t.
 func spreadGo(t []float32, q int, values []float32, rows []int64) {
 	for i, from := range rows {
 		for k, v := range values[from : from+int64(q)] {
@@ -275,8 +275,8 @@ func residualsGo(given bool) residualKernel {
 var posteriorGo, givenGo = residualsGo(false), residualsGo(true)
 
 // columnSumsGo adds to weighted sums of columns of sparse examples (clause 14). A run is two
-// numbers: as many of the stored values as the first says, at least one, are those of one block in
-// the column that the second names; run follows run. Value k is of example rows[k], which has n
+// numbers: the first is how many stored values, at least one, belong to one block of the column that
+// the second names; run follows run. Value k is of example rows[k], which has n
 // coefficients from a[rows[k]·n]. Column j has its n sums from sums[j·n].
 func columnSumsGo(n int) columnsKernel {
 	return func(runs, rows []int32, values, a []float32, scale float32, sums []int64) {

@@ -17,7 +17,7 @@ type cells struct {
 	changed []uint16 // one bit for each example: whether they differ
 	alpha   float32  // of the assignment under way
 	moved   int      // examples, in the assignment under way
-	moves   []move   // those of them whose values are still to be moved
+	moves   []move   // examples whose values are still to be moved
 	// tasks that share out the columns: few, because an example is in one piece in memory
 	moveTasks int
 	regions   []int64 // N, Q×Q
@@ -40,7 +40,7 @@ func newCells(blocks, d, q int) *cells {
 	return c
 }
 
-// noCell stands for being in no region.
+// noCell is the cell of an example in no region.
 const noCell = -1
 
 // move says that an example left one cell for another; either may be noCell.
@@ -70,11 +70,11 @@ func (r *resident) Predict(dst []int32) error {
 func (r labelled) Assign(alpha float32) (engine.Assignment, error) {
 	c := r.cells
 	c.alpha, c.moves, c.moved = alpha, c.moves[:0], 0
-	r.run((*resident).placeTask, panels(r.blocks, placeBlocks), r.blocks*lanes*r.q*placeCost, 0)
+	r.run(placeTask, panels(r.blocks, placeBlocks), r.blocks*lanes*r.q*placeCost, 0)
 	for i := range ones(c.changed, r.x.N) {
-		r.follow(i, c.now[i])
+		followMove(r.resident, i, c.now[i])
 	}
-	r.moveSums()
+	moveClassSums(r.resident)
 	return engine.Assignment{
 		Regions:   slices.Clone(c.regions),
 		Predicted: slices.Clone(c.predicted),
@@ -102,15 +102,15 @@ const (
 )
 
 // placeTask finds the places of the examples of one task.
-func (r *resident) placeTask(task int, _ *worker) {
+func placeTask(r *resident, task int, _ *worker) {
 	c := r.cells
 	from, to := task*placeBlocks, min((task+1)*placeBlocks, r.blocks)
 	r.k.region(r.scores[from*r.q*lanes:], r.q, c.alpha, c.place[from*lanes:], c.now[from*lanes:],
 		c.changed[from:to])
 }
 
-// follow brings place and counts of an example up to date, and notes its move.
-func (r *resident) follow(i int, now int32) {
+// followMove brings place and counts of an example up to date, and notes its move.
+func followMove(r *resident, i int, now int32) {
 	c, k := r.cells, int32(r.y[i])
 	from, to := c.count(c.place[i], k, r.q, -1), c.count(now, k, r.q, +1)
 	c.place[i] = now
@@ -157,27 +157,27 @@ const (
 	sparseOwners = 31
 )
 
-// moveSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense
+// moveClassSums brings the class sums up to date (clauses 3 and 5). Tasks own columns of dense
 // examples, and cells of sparse ones, whose values lie anywhere. Tasks that own columns do not get
 // far from each other: of a file that is larger than memory each would read all by itself.
-func (r *resident) moveSums() {
+func moveClassSums(r *resident) {
 	moves := len(r.cells.moves)
 	if r.x.Sparse() {
 		stored := panels(r.x.Size(), r.x.N) // of one example
-		r.run((*resident).moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
+		r.run(moveSparseTask, sparseOwners, moves*stored*moveSparseCost, 0)
 		return
 	}
 	r.cells.moveTasks = parallel.Workers(r.x.D, moveColumns)
 	all, some := r.cells.moves, max(1, moveBytes/(4*r.x.D))
 	for from := 0; from < moves; from += some {
 		r.cells.moves = all[from:min(from+some, moves)]
-		r.run((*resident).moveTask, r.cells.moveTasks, len(r.cells.moves)*r.x.D*moveCost, 0)
+		r.run(moveTask, r.cells.moveTasks, len(r.cells.moves)*r.x.D*moveCost, 0)
 	}
 	r.cells.moves = all
 }
 
 // moveTask brings the class sums of some columns up to date.
-func (r *resident) moveTask(task int, _ *worker) {
+func moveTask(r *resident, task int, _ *worker) {
 	const line = 16 // values
 	tasks := r.cells.moveTasks
 	from, to := task*r.x.D/tasks/line*line, (task+1)*r.x.D/tasks
@@ -190,31 +190,31 @@ func (r *resident) moveTask(task int, _ *worker) {
 		next := r.x.Row(int(moves[min(i+moveAhead, len(moves)-1)].example))[from:to]
 		switch {
 		case m.from == noCell:
-			r.k.add(r.sum(m.to)[from:to], x, scale, next)
+			r.k.add(classSum(r, m.to)[from:to], x, scale, next)
 		case m.to == noCell:
-			r.k.sub(r.sum(m.from)[from:to], x, scale, next)
+			r.k.sub(classSum(r, m.from)[from:to], x, scale, next)
 		default:
-			r.k.transfer(r.sum(m.from)[from:to], r.sum(m.to)[from:to], x, scale, next)
+			r.k.transfer(classSum(r, m.from)[from:to], classSum(r, m.to)[from:to], x, scale, next)
 		}
 	}
 }
 
 // moveSparseTask brings the class sums of every sparseOwners-th cell up to date.
-func (r *resident) moveSparseTask(task int, _ *worker) {
+func moveSparseTask(r *resident, task int, _ *worker) {
 	scale := r.fixed.Scale()
 	for _, m := range r.cells.moves {
 		columns, values := r.x.SparseRow(int(m.example))
 		if m.from != noCell && int(m.from)%sparseOwners == task {
-			r.k.subSparse(r.sum(m.from), columns, values, scale)
+			r.k.subSparse(classSum(r, m.from), columns, values, scale)
 		}
 		if m.to != noCell && int(m.to)%sparseOwners == task {
-			r.k.addSparse(r.sum(m.to), columns, values, scale)
+			r.k.addSparse(classSum(r, m.to), columns, values, scale)
 		}
 	}
 }
 
-// sum returns the class sum of a cell.
-func (r *resident) sum(cell int32) []int64 {
+// classSum returns the class sum of a cell.
+func classSum(r *resident, cell int32) []int64 {
 	at := int(cell) * r.x.D
 	return r.cells.sums[at : at+r.x.D]
 }

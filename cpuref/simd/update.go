@@ -70,7 +70,7 @@ func (r labelled) Norms(dst, inv []float32) error {
 	chunks, groups := chunks(r.x.D), blocksOf(r.q)
 	tasks := len(n.batch) * chunks
 	n.partial = resize(n.partial, tasks*groups*lanes)
-	r.run((*resident).normTask, tasks, len(n.batch)*r.x.D*r.q*groups*lanes, r.q*chunk)
+	r.run(normTask, tasks, len(n.batch)*r.x.D*r.q*groups*lanes, r.q*chunk)
 	for i, p := range n.batch {
 		known := n.known[p*r.q : (p+1)*r.q]
 		for c := range known {
@@ -86,11 +86,11 @@ func (r labelled) Norms(dst, inv []float32) error {
 }
 
 // normTask computes the chunk results of one chunk of one region.
-func (r *resident) normTask(task int, own *worker) {
+func normTask(r *resident, task int, own *worker) {
 	n := &r.cells.norms
 	chunks, groups := chunks(r.x.D), blocksOf(r.q)
 	g := own.floats
-	columns := r.floats(g, n.batch[task/chunks], task%chunks)
+	columns := floatSums(r, g, n.batch[task/chunks], task%chunks)
 	for group := range groups {
 		at := (task*groups + group) * lanes
 		bt := n.bt[group*r.q*lanes : (group+1)*r.q*lanes]
@@ -98,13 +98,13 @@ func (r *resident) normTask(task int, own *worker) {
 	}
 }
 
-// floats converts one chunk of columns of the class sums of region p, one row of
+// floatSums converts one chunk of columns of the class sums of region p, one row of
 // g for each label, and returns how many columns it has.
-func (r *resident) floats(g []float32, p, at int) (columns int) {
+func floatSums(r *resident, g []float32, p, at int) (columns int) {
 	from := at * chunk
 	columns = min(chunk, r.x.D-from)
 	for k := range r.q {
-		sum := r.sum(int32(p*r.q + k))[from : from+columns]
+		sum := classSum(r, int32(p*r.q+k))[from : from+columns]
 		r.k.toFloat(g[k*chunk:k*chunk+columns], sum)
 	}
 	return columns
@@ -117,7 +117,7 @@ func (r labelled) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float3
 		columns := 0
 		for i, pair := range pairs {
 			if i == 0 || pair.P != pairs[i-1].P {
-				columns = r.floats(n.g, pair.P, at)
+				columns = floatSums(r.resident, n.g, pair.P, at)
 			}
 			z := n.z[:(columns+31)/32*32]
 			r.k.combine(z, n.g, inv[pair.Q*r.q:(pair.Q+1)*r.q], unit)

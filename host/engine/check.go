@@ -79,7 +79,7 @@ func checkFormat(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPo
 }
 
 // CheckMemory returns ErrMemory if the process may not take what a plan lists besides the examples:
-// the check of a driver whose memory is that of the process.
+// the check of a driver that allocates in the memory of the process.
 func CheckMemory(x dataset.Examples, classes int, p Plan) error {
 	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
 	if p.ClassSums > 0 {

@@ -19,7 +19,7 @@ type Driver interface {
 	Plan(x dataset.Examples, t Task) (Plan, error)
 
 	// Load returns a LoadedCells if t.Use is UseCells, a LoadedEvaluator if it is UseEvaluator.
-	// Errors: ErrMemory, and those of the device.
+	// Errors: ErrMemory, and errors of the device.
 	Load(x dataset.Examples, t Task) (Loaded, error)
 
 	// Project is Engine.Project.
@@ -51,7 +51,7 @@ const (
 // String returns the operation.
 func (u Use) String() string { return [...]string{"load", "load cells", "load evaluator"}[u] }
 
-// Loaded is a data set on a driver. Its methods are those of Scorer.
+// Loaded is a data set on a driver. Its methods are described at Scorer.
 type Loaded interface {
 	Rescore(w Weights, classes []int) error
 	Scores(dst []float32, from, to int) error

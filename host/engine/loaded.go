@@ -136,7 +136,7 @@ func (c *Cells) UpdateVectors(dst []float32, pairs []Pair, inv []float32) error 
 }
 
 // Evaluator is a Scorer that compares scores with targets. Its results are the loss of weights W
-// and the weighted sums that are its gradient, in integers: those of several parts of a data set
+// and the weighted sums that are its gradient, in integers: sums of several parts of a data set
 // may be added if each part begins at a multiple of 256 examples and all have the same fixed-point
 // format.
 type Evaluator struct {
@@ -146,7 +146,7 @@ type Evaluator struct {
 
 func (v *Evaluator) driven() LoadedEvaluator { return v.loaded.(LoadedEvaluator) }
 
-// FixedPoint returns the fixed-point format of the weighted sums (clause 3). Losses have that of
+// FixedPoint returns the fixed-point format of the weighted sums (clause 3). Losses have the format
 // numerics.LossFormat of the same number of examples.
 func (v *Evaluator) FixedPoint() numerics.FixedPoint { return v.fixed }
 

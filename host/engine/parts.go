@@ -24,7 +24,7 @@ func MaxAbs(x dataset.Examples) (float32, error) {
 	if x.Sparse() {
 		values = x.Values
 	}
-	const inf = math.MaxUint32>>1 - 1<<23 + 1 // bits of +Inf, above which are those of NaN
+	const inf = math.MaxUint32>>1 - 1<<23 + 1 // bits of +Inf; the bits of NaN are above
 	largest := make([]uint32, parallel.Workers(len(values), maxAbsGrain))
 	parallel.Cut(len(values), len(largest), func(part, from, to int) {
 		largest[part] = maxBits(values[from:to])
@@ -82,7 +82,7 @@ func UpdateVector(dst []float32, sums []int64, inverse []float32, f numerics.Fix
 }
 
 // Predict returns the class of each example by the weights w (clauses 1 and 4). The
-// examples are prepared as the examples that w was trained on. Errors: those of Load and Rescore.
+// examples are prepared as the examples that w was trained on. Errors: see Load and Rescore.
 func Predict(e *Engine, w Weights, x dataset.Examples) (classes []int32, err error) {
 	classes = make([]int32, x.N)
 	err = score(e, w, x, func(r *Scorer) error { return r.Predict(classes) })

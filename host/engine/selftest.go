@@ -219,7 +219,7 @@ func (p selfTestProblem) askScores(e *Engine, compare comparison) error {
 	if err := errors.Join(a.err, r.Close()); err != nil {
 		return err
 	}
-	// Of more classes, whose weights are those of the 17 again.
+	// More classes, with the weights of the 17 repeated.
 	const most = selfTestMost
 	if r, err = e.Load(p.x, most); err != nil {
 		return err

@@ -45,7 +45,7 @@ func (e *Engine) Close() error {
 
 // Load loads n examples of d features, dense or sparse, to score them for a number of classes.
 // Both forms give the same bits if the weights are finite. The engine may keep references to x's
-// slices until Close; nobody may write to them. Scores start as those of W = 0, which are 0.
+// slices until Close; nobody may write to them. Scores start at 0, as for W = 0.
 // Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.
 func (e *Engine) Load(x dataset.Examples, classes int) (*Scorer, error) {
 	return e.load(x, Task{Classes: classes})
@@ -54,7 +54,7 @@ func (e *Engine) Load(x dataset.Examples, classes int) (*Scorer, error) {
 // LoadCells is Load for examples with noisy labels y[i] in [0, classes); the engine may keep a
 // reference to y as to x's slices. Every cell starts empty. f is the fixed-point format of the
 // class sums; the zero value stands for the format that clause 3 derives from these examples.
-// Errors: those of Load and ErrLabel; ErrShape also for a format that cannot hold the examples.
+// Errors: see Load; ErrLabel; ErrShape also for a format that cannot hold the examples.
 func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int,
 	f numerics.FixedPoint) (*Cells,
 	error) {
@@ -66,7 +66,7 @@ func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int,
 }
 
 // LoadEvaluator is Load for examples whose scores are compared with targets, which SetTargets sets.
-// f is the fixed-point format of the weighted sums, as for LoadCells. Errors: those of Load;
+// f is the fixed-point format of the weighted sums, as for LoadCells. Errors: see Load;
 // ErrShape also for a format that cannot hold the examples, ErrValue for values above 2^118 in
 // size.
 func (e *Engine) LoadEvaluator(x dataset.Examples, classes int, f numerics.FixedPoint) (*Evaluator,

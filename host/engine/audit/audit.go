@@ -17,7 +17,7 @@ import (
 var ErrDiffers = errors.New("result differs between engines")
 
 // The levels of an audit. Sample takes two percent of the time, or 60 ms: the counts of each
-// assignment must add up to those of the labels, and some results are computed again by the other
+// assignment must add up to the counts of the labels, and some results are computed again by the other
 // driver and compared bit by bit. When a data set is closed, its last assignment or evaluation is
 // compared, which finds memory that went wrong at any time. Full computes everything twice.
 const (
@@ -204,7 +204,7 @@ func (s *scorer) begin() (err error) {
 // cost is the number of multiplications and additions of an audit of all examples.
 func (s *scorer) cost() int { return s.x.Size() * (s.w.Q + 8) }
 
-// Scores compares those of all examples, or of some.
+// Scores compares the scores of all examples, or of some.
 func (s *scorer) Scores(dst []float32, from, to int) error {
 	if err := s.note(s.loaded.Scores(dst, from, to)); err != nil || from == to {
 		return err

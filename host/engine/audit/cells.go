@@ -18,7 +18,7 @@ type cells struct {
 	alpha   float32           // of the last
 	found   engine.Assignment // by the last
 	current bool              // the other driver has the last assignment too
-	moved   bool              // scores are not those of the last assignment
+	moved   bool              // scores changed since the last assignment
 	// Q×d: Σ q(x_i) of the examples of each label; nil as long as it is not known
 	total    []int64
 	sums     []int64 // room

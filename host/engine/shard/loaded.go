@@ -97,7 +97,7 @@ type cells struct {
 	fixed   numerics.FixedPoint
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of all examples, Q×Q×d, where fresh
-	fresh   []bool  // whether the sums of each region are those of the last assignment
+	fresh   []bool  // whether the sums of each region are up to date
 
 	inverse []float32 // B, Q×Q, of the norms
 	norms   []float32 // ‖z_pq‖², Q×Q

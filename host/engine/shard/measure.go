@@ -17,7 +17,7 @@ const ShareValues = 1e5
 // Measure returns shares for New and Ranks: the speed at which each driver evaluates examples, dense
 // or sparse, in units of ShareValues. stored is the number of values that the examples will have; at
 // most 2^23 are made up. It takes some tenths of a second, and measurements differ. Drivers of one
-// device count as equally fast. Errors are those of the drivers.
+// device count as equally fast. Errors come from the drivers.
 func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}
@@ -37,7 +37,7 @@ func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool
 
 // made makes up examples: full mantissas, and in sparse ones every row with some columns.
 func made(features, stored int, sparse bool) dataset.Examples {
-	const most, each = 1 << 23, 64 // values, and those of a sparse row
+	const most, each = 1 << 23, 64 // values in all, and in a sparse row
 	row := features
 	if sparse {
 		row = min(row, each)

@@ -17,10 +17,10 @@ type Reducer interface {
 	// Rank returns the number of this rank, from 0, and how many there are.
 	Rank() (rank, ranks int)
 
-	// Sum makes each number of v the sum of those of all ranks, modulo 2^64.
+	// Sum replaces each number of v by its sum over all ranks, modulo 2^64.
 	Sum(ctx context.Context, v []int64) error
 
-	// Max makes each number of v the largest of those of all ranks.
+	// Max replaces each number of v by its maximum over all ranks.
 	Max(ctx context.Context, v []int64) error
 
 	// Broadcast makes b the bytes that rank root has in its own.
@@ -106,7 +106,7 @@ func (t *remoteError) Error() string { return t.text }
 
 func (t *remoteError) Unwrap() error { return t.kind }
 
-// Gather fills rows of width numbers with those of each rank: rank k has rows ends[k]..ends[k+1]-1.
+// Gather fills rows of width numbers with the rows of each rank: rank k has rows ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](
 	ctx context.Context, r Reducer, rows []T, width int, ends []int) error {
 	_, all := r.Rank()

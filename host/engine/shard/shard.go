@@ -1,9 +1,9 @@
 // Package shard is a driver that combines drivers: the devices of one machine ([New]) and, through
-// a Reducer, those of several MPI ranks ([Ranks]). The examples are cut into consecutive shards,
+// a Reducer, the devices of several MPI ranks ([Ranks]). The examples are cut into consecutive shards,
 // one for each driver. Class sums, weighted sums, counts and losses are integers, and each score
 // belongs to one example, so results have the bits of a single driver: clauses 3, 5, 14 and 16 of
 // package contract leave nothing to where the examples are cut, as long as the fixed-point format
-// is that of all examples and evaluations are cut between blocks of 256.
+// is derived from all examples and evaluations are cut between blocks of 256.
 package shard
 
 import (
@@ -30,7 +30,7 @@ func New(drivers []engine.Driver, shares []int) (engine.Driver, error) {
 // Ranks returns the drivers of all ranks combined as one: this rank has those given, with their
 // shares of the examples. All ranks call it, and afterwards make the same calls in the same order
 // with the same arguments; each computes on its own shards. Results are complete on every rank.
-// Close closes the drivers of this rank. ctx is that of all calls of r.
+// Close closes the drivers of this rank. ctx is passed to all calls of r.
 func Ranks(ctx context.Context, r Reducer, drivers []engine.Driver, shares []int) (
 	engine.Driver, error) {
 	rank, all := r.Rank()
@@ -113,7 +113,7 @@ func (s *driver) Device() engine.Device {
 	return d
 }
 
-// Work is that of the drivers of this rank.
+// Work sums up the work of the drivers of this rank.
 func (s *driver) Work() (sum engine.Work) {
 	for _, one := range s.drivers {
 		w := one.Work()

@@ -11,25 +11,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// windows are two pieces of host memory which a device with memory of its own reaches without the
-// driver's help. Large transfers go through them piece by piece: while the device copies one, the
-// host fills or empties the other. They are there from the first such transfer on.
-type windows struct {
+// pinned is two pieces of host memory that a device with memory of its own reads and writes directly.
+// Large transfers go through them: while the device copies one piece, the host fills or empties the
+// other. They are allocated by the first such transfer.
+type pinned struct {
 	size int // bytes of each; 0 for none
-	all  [2]window
+	all  [2]pinnedPiece
 }
 
-type window struct {
+type pinnedPiece struct {
 	mem    *cl.MemObject
 	mapped *cl.MappedMemObject
 	busy   *cl.Event // of the transfer under way, or nil
 }
 
-// windowSize is that of each window: a tenth of a millisecond of a fast bus.
-const windowSize = 4 << 20
+// pinnedSize is the size of each piece: a tenth of a millisecond of a fast bus.
+const pinnedSize = 4 << 20
 
-// open makes the windows, if there are none yet, and reports whether there are some.
-func (w *windows) open(q *queue) bool {
+// open allocates the pieces, if they are not yet, and reports whether there are any.
+func (w *pinned) open(q *queue) bool {
 	for k := range w.all {
 		if w.size == 0 || w.all[k].mem != nil {
 			continue
@@ -49,7 +49,7 @@ func (w *windows) open(q *queue) bool {
 	return w.size > 0
 }
 
-func (w *windows) close(q *queue) {
+func (w *pinned) close(q *queue) {
 	for _, each := range w.all {
 		if each.mapped != nil {
 			done(q.queue.EnqueueUnmapMemObject(each.mem, each.mapped, nil))
@@ -58,13 +58,13 @@ func (w *windows) close(q *queue) {
 			each.mem.Release()
 		}
 	}
-	*w = windows{}
+	*w = pinned{}
 }
 
-// wait waits for the transfer of a window.
-func (w *window) wait() error { return waitFor(&w.busy) }
+// wait waits for the transfer of a piece.
+func (w *pinnedPiece) wait() error { return waitFor(&w.busy) }
 
-func (w *window) bytes(n int) []byte { return unsafe.Slice((*byte)(w.mapped.Ptr()), n) }
+func (w *pinnedPiece) bytes(n int) []byte { return unsafe.Slice((*byte)(w.mapped.Ptr()), n) }
 
 // copyBytes copies with several processors.
 func copyBytes(dst, src []byte) {
@@ -72,7 +72,7 @@ func copyBytes(dst, src []byte) {
 }
 
 // write copies v to memory of the device from byte at on, and waits until it is there.
-func (w *windows) write(queue *cl.CommandQueue, to *cl.MemObject, at int, v []byte) (err error) {
+func (w *pinned) write(queue *cl.CommandQueue, to *cl.MemObject, at int, v []byte) (err error) {
 	for k := 0; len(v) > 0 && err == nil; k++ {
 		each, n := &w.all[k%2], min(len(v), w.size)
 		if err = each.wait(); err == nil {
@@ -88,9 +88,9 @@ func (w *windows) write(queue *cl.CommandQueue, to *cl.MemObject, at int, v []by
 }
 
 // read copies memory of the device from byte at on to v.
-func (w *windows) read(queue *cl.CommandQueue, from *cl.MemObject, at int, v []byte) (err error) {
+func (w *pinned) read(queue *cl.CommandQueue, from *cl.MemObject, at int, v []byte) (err error) {
 	asked := 0 // bytes
-	ask := func(each *window) (err error) {
+	ask := func(each *pinnedPiece) (err error) {
 		n := min(len(v)-asked, w.size)
 		if n == 0 {
 			return nil

@@ -54,8 +54,8 @@ type Info struct {
 func (i Info) ID() string { return fmt.Sprintf("opencl:%d.%d", i.Platform, i.Device) }
 
 // usable returns how much of the device's memory buffers may take, at most limit unless it is 0.
-// A driver keeps things of its own in device memory, and many allocate a buffer only when it is first
-// used: what does not fit then fails late, and without a name.
+// A driver keeps things of its own in device memory, and many allocate a buffer only when it is
+// first used: what does not fit then fails late, and without a name.
 func (i Info) usable(limit int64) int64 {
 	usable := i.Memory
 	if !i.SharesMemory {

@@ -322,8 +322,8 @@ func beginSums(r *resident, count int, others ...*buffer[int64]) error {
 	return nil
 }
 
-// addWeightedSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for count
-// classes, at most Q, are in coefs. to is the end of a block or of the tile.
+// addWeightedSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for
+// count classes, at most Q, are in coefs. to is the end of a block or of the tile.
 func addWeightedSums(r *resident, t *tile, x arrays, from, to, count int) (err error) {
 	w, e := r.sumBuffers, r.e
 	for k, partial := range w.partial {
@@ -373,7 +373,8 @@ func endSums(r *resident, sums []int64, count int) error {
 	if err := w.list(count); err != nil {
 		return err
 	}
-	if err := e.addGroups.launch(addItems(e, r.d), count, addGroupsArgs{w.partial[0], w.terms, w.triples,
+	if err := e.addGroups.launch(addItems(e, r.d), count, addGroupsArgs{w.partial[0], w.terms,
+		w.triples,
 		w.total, r.d}); err != nil {
 		return err
 	}

@@ -145,8 +145,8 @@ func (e *deviceEngine) library() (l library) {
 	return l
 }
 
-// programsFor returns what a use of examples needs besides library.all; some may be compiled already.
-// Evaluations by several kernels need library.evaluator too.
+// programsFor returns what a use of examples needs besides library.all; some may be compiled
+// already. Evaluations by several kernels need library.evaluator too.
 func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) []program {
 	l := e.library()
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// pinned is two pieces of host memory that a device with memory of its own reads and writes directly.
-// Large transfers go through them: while the device copies one piece, the host fills or empties the
-// other. They are allocated by the first such transfer.
+// pinned is two pieces of host memory that a device with memory of its own reads and writes
+// directly. Large transfers go through them: while the device copies one piece, the host fills or
+// empties the other. They are allocated by the first such transfer.
 type pinned struct {
 	size int // bytes of each; 0 for none
 	all  [2]pinnedPiece

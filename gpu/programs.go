@@ -15,8 +15,8 @@ import (
 // disk, and an engine has several programs.
 //
 // Contexts and programs of a processor take nothing but memory of this process. Those of a GPU
-// hold its memory: they belong to one engine and end with it. So do the contexts of other drivers for
-// processors, which nobody has found to be slow: Oclgrind's search for uninitialised
+// hold its memory: they belong to one engine and end with it. So do the contexts of other drivers
+// for processors, which nobody has found to be slow: Oclgrind's search for uninitialised
 // values believes that all of a buffer is one if another was at its address in the same context.
 type programCache struct {
 	mu       sync.Mutex

@@ -18,9 +18,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go memory
-// after a call: large transfers block, and small ones go through staging. Events are released at
-// once, empty transfers do nothing, and kernels are launched with all their arguments or not at all.
+// queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go
+// memory after a call: large transfers block, and small ones go through staging. Events are
+// released at once, empty transfers do nothing, and kernels are launched with all their arguments
+// or not at all.
 type queue struct {
 	context *cl.Context
 	cache   *programCache // of the context and its programs; nil if this engine alone has them
@@ -68,9 +69,9 @@ func (q *queue) span(name string, do func() (*cl.Event, error)) (*cl.Event, erro
 	return event, err
 }
 
-// settle waits until the device has done everything that was enqueued. A lost device, for which nobody
-// can wait, may read host memory as long as the process lives: nothing that it was given is freed,
-// unpinned or unmapped afterwards, and this error alone says so.
+// settle waits until the device has done everything that was enqueued. A lost device, for which
+// nobody can wait, may read host memory as long as the process lives: nothing that it was given is
+// freed, unpinned or unmapped afterwards, and this error alone says so.
 func (q *queue) settle() (err error) {
 	if q.planned != nil {
 		return nil
@@ -218,8 +219,8 @@ func (b *buffer[T]) alloc() (err error) {
 	return nil
 }
 
-// memObject returns device memory: kept memory of that size, if there is any. If memory is short, what
-// is kept is freed.
+// memObject returns device memory: kept memory of that size, if there is any. If memory is short,
+// what is kept is freed.
 func (q *queue) memObject(size int) (*cl.MemObject, error) {
 	if at := slices.IndexFunc(q.kept, func(k room) bool { return k.size == size }); at >= 0 {
 		mem := q.kept[at].mem
@@ -464,9 +465,9 @@ func (q *queue) build(sources []string, options string, kernels ...string) (*cl.
 	})
 }
 
-// compileAgain is compile for PoCL, which reads half of a program, or nothing, if another process is
-// just writing it to the folder of compiled kernels, or if its file is damaged. An unused macro makes
-// it another program, which is compiled afresh.
+// compileAgain is compile for PoCL, which reads half of a program, or nothing, if another process
+// is just writing it to the folder of compiled kernels, or if its file is damaged. An unused macro
+// makes it another program, which is compiled afresh.
 func (q *queue) compileAgain(sources []string, options string, kernels []string,
 ) (*cl.Program, error) {
 	p, err := q.compile(sources, options, kernels)

@@ -149,7 +149,8 @@ func compileSome(count int) error {
 			return o.err
 		}
 		var found [1]int32
-		if err := errors.Join(number.launch(1, 1, struct{ Out *buffer[int32] }{b}), b.read(found[:], 0)); err != nil ||
+		if err := errors.Join(number.launch(1, 1, struct{ Out *buffer[int32] }{b}), b.read(found[:],
+			0)); err != nil ||
 			found[0] != int32(k) {
 			return fmt.Errorf("found %d, wanted %d; %v", found[0], k, err)
 		}

@@ -94,8 +94,8 @@ func (r *resident) free() error {
 	return errors.Join(errs...)
 }
 
-// weightBatch returns how many of the q rows of W, of d columns, go to the device at once, and how many
-// rows they take there in whole groups.
+// weightBatch returns how many of the q rows of W, of d columns, go to the device at once, and how
+// many rows they take there in whole groups.
 func weightBatch(e *deviceEngine, sparse bool, d, q int) (batch, packed int, err error) {
 	least, group := atOnce[width4], atOnce[e.scoresAtOnce(q)]
 	if sparse {
@@ -352,8 +352,8 @@ func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, err
 	return p, nil
 }
 
-// checkMemory refuses what cannot fit before anything of its size is allocated: class sums larger than
-// the free device memory, and host memory beyond the limit of the process.
+// checkMemory refuses what cannot fit before anything of its size is allocated: class sums larger
+// than the free device memory, and host memory beyond the limit of the process.
 func checkMemory(e *deviceEngine, x dataset.Examples, t engine.Task) error {
 	q, host := t.Classes, memory.Product(4, x.N, t.Classes)
 	if t.Use == engine.UseEvaluator { // targets and residuals besides scores

@@ -12,8 +12,8 @@ import (
 // chunks returns the number of chunks of d columns (clause 1).
 func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 
-// vectorsAtOnce is the number of update vectors of one launch: all, but at most 16, the vectors of a
-// region or 4 MiB.
+// vectorsAtOnce is the number of update vectors of one launch: all, but at most 16, the vectors of
+// a region or 4 MiB.
 func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
 
 func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
@@ -117,7 +117,8 @@ func normsOf(r *resident, regions []int) error {
 	if r.e.cpu {
 		items = len(regions) * ((r.q + normClasses - 1) / normClasses)
 	}
-	err := r.e.norms.launch(items, per, normsArgs{sums, c.inv, c.chosen, c.squares, r.fixed.Unit(), r.d,
+	err := r.e.norms.launch(items, per, normsArgs{sums, c.inv, c.chosen, c.squares, r.fixed.Unit(),
+		r.d,
 		r.q, per, len(regions)})
 	if err != nil {
 		return err

@@ -115,7 +115,8 @@ func scoreSpan(v *evaluator, first, n int, own *worker) {
 	}
 }
 
-// spanResiduals computes the residuals and losses of some examples (clause 16); the residuals go to a.
+// spanResiduals computes the residuals and losses of some examples (clause 16); the residuals go
+// to a.
 func spanResiduals(v *evaluator, first, n int, s *share, a []float32) {
 	blocks := blocksOf(n)
 	targets := v.targets
@@ -234,7 +235,10 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 			fill(own, at*span, v.examples(at), own.share.a)
 			holdByExample(v, at, own.share.a)
 		})
-		v.each(len(v.columns)*panels(count, rowsOfColumns(v)), work*sparseCost, func(task int, own *worker) { sumSomeColumns(v, task, own) })
+		v.each(len(v.columns)*panels(count, rowsOfColumns(v)), work*sparseCost, func(task int,
+			own *worker) {
+			sumSomeColumns(v, task, own)
+		})
 	case ownSums(count, v.x.D):
 		if v.whole {
 			v.work += count
@@ -253,7 +257,10 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		})
 		countReading(v.resident)
 		clear(sums)
-		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, func(task int, own *worker) { sumStrip(v, task, own) })
+		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, func(task int,
+			own *worker) {
+			sumStrip(v, task, own)
+		})
 	}
 	var e engine.Evaluation
 	for _, w := range v.workers {
@@ -310,8 +317,8 @@ func sumOwn(v *evaluator, at int, last bool, own *worker, fill func(own *worker,
 	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
 }
 
-// weightedPart goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1 of
-// their coefficients and columns j..jEnd-1.
+// weightedPart goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1
+// of their coefficients and columns j..jEnd-1.
 func weightedPart(v *evaluator, first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
 	width int, s *share) {
 	d, per := v.x.D, rowsAtOnce(v, rEnd-r)
@@ -463,8 +470,8 @@ func (c *columns) cut(starts []int64) {
 // rowsOfColumns returns how many rows the kernels columnSums take at once.
 func rowsOfColumns(v *evaluator) int { return lanes * len(v.k.columnSums) }
 
-// heldFrom returns the coefficients of the rows from r on that are taken at once, the coefficients of each
-// example side by side, and how many these are.
+// heldFrom returns the coefficients of the rows from r on that are taken at once, the coefficients
+// of each example side by side, and how many these are.
 func heldFrom(v *evaluator, r int) (held []float32, n int) {
 	n = min(rowsOfColumns(v), panels(v.count-r, lanes)*lanes)
 	return v.held[r*v.x.N : (r+n)*v.x.N], n
@@ -482,8 +489,8 @@ func holdByExample(v *evaluator, at int, a []float32) {
 	}
 }
 
-// sumSomeColumns computes the weighted sums of some columns for the rows of coefficients that are taken
-// at once.
+// sumSomeColumns computes the weighted sums of some columns for the rows of coefficients that are
+// taken at once.
 func sumSomeColumns(v *evaluator, task int, own *worker) {
 	c, first := &v.columns[task%len(v.columns)], task/len(v.columns)*rowsOfColumns(v)
 	held, n := heldFrom(v, first)

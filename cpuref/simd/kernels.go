@@ -275,8 +275,8 @@ func residualsGo(given bool) residualKernel {
 var posteriorGo, givenGo = residualsGo(false), residualsGo(true)
 
 // columnSumsGo adds to weighted sums of columns of sparse examples (clause 14). A run is two
-// numbers: the first is how many stored values, at least one, belong to one block of the column that
-// the second names; run follows run. Value k is of example rows[k], which has n
+// numbers: the first is how many stored values, at least one, belong to one block of the column
+// that the second names; run follows run. Value k is of example rows[k], which has n
 // coefficients from a[rows[k]·n]. Column j has its n sums from sums[j·n].
 func columnSumsGo(n int) columnsKernel {
 	return func(runs, rows []int32, values, a []float32, scale float32, sums []int64) {

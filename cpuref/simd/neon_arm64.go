@@ -4,9 +4,9 @@ package simd
 
 import "github.com/uma-gpu/uma-gpu/host/numerics"
 
-// The assembly. A tile goes on with rows × columns of sums: the sums of row r begin at totals[r·width],
-// each by k products of p[r·step + i], which is one number, and w[i·stride], the first of the
-// columns, for increasing i. tile16 has 4 rows, the others 8.
+// The assembly. A tile goes on with rows × columns of sums: the sums of row r begin at
+// totals[r·width], each by k products of p[r·step + i], which is one number, and w[i·stride], the
+// first of the columns, for increasing i. tile16 has 4 rows, the others 8.
 
 //go:noescape
 func tile4NEON(p *float32, step int, w *float32, stride, k int, totals *float32, width int)

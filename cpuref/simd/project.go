@@ -72,8 +72,8 @@ func panels(n, count int) int { return (n + count - 1) / count }
 // chunks returns the number of chunks of n values.
 func chunks(n int) int { return panels(n, chunk) }
 
-// packWeights makes the panels of the landmarks under way; columns that fill up the last of them are
-// 0, and their numbers not used.
+// packWeights makes the panels of the landmarks under way; columns that fill up the last of them
+// are 0, and their numbers not used.
 func (j *projection) pack() {
 	d, n := j.x.D, j.last-j.first
 	j.landmarks = make([][]float32, panels(n, j.group))

@@ -17,9 +17,10 @@ import (
 var ErrDiffers = errors.New("result differs between engines")
 
 // The levels of an audit. Sample takes two percent of the time, or 60 ms: the counts of each
-// assignment must add up to the counts of the labels, and some results are computed again by the other
-// driver and compared bit by bit. When a data set is closed, its last assignment or evaluation is
-// compared, which finds memory that went wrong at any time. Full computes everything twice.
+// assignment must add up to the counts of the labels, and some results are computed again by the
+// other driver and compared bit by bit. When a data set is closed, its last assignment or
+// evaluation is compared, which finds memory that went wrong at any time. Full computes everything
+// twice.
 const (
 	Off    = "off"
 	Sample = "sample"

@@ -14,10 +14,10 @@ import (
 // ShareValues is the number of stored values a second that a share of Measure counts.
 const ShareValues = 1e5
 
-// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples, dense
-// or sparse, in units of ShareValues. stored is the number of values that the examples will have; at
-// most 2^23 are made up. It takes some tenths of a second, and measurements differ. Drivers of one
-// device count as equally fast. Errors come from the drivers.
+// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples,
+// dense or sparse, in units of ShareValues. stored is the number of values that the examples will
+// have; at most 2^23 are made up. It takes some tenths of a second, and measurements differ.
+// Drivers of one device count as equally fast. Errors come from the drivers.
 func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool) ([]int, error) {
 	x := made(features, stored, sparse)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}

@@ -106,7 +106,8 @@ func (t *remoteError) Error() string { return t.text }
 
 func (t *remoteError) Unwrap() error { return t.kind }
 
-// Gather fills rows of width numbers with the rows of each rank: rank k has rows ends[k]..ends[k+1]-1.
+// Gather fills rows of width numbers with the rows of each rank: rank k has rows
+// ends[k]..ends[k+1]-1.
 func Gather[T int32 | int64 | float32 | float64](
 	ctx context.Context, r Reducer, rows []T, width int, ends []int) error {
 	_, all := r.Rank()

@@ -1,9 +1,9 @@
 // Package shard is a driver that combines drivers: the devices of one machine ([New]) and, through
-// a Reducer, the devices of several MPI ranks ([Ranks]). The examples are cut into consecutive shards,
-// one for each driver. Class sums, weighted sums, counts and losses are integers, and each score
-// belongs to one example, so results have the bits of a single driver: clauses 3, 5, 14 and 16 of
-// package contract leave nothing to where the examples are cut, as long as the fixed-point format
-// is derived from all examples and evaluations are cut between blocks of 256.
+// a Reducer, the devices of several MPI ranks ([Ranks]). The examples are cut into consecutive
+// shards, one for each driver. Class sums, weighted sums, counts and losses are integers, and each
+// score belongs to one example, so results have the bits of a single driver: clauses 3, 5, 14 and
+// 16 of package contract leave nothing to where the examples are cut, as long as the fixed-point
+// format is derived from all examples and evaluations are cut between blocks of 256.
 package shard
 
 import (

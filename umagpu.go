@@ -55,7 +55,7 @@ type Options struct {
 	Seed uint64 // of all random choices
 
 	// such as gpu.Open or shard.New return, which the caller closes; nil for the processor. That of a
-	// device is best wrapped by audit.Engine, which finds wrong results, as the command line does.
+	// device is best wrapped by audit.Driver, which finds wrong results, as the command line does.
 	Engine *engine.Engine
 
 	Checkpoint host.Checkpoint // where and how often to save the training; the zero value saves none

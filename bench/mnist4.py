@@ -1,4 +1,4 @@
-"""Writes the training examples of MNIST four times, shifted by 0 to 3 places: 240,000 x 784, for bench/ranks.sh.
+"""Writes the training examples of MNIST four times, shifted by 0 to 3 places: 240,000 x 784, for trainings on several ranks.
 
     python3 bench/mnist4.py FOLDER m4.npz    # FOLDER has train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz
     uma-gpu convert --data m4.npz --out m4.npz

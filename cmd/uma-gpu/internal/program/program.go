@@ -145,7 +145,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 			}),
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),
-			grouped("This machine and this program", devices.New(devices.Run), doctor.New(doctor.Run),
+			grouped("This machine and this program", devices.New(devices.Run),
 				version.New(version.Run), completion.New(completion.Run), man.New(man.Run),
 				worker.New(execute, worker.Run))),
 	}

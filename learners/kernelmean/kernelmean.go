@@ -1,17 +1,17 @@
 // Package kernelmean is the mean classifier: the score of a class is the mean of a kernel function
 // between an example and the training examples of the class (van Rooyen et al., Sparse robust
-// classification via the kernel mean). No weight is fitted that noise could mislead: symmetric
-// noise only shortens what tells classes apart (Lemma 10).
+// classification via the kernel mean). It fits no weights that noise could mislead: symmetric noise
+// only scales the difference of the class means (Lemma 10).
 //
-// With a kernel function the learner has a map of its own, to the means of the noisy labels, of
-// which W makes those of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the
-// kernel function is linear, and W has the same sums of the examples themselves; learner classmean
-// measures distances to these means, which need an offset.
+// With a kernel function the learner has its own map, to the means of the noisy labels, and W turns
+// these into the means of the true classes: score_q = Σ_k C⁻¹[q][k]·(n_k/n)·mean_k. Without one the
+// kernel function is linear, and W has the same sums of the examples themselves. Learner classmean
+// uses the distances to these means instead, which need an offset.
 //
-// All classes weigh alike, which minds the balanced error: that is immune to noise that is
-// symmetric in each class by itself (Theorem 18), even without C. Or they weigh as often as they
-// are, which is the mean classifier of the paper: then the largest class wins where means hardly
-// differ.
+// By default all classes have the same weight. The classifier then minimises the balanced error,
+// which is immune to noise that is symmetric within each class (Theorem 18), even without C.
+// Otherwise classes are weighted by their frequency, as in the paper, and the largest class wins
+// where the means hardly differ.
 package kernelmean
 
 import (
@@ -32,21 +32,21 @@ const name = "kernelmean"
 
 // Params are the parameters of the mean classifier.
 type Params struct {
-	Balanced bool // all classes weigh alike; else each as often as it is, by C⁻¹
+	Balanced bool // all classes have the same weight; else their frequency, estimated with C⁻¹
 
-	// Of the map of a kernel function, as means.Options has them.
+	// Options of the kernel map, see means.Options.
 	Atoms       Atoms
 	AtomChoice  string  // means.Uniform, Clusters or Herding
 	AtomWeights string  // means.Optimal or Own
-	AtomError   float64 // if above 0, as few atoms as bring the means that near; then Atoms is All
+	AtomError   float64 // if above 0, the fewest atoms within this distance; Atoms must be All
 }
 
-// Atoms is the number of examples that stand for all: at least 1, All or Auto.
+// Atoms is the number of examples that represent all: at least 1, All or Auto.
 type Atoms int
 
 const (
 	All  Atoms = 0          // every example, which is exact
-	Auto Atoms = means.Auto // as few as are worth it
+	Auto Atoms = means.Auto // chosen by the fit
 )
 
 // MarshalText returns the number, "all" or "auto".
@@ -151,12 +151,11 @@ func (p *Params) fitMap(
 	return m.Projection, nil
 }
 
-// hour is how many kernel values are computed in an hour at 10⁸ a second, about what two cores
-// make of 784 features.
+// hour is the number of kernel values that two cores compute in an hour for about 784 features.
 const hour = 3600 * 1e8
 
-// adviseAtoms says that all of n examples are too many to be atoms, "" if they are not: as many
-// examples again, of the training or to classify, take n² kernel values.
+// adviseAtoms returns advice if using all n examples as atoms takes long, else "": mapping n
+// examples takes n² kernel values.
 func adviseAtoms(n, atoms int) string {
 	hours := float64(n) * float64(n) / hour
 	if atoms != 0 || hours < 1 {
@@ -189,7 +188,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	})
 }
 
-// balance makes rows of sums over n those of means, if all classes are to weigh alike.
+// balance turns sums over n into class means, if all classes have the same weight.
 func (p *Params) balance(w engine.Weights, priors []float64) {
 	for q := 0; p.Balanced && q < w.Q; q++ {
 		scale := float32(1 / priors[q])
@@ -199,7 +198,7 @@ func (p *Params) balance(w engine.Weights, priors []float64) {
 	}
 }
 
-// sums makes row q the sum over n of the examples of true class q.
+// sums sets row q to the sum of the examples of true class q, divided by n.
 func sums(s *classsums.Sums, w engine.Weights) error {
 	all, err := s.ByLabel()
 	if err != nil {
@@ -211,8 +210,8 @@ func sums(s *classsums.Sums, w engine.Weights) error {
 	return nil
 }
 
-// Unmix returns W for examples mapped to the means of noisy labels, whose counts are labels:
-// what the sums do with examples, W[q][k] = C⁻¹[q][k]·(n_k/n), q over true classes; inverse is C⁻¹.
+// Unmix returns the weights W[q][k] = C⁻¹[q][k]·(n_k/n) for examples mapped to the means of the
+// noisy labels, whose counts are labels; inverse is C⁻¹.
 func (p *Params) Unmix(inverse *confusion.Inverse, labels []int64) engine.Weights {
 	n := int64(0)
 	for _, count := range labels {

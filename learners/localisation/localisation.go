@@ -1,18 +1,18 @@
 // Package localisation is the perceptron on cutting planes (Algorithms 6 and 7 of Louche's thesis),
-// for right labels. The weights that make no mistake are a convex set, the version space, cut out
-// by a plane for each example and each class that is not its own: ⟨w_y - w_r, x⟩ > 0. An oracle
-// finds one plane that the weights so far are on the wrong side of, and the perceptron goes on from
-// these until all planes that were found hold; until the oracle finds none.
+// for correct labels. The weights without mistakes form a convex set, the version space, bounded by
+// a plane ⟨w_y - w_r, x⟩ > 0 for each example and each class r other than its label. An oracle
+// finds a plane that the weights violate, and the perceptron continues on the planes so far until
+// all of them hold. This repeats until the oracle finds none.
 //
-// The updates are those of a perceptron that was shown a part of the examples: of two classes at
-// most R²/γ², R being the longest example and γ the margin that is possible (Theorem 6.2). The
-// planes are a compression set: the weights are a sum of their examples alone, from which the
-// oracles largest and smallest make the same weights again.
+// The updates are those of a perceptron on a part of the examples: for two classes at most R²/γ²,
+// where R is the length of the longest example and γ the largest margin (Theorem 6.2). The planes
+// are a compression set: the weights are a sum of their examples, and oracles largest and smallest
+// find the same weights from these examples alone.
 //
-// The oracle is one product on the engine, of all examples with the weights. Everything else is the
-// host's, in float64: the planes' products with each other, in increasing order of the columns,
-// each product rounded before it is added, and how often each was added. W is float32 of the sum of
-// the examples in the order of their planes.
+// The oracle takes one product of all examples with the weights on the engine. Everything else runs
+// on the host in float64: the inner products of the planes, in increasing order of the columns,
+// each product rounded before it is added, and the number of updates of each. W is the float32 sum
+// of the examples in the order of their planes.
 package localisation
 
 import (

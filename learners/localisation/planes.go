@@ -11,20 +11,20 @@ import (
 // plane is the plane ⟨w_y - w_r, x⟩ = 0 of an example x of label y and another class r.
 type plane struct{ Example, Rival int32 }
 
-// planes are the ones found, and a perceptron on them.
+// planes are the cutting planes so far, and the perceptron on them.
 type planes struct {
 	x dataset.Examples
 	y []int32
 
 	all    []plane
-	times  []int64     // how often the perceptron has added each
-	gram   [][]float64 // row a has the products of plane a with planes 0 … a
-	before []int64     // times as they were when the last plane was added
+	times  []int64     // number of updates by each plane
+	gram   [][]float64 // row a has the inner products of plane a with planes 0..a
+	before []int64     // times before the last plane was added
 	known  map[plane]bool
 }
 
-// cuts says whether p may cut: it is none of the planes, which hold but for a rounding, and no
-// weights are on both sides of that of an example which is 0.
+// cuts reports whether p can be added: it is new (known planes are violated by rounding only), and
+// its example is not 0.
 func (s *planes) cuts(p plane) bool {
 	if s.known[p] {
 		return false
@@ -54,14 +54,14 @@ func (s *planes) add(p plane) error {
 	return nil
 }
 
-// takeBack undoes the last add, and what the perceptron did since.
+// takeBack undoes the last add and the updates since.
 func (s *planes) takeBack() {
 	last := len(s.all) - 1
 	delete(s.known, s.all[last])
 	s.all, s.gram, s.times = s.all[:last], s.gram[:last], s.before
 }
 
-// each calls f for the stored values of an example, in increasing order of the columns.
+// each calls f for the stored values of example i, in increasing order of the columns.
 func (s *planes) each(i int32, f func(j int, v float64)) {
 	columns, values := s.x.Entries(int(i))
 	for k, v := range values {
@@ -73,8 +73,8 @@ func (s *planes) each(i int32, f func(j int, v float64)) {
 	}
 }
 
-// sign is what the product of two examples is multiplied by in that of their planes, whose vectors
-// have x in the row of the label and -x in that of the rival.
+// sign returns the factor from ⟨x_a, x_b⟩ to ⟨plane a, plane b⟩: a plane's vector has x in the row
+// of the label and -x in the row of the rival.
 func (s *planes) sign(a, b plane) (sum int) {
 	if s.y[a.Example] == s.y[b.Example] {
 		sum++
@@ -93,8 +93,8 @@ func (s *planes) sign(a, b plane) (sum int) {
 
 func (s *planes) product(a, b int) float64 { return s.gram[max(a, b)][min(a, b)] }
 
-// satisfy makes updates of the perceptron, each by the plane of the lowest margin, until all
-// planes hold or most were made.
+// satisfy updates the perceptron by the plane of the lowest margin until all planes hold, or most
+// updates were made.
 func (s *planes) satisfy(ctx context.Context, most int) (updates int, holds bool, err error) {
 	margins := make([]float64, len(s.all))
 	for a := range margins {

@@ -13,18 +13,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Landmarks near boundaries are chosen among boundaryExamples examples. Of these some are drawn by
-// weight, candidates for each landmark, or half of all. A weight is 1 where two classes are as
-// likely, and never below leastWeight.
+// Landmarks near boundaries are chosen from boundaryExamples examples. Candidates are drawn from
+// these by weight, four for each landmark, or half of all. The weight is 1 where two classes are
+// equally likely, and at least leastWeight.
 const (
 	boundaryExamples = 1 << 14
 	candidates       = 4
 	leastWeight      = 0.3
 )
 
-// boundary returns landmarks for o, places of examples of p, increasing. Candidates are drawn more
-// often the nearer they are to the boundary between two classes, as ridge regression has it.
-// k-means++ chooses among them, so that landmarks stand for all places.
+// boundary returns landmarks for o, indices of examples of p in increasing order. Ridge regression
+// scores the examples, candidates are drawn more often near the boundary between two classes, and
+// k-means++ spreads the landmarks over the candidates.
 func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, error) {
 	x := p.X
 	b, r, err := regress(ctx, p, sample(p, ridgeExamples), o)
@@ -53,14 +53,14 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	return which, nil
 }
 
-// weighed returns a weight of each row of z: 1 less what the likeliest class is ahead of the
-// second. Classes are the true ones of p, or those of the labels if C has no inverse.
+// weighed returns the weight of each row of z: 1 less the difference of the two largest scores. The
+// classes are the true ones, or the noisy ones if C has no inverse.
 func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 	w := r.weights(r.lambda, -1)
 	if inverse, err := p.Inverse(); err == nil {
-		of := w
+		noisy := w
 		w = make([]float64, r.q*r.d)
-		for c, v := range of {
+		for c, v := range noisy {
 			for t := range r.q {
 				w[t*r.d+c%r.d] += float64(inverse.V[t*r.q+c/r.d] * v)
 			}
@@ -81,9 +81,9 @@ func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 	return weights
 }
 
-// systematic returns count places, or all if there are no more, increasing: at even steps of the
-// sum of weights from a share u of a step on. A weight above a step is taken once, and the steps go
-// on after it.
+// systematic draws count indices, or all if there are fewer, in increasing order, by systematic
+// sampling: at equal steps of the running sum of weights, starting at u steps. An index is drawn
+// only once.
 func systematic(weights []float64, count int, u float64) []int {
 	rest := lists.Sum(weights)
 	var which []int

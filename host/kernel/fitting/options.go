@@ -23,15 +23,15 @@ const (
 	coordinates       = 1000
 )
 
-// Preparations of the components. Equally long ones tell classes apart better, and fit
+// Preparations of the components. Components of equal variance separate classes better, but fit
 // noise sooner if they are many (docs/kernel.md).
 var (
 	equalSteps = dataset.Steps{Standardize: true, L2: true}
 	plainSteps = dataset.Steps{L2: true}
 )
 
-// manyComponents is which share of the examples components may come to before equally
-// long ones fit noise.
+// manyComponents is the ratio of components to examples above which components of equal variance
+// fit noise.
 const manyComponents = 0.1
 
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
@@ -58,17 +58,17 @@ type Options struct {
 	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
 }
 
-// findsGamma says whether γ is to be found.
+// findsGamma reports whether γ has to be found.
 func (k *Options) findsGamma() bool {
 	return k.Function.Kind != kernel.Linear && (k.Search || k.Mean || k.Function.Gamma == 0)
 }
 
-// coordinates says whether all coordinates of landmarks are taken.
+// coordinates reports whether all coordinates of the landmarks are used.
 func (k *Options) coordinates() bool {
 	return k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
 }
 
-// searches says whether γ is searched for.
+// searches reports whether γ is searched for.
 func (k *Options) searches() bool {
 	return k.findsGamma() && (k.Search || k.coordinates() && !k.Median && !k.Mean)
 }
@@ -124,9 +124,9 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns what PCA does, with γ computed from x where it is to be found. note tells the
-// user that γ; it is "" if γ was given, or is only where Search or Mean begins. Errors: those of
-// Check and pca.MedianGamma.
+// FindPCA returns PCA's result with γ from the median distance of x if it has to be found. note
+// tells the user this γ; it is "" if γ was given, or only starts a search. Errors: those of Check
+// and pca.MedianGamma.
 func (k *Options) FindPCA(e *engine.Engine, x dataset.Examples, seed uint64,
 ) (o pca.Options, note string, err error) {
 	o = k.PCA(x.N, x.D, seed)

@@ -14,9 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// A kernel function whose map has coordinates is judged on ridgeExamples examples and
-// ridgeLandmarks landmarks. Each of ridgeFolds parts is held out in turn. The first penalty that is
-// tried is mostRidge, and each next one a share ridgeFactor of it.
+// Ridge regression judges γ on ridgeExamples examples and ridgeLandmarks landmarks. Each of
+// ridgeFolds parts is held out in turn. The penalty starts at mostRidge and falls by ridgeFactor.
 const (
 	ridgeExamples  = 2000
 	ridgeLandmarks = 300
@@ -26,19 +25,19 @@ const (
 	leastRidge     = 1e-4
 )
 
-// The walk begins at firstFactor times 1 / the median squared distance. It takes a direction in
-// which the loss falls to a share better of it, and goes on, up to mostFactor, while it falls.
+// The search starts at firstFactor / median squared distance. Its first step in a direction must
+// lower the loss to the share better; it then goes on, up to mostFactor, while the loss falls.
 const (
 	firstFactor = 2
 	mostFactor  = 1 << 8
 	better      = 0.99
 )
 
-// sampled are the examples by which a kernel function is judged, and their labels.
+// sampled are the examples that judge a kernel function, and their labels.
 type sampled struct {
 	x      dataset.Examples
 	y      []int32
-	shares []float32 // of each class, if several may be right; nil if y says all
+	shares []float32 // soft labels; nil for none
 }
 
 // sample returns at most count examples of p.
@@ -53,8 +52,8 @@ func sample(p *learners.Problem, count int) sampled {
 	return s
 }
 
-// regress returns ridge regression of the labels of s on coordinates by o of few landmarks, and
-// what makes these.
+// regress fits ridge regression of the labels of s on coordinates of few landmarks, and returns it
+// with their basis.
 func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 ) (*pca.Basis, *ridge, error) {
 	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(s.y))
@@ -69,8 +68,8 @@ func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 	return b, newRidge(z, s.y, s.shares, p.Q), ctx.Err()
 }
 
-// ridgeGamma returns the γ, a power of two times that of o, of least squared loss on labels held
-// out of a sample, by ridge regression. It needs no C: wrong labels blur all γ alike.
+// ridgeGamma returns the γ, a power of two times o's, with the least squared loss of ridge
+// regression on held-out labels of a sample. It needs no C: wrong labels blur all γ alike.
 func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	tell func(string, ...any)) (float32, error) {
 	some := sample(p, ridgeExamples)
@@ -108,20 +107,19 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	return best, nil
 }
 
-// ridge is ridge regression from the rows of z, with a 1, to the labels, as 0 and 1 for each class,
-// or to shares.
-// All sums are in float64, in a fixed order.
+// ridge is ridge regression from the rows of z and a constant 1 to one-hot or soft labels. All sums
+// are float64 in a fixed order.
 type ridge struct {
 	z      dataset.Examples
 	y      []int32
 	shares []float32
 	q, d   int
 	parts  []ridgePart
-	lambda float64 // the penalty that is best
-	loss   float64 // the mean squared loss on rows held out, with that
+	lambda float64 // the best penalty
+	loss   float64 // its mean squared loss on held-out rows
 }
 
-// ridgePart has sums over the rows of a part.
+// ridgePart has the sums over the rows of a part.
 type ridgePart struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
 
 func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
@@ -159,7 +157,7 @@ func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 	return r
 }
 
-// withOne writes the numbers of row and a 1 to dst.
+// withOne writes row and a 1 to dst.
 func withOne(dst []float64, row []float32) {
 	for j, v := range row {
 		dst[j] = float64(v)
@@ -167,7 +165,7 @@ func withOne(dst []float64, row []float32) {
 	dst[len(row)] = 1
 }
 
-// weights returns the weights, q×d, without the rows of a part; -1 for none.
+// weights returns the weights, q×d, fitted without the rows of a part; -1 for all rows.
 func (r *ridge) weights(lambda float64, without int) []float64 {
 	d := r.d
 	a, w := make([]float64, d*d), make([]float64, r.q*d)
@@ -187,7 +185,7 @@ func (r *ridge) weights(lambda float64, without int) []float64 {
 	return w
 }
 
-// heldOut returns the mean squared loss of each part by the weights without it.
+// heldOut returns the mean squared loss of the parts, each by weights fitted without it.
 func (r *ridge) heldOut(lambda float64) float64 {
 	losses := make([]float64, ridgeFolds)
 	parallel.Tasks(ridgeFolds, func(k int) {
@@ -208,8 +206,8 @@ func (r *ridge) heldOut(lambda float64) float64 {
 	return lists.Sum(losses) / float64(r.z.N)
 }
 
-// factorise makes of the lower triangle of a d×d matrix its Cholesky factor. A pivot that rounding
-// has made negative becomes tiny.
+// factorise replaces the lower triangle of a d×d matrix by its Cholesky factor. A pivot that
+// rounding made negative becomes tiny.
 func factorise(a []float64, d int) {
 	for i := range d {
 		row := a[i*d : (i+1)*d]
@@ -220,7 +218,7 @@ func factorise(a []float64, d int) {
 	}
 }
 
-// solve makes of v the solution of L·Lᵀx = v, for the factor L of as many rows.
+// solve replaces v by the solution x of L·Lᵀx = v.
 func solve(l, v []float64) {
 	d := len(v)
 	for i := range d {
@@ -232,7 +230,7 @@ func solve(l, v []float64) {
 	}
 }
 
-// addTo adds f·x to y, of as many numbers as y has.
+// addTo adds the first len(y) numbers of f·x to y.
 func addTo(y []float64, f float64, x []float64) {
 	x = x[:len(y)]
 	for j, v := range x {
@@ -240,8 +238,7 @@ func addTo(y []float64, f float64, x []float64) {
 	}
 }
 
-// dot returns ⟨x,y⟩ of as many numbers as x has, as four sums whose additions need not wait for
-// each other.
+// dot returns ⟨x,y⟩ over the length of x, as four independent sums.
 func dot(x, y []float64) float64 {
 	var s [4]float64
 	y = y[:len(x)]

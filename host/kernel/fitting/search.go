@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// gammaSearch finds γ and the preparation of the components for a kernel map, without a clean
-// label. Each trial fits a map and a learner to four fifths of the examples, and estimates the
-// clean error on the rest from their noisy labels (clause 10).
+// gammaSearch finds γ and the preparation of the components of a kernel map from noisy labels. Each
+// trial fits a map and a learner to four fifths of the examples, and estimates the clean error on
+// the rest (clause 10).
 type gammaSearch struct {
 	PCA      pca.Options     // Function.Gamma is ignored
 	Gammas   []float32       // to try, increasing; each with all Steps
@@ -52,7 +52,7 @@ func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []tr
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
 	o := s.PCA
-	// Four fifths of the examples may not have what is asked of all.
+	// Four fifths of the examples may have fewer landmarks and components.
 	o.Landmarks = min(o.Landmarks, len(fit))
 	// 0 of a map of the learner's own
 	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
@@ -89,8 +89,7 @@ func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []tr
 	return trials, best, nil
 }
 
-// components fits what maps the examples for the learner to train, and returns the components of
-// both, and how many they are.
+// components fits the map to train, and returns the components of train and test and their number.
 func (s gammaSearch) components(
 	ctx context.Context, p *learners.Problem, o pca.Options, train, test fold.Labelled,
 ) (fitted, held fold.Labelled, n int, err error) {
@@ -106,8 +105,8 @@ func (s gammaSearch) components(
 	return fitted, held, basis.Axes.Q, err
 }
 
-// try learns from the components of train, prepared by steps, and returns the estimated
-// error on those of test.
+// try learns from the components of train, prepared by steps, and returns the estimated error on
+// test.
 func (s gammaSearch) try(
 	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test fold.Labelled,
 ) (estimate float64, err error) {

@@ -16,24 +16,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// lengthRows is how many examples Lengths looks at, all pairs of them.
+// lengthRows is the most examples whose pairs Lengths evaluates.
 const lengthRows = 2000
 
-// Length is how far a kernel function sets classes apart: ‖ω‖² of ω_q = (1/n)·Σ_i (1[y_i = q] -
-// 1/Q)·φ(x_i), summed over the Q classes; of two classes half of the paper's. The linear loss of
-// the mean classifier is the less, the longer ω is (Lemma 4).
+// Length measures how well a kernel function separates the classes: ‖ω‖² for ω_q = (1/n)·Σ_i (1[y_i
+// = q] - 1/Q)·φ(x_i), summed over the Q classes; for two classes half of the paper's value. The
+// longer ω, the smaller the linear loss of the mean classifier (Lemma 4).
 type Length struct {
 	Function kernel.Function
-	// V has all pairs of examples, and is too large by what an example has with itself; U leaves
-	// these out, and may fall below 0. Both are divided by the largest κ(x,x).
+	// V is the biased estimate from all pairs of examples. U leaves out the pairs of an example with
+	// itself, and may be negative. Both are divided by the largest κ(x,x).
 	V, U float64
 }
 
-// Lengths returns the length by each function for examples x with noisy labels y;
-// inverse, q×q, is C⁻¹, from up to 2000 examples that seed chooses: their inner products are
-// computed once for all functions. within is by how much the roots of the V of these examples may
-// be off those of all there could be, all together, in 95 samples of 100 (Theorem 6). Errors:
-// engine.ErrShape, engine.ErrLabel, those of a function, and those of Engine.Project.
+// Lengths returns the length for each function, from up to lengthRows random examples of x with
+// noisy labels y; inverse is C⁻¹, q×q. It computes inner products once for all functions. In 95
+// samples of 100, the roots of all V are within that distance of their true values (Theorem 6).
+// Errors: engine.ErrShape, engine.ErrLabel, errors about a function, and those of Engine.Project.
 func Lengths(
 	ctx context.Context, e *engine.Engine, given dataset.Examples, y []int32, q int, inverse []float64,
 	functions []kernel.Function, seed uint64) (lengths []Length, within float64, err error) {
@@ -79,8 +78,8 @@ func Lengths(
 	return lengths, radius * (1 + union) / math.Sqrt(float64(x.N)), nil
 }
 
-// codes returns the inner products of what noisy labels stand for, q×q, and the length of the
-// longest: number t of label k is C⁻¹[t][k] - 1/Q.
+// codes returns the inner products, q×q, of the vectors C⁻¹[·][k] - 1/Q of the noisy labels k, and
+// the length of the longest.
 func codes(inverse []float64, q int) (products []float64, radius float64) {
 	products = make([]float64, q*q)
 	for a := range q {
@@ -94,8 +93,8 @@ func codes(inverse []float64, q int) (products []float64, radius float64) {
 	return products, radius
 }
 
-// length returns the length by f of n examples, given their inner products and those of their
-// labels' codes.
+// length returns the length for f of n examples, given the inner products of the examples and of
+// the codes of their labels.
 func length(f kernel.Function, n int, dots []float32, y []int32, q int, products []float64) Length {
 	rows, own := make([]float64, n), make([]float64, n)
 	parallel.Ranges(n, 16, func(from, to int) {
@@ -124,11 +123,11 @@ func length(f kernel.Function, n int, dots []float32, y []int32, q int, products
 		U: pairs / float64(n) / float64(n-1)}
 }
 
-// Margins returns the margin for error of a classifier (Section 4.1 of the paper) for each share
-// of n examples that may be lost: if each of its scores, n×q, is off by less, at most that share
-// of the examples that are predicted as y says is so no longer (Theorem 7). It is half of the
-// smallest margin but those of the share, a margin being what the score of y exceeds the largest
-// other one by; +Inf if the share are all that are right. Error: engine.ErrShape.
+// Margins returns the margin for error of a classifier (Section 4.1 of the paper) for each share of
+// the examples: if every score, n×q, changes by less, at most that share of the examples loses its
+// correct prediction y (Theorem 7). It is half the smallest margin after leaving out that share of
+// the examples, the margin being the score of y less the largest other score; +Inf if no correct
+// example is left. Error: engine.ErrShape.
 func Margins(scores []float32, y []int32, q int, shares []float64) ([]float64, error) {
 	if q < 2 || len(scores) != len(y)*q {
 		return nil, fmt.Errorf("margins: %w: found %d scores of %d examples and %d classes",
@@ -162,18 +161,18 @@ func Margins(scores []float32, y []int32, q int, shares []float64) ([]float64, e
 	return margins, nil
 }
 
-// NoiseStood returns the largest rate of symmetric label noise under which the mean classifier of
-// the same n examples of q classes, whose feature vectors are at most radius long, has scores less
-// than margin off, 95 times of 100: but for one factor, which moves no class. That noise shortens
-// what tells two classes apart to c = 1 - rate·q/(q-1) of its length, and chance adds as much as
-// Lemma 9 says, for all pairs of classes together. 0 if none is promised.
+// NoiseStood returns the largest rate of symmetric label noise under which the scores of the mean
+// classifier of n examples of q classes change by less than margin, up to a common factor, in 95 of
+// 100 samples; 0 if there is no guarantee. Feature vectors have at most length radius. The noise
+// shrinks the difference of two class means by 1 - rate·q/(q-1), and chance adds the deviation of
+// Lemma 9, for all pairs of classes together.
 func NoiseStood(margin, radius float64, n int64, q int) float64 {
 	pairs := float64(q*(q-1)) / 2
 	chance := radius * radius * (1 + math.Sqrt(2*(logarithm+math.Log(pairs)))) / math.Sqrt(float64(n))
 	return max(0, 1-chance/(2*margin)) * float64(q-1) / float64(q)
 }
 
-// LabelsStood returns the share of labels that may be turned to whichever others before a score of
-// the mean classifier is margin off (Corollary 8): each moves the difference of two scores by
-// 2·radius²/n at most.
+// LabelsStood returns the share of labels that an adversary may change before a score of the mean
+// classifier changes by margin (Corollary 8): each label moves the difference of two scores by at
+// most 2·radius²/n.
 func LabelsStood(margin, radius float64) float64 { return min(1, margin/(radius*radius)) }

@@ -107,16 +107,16 @@ func (s *sample) shares(n int) ([]int, error) {
 	return shares, nil
 }
 
-// of returns the examples of a class, which are all if there is no other.
-func (s *sample) of(rows []int) (dataset.Examples, error) {
+// members returns the examples of a class.
+func (s *sample) members(rows []int) (dataset.Examples, error) {
 	if len(rows) == s.x.N {
 		return s.x, nil
 	}
 	return s.x.Copy(rows)
 }
 
-// draw draws k atoms of a class, or as few as are within Options.Within of its mean in 95 draws of
-// 100.
+// draw draws k atoms of a class, or the fewest that are within Options.Within of its mean in 95
+// draws of 100.
 func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	if root := Deviation(s.radius, 1) / s.o.Within; s.o.Within > 0 && root < math.Sqrt(float64(k)) {
 		k = max(1, int(math.Ceil(float64(root*root))))
@@ -131,12 +131,11 @@ func (s *sample) draw(rows []int, k int, rng *rand.Rand) ([]atom, float64) {
 	return atoms, Deviation(s.radius, k)
 }
 
-// clusters draws k atoms from examples of a class by Algorithm 1: as many centres of a
-// farthest-first traversal cut the examples in parts, and one atom of each part, drawn at random,
-// has the weight of all. With Options.Within it is Algorithm 2: the traversal ends where the bound
-// is within that.
+// clusters draws k atoms of a class by Algorithm 1: k centres of a farthest-first traversal divide
+// the examples into parts, and an atom drawn from each part has the weight of the part. With
+// Options.Within it is Algorithm 2, which ends the traversal when the bound is small enough.
 func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, error) {
-	x, err := s.of(rows)
+	x, err := s.members(rows)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -158,10 +157,10 @@ func (s *sample) clusters(rows []int, k int, rng *rand.Rand) ([]atom, float64, e
 	return atoms, drawBound(cover), nil
 }
 
-// drawBound is how far from the mean of all examples that of one drawn of each part is, in 95
-// draws of 100 at most: the bound of Theorem 21's proof, without taking the largest part for all.
-// An example drawn anew moves the mean by w·D at most, w the share of the examples that the part
-// has and D its diameter, and is D/√2 from the part's mean on average at most.
+// drawBound bounds the distance between the mean of all examples and the mean of one draw from each
+// part, in 95 draws of 100: the bound in the proof of Theorem 21, with the size of each part.
+// Drawing again from a part moves the mean by at most w·D, for the part's share w and diameter D;
+// on average a draw is at most D/√2 from the part's mean.
 func drawBound(c *Cover) float64 {
 	sizes, far := make([]int, len(c.Rows)), make([]float64, len(c.Rows))
 	for i, part := range c.Nearest {
@@ -176,17 +175,16 @@ func drawBound(c *Cover) float64 {
 	return math.Sqrt(moves/2) + math.Sqrt(logarithm*moves/2)
 }
 
-// herd chooses k atoms of a class, each where the class's mean exceeds that of the atoms so far
-// most, with a further atom in it (Chen, Welling and Smola, Super-samples from kernel herding,
-// 2010). With Options.Within it stops at the first mean that is as near, or takes all examples
-// where none is.
+// herd chooses k atoms of a class by kernel herding (Chen, Welling and Smola, Super-samples from
+// kernel herding, 2010). With Options.Within it stops as soon as the mean is near enough, or takes
+// all examples.
 //
-// The bound holds always: v = (t+1)·ω - Σ φ(atom) begins as ω, and a further atom, which has the
-// largest ⟨v, φ(x)⟩ of all x, adds ω - φ(atom), at most 2R long, at a right angle or more. After k
-// atoms v is no longer than R·√(1+4k), and the error is ‖v - ω‖/k. No faster rate is known of
-// spaces of endless dimension.
+// The bound always holds: v = (t+1)·ω - Σ φ(atom) starts as ω. The next atom has the largest ⟨v,
+// φ(x)⟩, so ω - φ(atom), at most 2R long, is at an angle of at least 90° to v. After k atoms v is
+// at most R·√(1+4k) long, and the error is ‖v - ω‖/k. No faster rate is known for infinite
+// dimensions.
 func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error) {
-	x, err := s.of(rows)
+	x, err := s.members(rows)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -234,7 +232,7 @@ func (s *sample) herd(rows []int, k int) (atoms []atom, bound float64, err error
 	return atoms, s.radius * (math.Sqrt(float64(1+4*h.size)) + 1) / float64(h.size), nil
 }
 
-// herd is a set of atoms that grows, by kernel herding, towards the mean of n examples.
+// herd is a growing set of atoms whose mean approaches the mean of n examples.
 type herd struct {
 	target []float32 // of each example: ⟨ω, φ(x)⟩
 	sums   []float64 // Σ κ(atom, x)
@@ -246,7 +244,7 @@ type herd struct {
 	own    float64 // ‖Σ φ(atom)‖²
 }
 
-// newHerd begins a herd, of no atom, given the mean's numbers at the examples.
+// newHerd returns an empty herd, given ⟨ω, φ(x)⟩ of the examples.
 func newHerd(target []float32) *herd {
 	n := len(target)
 	h := &herd{target: target, sums: make([]float64, n), taken: make([]int, n)}
@@ -257,8 +255,8 @@ func newHerd(target []float32) *herd {
 	return h
 }
 
-// next returns the example by which the mean exceeds that of the atoms and it most, the first of
-// equal ones.
+// next returns the example at which ω exceeds the mean of the atoms and that example most, the
+// first of ties.
 func (h *herd) next() int {
 	best, most := 0, math.Inf(-1)
 	for i, v := range h.target {
@@ -269,7 +267,7 @@ func (h *herd) next() int {
 	return best
 }
 
-// take makes example at an atom, whose kernel values with all are given.
+// take adds example at as an atom, given its kernel values with all examples.
 func (h *herd) take(at int, values []float32) {
 	h.own += float64(2*h.sums[at]) + float64(values[at])
 	h.cross += float64(h.target[at])

@@ -11,11 +11,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// tolerance is what must be left of an atom beside those before it, of the largest squared length:
-// float32 kernel values say little about less.
+// tolerance is the least squared distance of an atom from the span of the atoms before it, relative
+// to the largest squared length: float32 kernel values are not accurate enough for less.
 const tolerance = 1e-6
 
-// panel is how many columns of a factor are made before what they take off the rest is computed.
+// panel is the number of columns after which the rest of the matrix is updated.
 const panel = 64
 
 // lower is a lower triangular matrix in float64, n columns of it, each row stride long.
@@ -24,11 +24,11 @@ type lower struct {
 	a         []float64
 }
 
-// factor returns L with LLᵀ = K of the atoms in order: each is the one with the largest rest
-// beside those before it, the first of them; the others are left out. values are K, n×n.
+// factor returns L with LLᵀ = K for atoms in pivot order: each is the farthest from the span of
+// those before, and atoms within tolerance of the span are left out. values are K, n×n.
 //
-// It is package pca's factor of landmarks, which goes by a BLAS. This one has its additions in an
-// order of its own, each product rounded, so weights made by it are the same on every processor.
+// Unlike the factor of package pca, which uses a BLAS, it adds rounded products in a fixed order,
+// so the weights have the same bits on every processor.
 func factor(ctx context.Context, values []float32, n int) (lower, []int, error) {
 	l := lower{stride: n, a: make([]float64, n*n)}
 	order, rest, largest := make([]int, n), make([]float64, n), 0.0
@@ -70,8 +70,8 @@ func factor(ctx context.Context, values []float32, n int) (lower, []int, error) 
 	return l, order, nil
 }
 
-// column makes column j that of the factor, given those from column at on, and takes its squares
-// from rest.
+// column computes column j of the factor, given columns at..j-1, and subtracts its squares from
+// rest.
 func (l lower) column(j, at int, rest []float64) {
 	n := l.stride
 	pivot := math.Sqrt(rest[j])
@@ -84,10 +84,10 @@ func (l lower) column(j, at int, rest []float64) {
 	}
 }
 
-// rowsOfTask is how many rows a task of update takes, which go through the others together.
+// rowsOfTask is the number of rows in a task of update.
 const rowsOfTask = 32
 
-// update takes columns at..to-1 off the rows below.
+// update subtracts the products of columns at..to-1 from the rows below.
 func (l lower) update(at, to int) {
 	n, w := l.stride, to-at
 	packed := make([]float64, (n-to)*w) // those columns
@@ -106,7 +106,7 @@ func (l lower) update(at, to int) {
 	})
 }
 
-// dot returns ⟨x,y⟩, added in their order.
+// dot returns ⟨x,y⟩ as one sum.
 func dot(x, y []float64) float64 {
 	sum := 0.0
 	y = y[:len(x)]
@@ -124,7 +124,7 @@ func (l lower) forward(v []float64) {
 	}
 }
 
-// backward writes L⁻ᵀ·v to dst, L that of the first len(v) columns. v stays as it is.
+// backward writes L⁻ᵀ·v to dst, for the first len(v) columns of L. It does not change v.
 func (l lower) backward(dst []float32, v []float64) {
 	left := append([]float64(nil), v...)
 	for i := len(left) - 1; i >= 0; i-- {
@@ -137,12 +137,11 @@ func (l lower) backward(dst []float32, v []float64) {
 	}
 }
 
-// stops is by how much the sum of the terms of Corollary 23 may exceed what all candidates have.
+// stops is the largest ratio of the sum in Corollary 23 to its value for all candidates.
 const stops = 1.05
 
-// optimal gives the atoms of m the weights with which their span is nearest to each exact mean,
-// β_k = K⁻¹·⟨ω_k, φ(atoms)⟩, drops atoms that the others stand for already, for Auto also those
-// that are not worth it, and sets Error.
+// optimal projects each exact mean onto the span of the atoms, β_k = K⁻¹·⟨ω_k, φ(atoms)⟩. It drops
+// atoms in the span of the others, and for Auto as many more as stops allows, and sets Error.
 func (s *sample) optimal(m *Means) error {
 	m.Bound = nil
 	a, q := m.Landmarks.N, len(s.sizes)
@@ -211,7 +210,7 @@ func (s *sample) optimal(m *Means) error {
 	return nil
 }
 
-// sum returns Statistical + Error, weighed as the classes are.
+// sum returns the mean of Statistical + Error over the examples.
 func (s *sample) sum(m *Means) float64 {
 	sum := 0.0
 	for k, n := range s.sizes {

@@ -7,7 +7,7 @@ import (
 )
 
 // TestFactor: LLᵀ has the kernel values of the rows in their new order, L⁻ᵀL⁻¹ solves with them,
-// and rows that the others stand for are left out.
+// and rows in the span of the others are left out.
 func TestFactor(t *testing.T) {
 	const n, rank = 150, 140 // more than two panels
 	rng := rand.New(rand.NewPCG(5, 6))

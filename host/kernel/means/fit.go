@@ -1,11 +1,10 @@
-// Package means has mean vectors of feature space: of each class the mean of φ(x) over its
-// examples, ω_k = Σ_l β_kl·φ(x_l), as an engine.Projection whose numbers are ⟨ω_k, φ(x)⟩ (van
-// Rooyen et al., Sparse robust classification via the kernel mean, equation 1).
+// Package means computes class means in feature space: the mean of φ(x) over the examples of each
+// class, ω_k = Σ_l β_kl·φ(x_l), as an engine.Projection whose outputs are ⟨ω_k, φ(x)⟩ (van Rooyen
+// et al., Sparse robust classification via the kernel mean, equation 1).
 //
-// φ is never computed. The projection has examples for landmarks, here called atoms, and a row of
-// weights β for each class, so that an engine multiplies rows of kernel values by weights, tile by
-// tile (clause 13): no more than a tile of them is in memory, and the bits are the same on every
-// engine, in every storage and however the examples are cut.
+// φ is never computed. The landmarks of the projection are examples, called atoms, and each class
+// has a row of weights β. The engine multiplies tiles of kernel values by the weights (clause 13),
+// so only a tile is in memory, and the bits do not depend on the engine, the storage and the tiles.
 package means
 
 import (
@@ -26,45 +25,44 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// ErrOptions is the kind of error of options that cannot be met; test with errors.Is.
+// ErrOptions is wrapped by errors about invalid options.
 var ErrOptions = errors.New("no such atoms")
 
 // The ways to choose atoms. All are seeded.
 const (
-	Uniform = "uniform" // each set of examples is as likely
-	// Clusters draws one of each of the parts into which farthest-first traversal (Gonzalez 1985)
-	// cuts a class (Algorithms 1 and 2, Theorem 21).
+	Uniform = "uniform" // each set of examples is equally likely
+	// Clusters divides a class by farthest-first traversal (Gonzalez 1985) and draws one atom from
+	// each part (Algorithms 1 and 2, Theorem 21).
 	Clusters = "clusters"
-	// Herding takes them one by one where a class's mean exceeds that of its atoms so far most (Chen,
-	// Welling and Smola 2010).
+	// Herding repeatedly takes the example at which the class mean exceeds the mean of the atoms most
+	// (Chen, Welling and Smola 2010).
 	Herding = "herding"
 )
 
 // The weights of atoms.
 const (
-	Optimal = "optimal" // the nearest that the atoms' span has to each mean (Cortés and Scott 2016)
-	// those of the choice: each class has its own atoms, whose weights are positive and sum to 1
+	Optimal = "optimal" // the projection of each mean onto the atoms' span (Cortés and Scott 2016)
+	// Own are the weights of the choice: each class has its own atoms, with positive weights of sum 1.
 	Own = "own"
 )
 
-// Auto is the value of Options.Atoms for as many as are worth it (see Fit).
+// Auto is the value of Options.Atoms that lets Fit choose the number.
 const Auto = -1
 
-// Options say what stands for the means.
+// Options configures Fit.
 type Options struct {
 	Function kernel.Function
-	Atoms    int // k, of all classes together; Auto; or 0 for every example, which is exact
-	// Within asks, in the place of Atoms, for as few atoms of each class as Choice brings within that
-	// length of its mean in feature space: by the bound that 95 draws of 100 keep where it draws
-	// (Algorithm 2), by the distance itself where it herds. Optimal weights of the same atoms are
-	// nearer still. 0 for Atoms to say.
+	Atoms    int // number over all classes; Auto; or 0 for all examples, which is exact
+	// Within, if above 0, replaces Atoms: the fewest atoms of each class whose mean is within that
+	// distance of the class mean in feature space, by a bound that holds in 95 draws of 100 (Algorithm
+	// 2), or by the distance itself for Herding. Optimal weights come nearer still.
 	Within  float64
 	Choice  string // Uniform (also ""), Clusters or Herding
 	Weights string // Optimal (also "") or Own
 	Seed    uint64
 }
 
-// check judges o for n examples and fills in what is left out.
+// check returns an error for invalid options and sets defaults, for n examples.
 func (o *Options) check(n int) error {
 	if err := o.Function.Check(); err != nil {
 		return err
@@ -97,28 +95,27 @@ func (o *Options) check(n int) error {
 	return nil
 }
 
-// Means are mean vectors of classes in feature space, and how far they are from the exact ones.
+// Means are approximate class means in feature space and their errors.
 type Means struct {
-	engine.Projection       // the atoms, and a row of their weights for each class
-	Rows              []int // the example that each atom is
+	engine.Projection       // the atoms, and a row of weights for each class
+	Rows              []int // the example of each atom
 
-	// Error is ‖ω_k - ω̂_k‖ in feature space of each class, 0 if the means are exact: the root of the
-	// mean over examples x of the class, up to errorRows of them, of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩. What
-	// is left of float32 sums, some 0.0003 of the largest length, cannot be told from 0.
+	// Error is ‖ω_k - ω̂_k‖ in feature space for each class, 0 if the means are exact: the root of the
+	// mean of ⟨ω_k - ω̂_k, φ(x) - ω̂_k⟩ over up to errorRows examples x of the class. Rounding hides
+	// errors below about 0.0003 of the largest length.
 	Error []float64
-	// Length is ‖ω_k‖, measured as Error is, which means little if it is as long; nil if the means
-	// are exact.
+	// Length is ‖ω_k‖, measured on the same examples; nil if the means are exact.
 	Length []float64
-	// Bound is what Error is below in 95 draws of 100, of each class; nil of Optimal weights, whose
-	// Error is no larger than with any other weights of the same atoms.
+	// Bound exceeds Error in 95 draws of 100, for each class; nil for Optimal weights, whose Error is
+	// at most the Error of any other weights of the same atoms.
 	Bound []float64
-	// Statistical is how far the exact mean of the examples may be from that of all there could
-	// be, in 95 samples of 100, of each class (Theorem 5).
+	// Statistical bounds the distance of each exact mean from the true class mean, in 95 samples of
+	// 100 (Theorem 5).
 	Statistical []float64
-	Dropped     int // atoms that the others stand for already
+	Dropped     int // atoms in the span of the others
 }
 
-// Notes says what was found, a sentence each. Lengths are those of feature space.
+// Notes describes the result, a sentence each.
 func (m *Means) Notes() []string {
 	statistical, far, bound := slices.Max(m.Statistical), slices.Max(m.Error), 0.0
 	if m.Bound != nil {
@@ -140,7 +137,7 @@ func (m *Means) Notes() []string {
 		fmt.Sprintf("; these are within %.2g of the true ones, in 95 samples of 100", statistical)}
 	if m.Dropped > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%d atoms were dropped: in feature space the others stand for them", m.Dropped))
+			fmt.Sprintf("%d atoms were dropped: they are in the span of the others", m.Dropped))
 	}
 	return notes
 }
@@ -194,7 +191,7 @@ func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, y []int32, q
 	return m, err
 }
 
-// sample is what a fit is of.
+// sample is the state of a fit.
 type sample struct {
 	ctx   context.Context
 	task  *progress.Task // the choice for a class is a part of it
@@ -212,8 +209,8 @@ type sample struct {
 	lengths []float64 // of the exact means
 }
 
-// Bounds hold in 95 draws of 100; logarithm is that of 1/0.05, as a number, since math.Log differs
-// from one processor to the other in its last bit, and Auto decides by it.
+// Bounds hold in 95 draws of 100. logarithm is ln(1/0.05) as a literal, since the last bit of
+// math.Log depends on the processor, and Auto decides by it.
 const (
 	confidence = 0.95
 	logarithm  = 2.995732273553991
@@ -267,8 +264,8 @@ func (s *sample) errors(p engine.Projection, exact []float32) ([]float64, error)
 	return means, nil
 }
 
-// exactAt returns the exact means at examples rows. One reading of all examples has those of the
-// sample of errors too.
+// exactAt returns the exact means at the examples rows, and sets the means at the examples on which
+// errors are measured, in one reading of all examples.
 func (s *sample) exactAt(rows []int) ([]float32, error) {
 	s.rows = s.errorSample()
 	means, err := s.project(s.x.Pick(slices.Concat(rows, s.rows)), s.exact)
@@ -302,7 +299,7 @@ func (s *sample) residuals(p engine.Projection) ([]float64, error) {
 	return sums, nil
 }
 
-// errorSample returns examples of each class, all or as many as its share of errorRows, at least
+// errorSample returns up to errorRows examples, each class in proportion to its size but at least
 // 64.
 func (s *sample) errorSample() []int {
 	rng := rand.New(rand.NewPCG(s.o.Seed, 0x6572726f72)) // "error"
@@ -324,7 +321,7 @@ func (s *sample) errorSample() []int {
 // Exact returns the means of q classes by f: every example of x is an atom, with the weight 1/n_k,
 // n_k the examples of its class y[i], and 0 in the other classes. A class without examples has the
 // mean 0. The projection keeps references to x's slices. Errors: engine.ErrShape, engine.ErrLabel,
-// engine.ErrMemory, and those of f.
+// engine.ErrMemory, and errors about f.
 func Exact(x dataset.Examples, y []int32, q int, f kernel.Function) (engine.Projection, error) {
 	none := engine.Projection{}
 	if err := f.Check(); err != nil {
@@ -345,7 +342,7 @@ func Exact(x dataset.Examples, y []int32, q int, f kernel.Function) (engine.Proj
 	return p, nil
 }
 
-// countClasses judges labels, and returns how many examples each class has.
+// countClasses checks labels and returns the number of examples of each class.
 func countClasses(x dataset.Examples, y []int32, q int) ([]int, error) {
 	if q < 1 || x.N < 1 || len(y) != x.N {
 		return nil, fmt.Errorf("kernel mean: %w: found %d labels of %d examples and %d classes, wanted "+

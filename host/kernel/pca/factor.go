@@ -166,8 +166,8 @@ func SwapLower(a []float64, n, i, j int) {
 	}
 }
 
-// column makes column j that of the factor, given those of its panel from column at on, and
-// takes its squares from rest.
+// column computes column j of the factor, given columns at..j-1 of its panel, and subtracts its
+// squares from rest.
 func (l lower) column(j, at int, rest []float64) {
 	d := math.Sqrt(rest[j])
 	l.a[j*l.m+j] = d

@@ -78,8 +78,8 @@ func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples
 	return nil
 }
 
-// eigenpairs returns the leading eigenpairs of the n×n matrix M, or of HMH if mean is that of each
-// column of M; nil if M is centred.
+// eigenpairs returns the leading eigenpairs of HMH, for an n×n matrix M with the given column
+// means; nil if M is centred.
 func (b *Basis) eigenpairs(ctx context.Context, e *engine.Engine, m []float32, n int,
 	mean []float64, o Options) (eigenpairs, error) {
 	if n <= denseSize {
@@ -136,7 +136,7 @@ func allEqual(x dataset.Examples) bool {
 	return !slices.Contains(others, 1)
 }
 
-// Basis is a fitted kernel PCA: all there is to project examples, and what was found on the way.
+// Basis is a fitted kernel PCA.
 type Basis struct {
 	engine.Projection      // landmarks, axes and offsets; D = Axes.Q
 	Cosine            bool // examples are scaled to length 1 before; the landmarks are
@@ -145,18 +145,17 @@ type Basis struct {
 	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
 	// k is the chosen example that landmarks 0..k-1 approximate worst.
 	Rows []int
-	// Eigenvalues[t] = Σ_i z_it² over the training examples i; decreasing, D of them; none of
+	// Eigenvalues[t] = Σ_i z_it² over the training examples i, in decreasing order; nil for
 	// coordinates
 	Eigenvalues []float64
-	// Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space; of coordinates
-	// Σ_i ‖φ(x_i)‖²
-	Variance float64
-	// Σ_it z_it² / Variance: the share that the components have of Variance; FitMap finds that of
+	// Σ_i ‖φ(x_i) - mean‖²: variance of the training examples in feature space; Σ_i ‖φ(x_i)‖² for
 	// coordinates
+	Variance float64
+	// Σ_it z_it² / Variance: the share of the variance that the components explain
 	Explained float64
 
-	DroppedAxes      int     // axes asked for whose eigenvalue is at most Tolerance times the largest
-	DroppedLandmarks int     // landmarks that the others stand for already, to Tolerance
+	DroppedAxes      int     // requested axes whose eigenvalue is at most Tolerance times the largest
+	DroppedLandmarks int     // landmarks within Tolerance of the span of the others
 	Tolerance        float64 // as it was applied
 	Steps            int     // dimensions of the Lanczos process; 0 if the problem was solved densely
 }
@@ -182,8 +181,8 @@ func (b *Basis) Project(ctx context.Context, e *engine.Engine, dst []float32,
 	return project(ctx, e, dst, prepared, b.Projection)
 }
 
-// projectRows is how many examples are projected between two looks at a context. What an
-// engine does for each call, of the landmarks and the axes, is nothing beside them.
+// projectRows is the number of examples projected between two checks of the context. The cost of a
+// call for the landmarks and axes is negligible for so many.
 const projectRows = 8192
 
 // project is Engine.Project, a block of examples at a time, so that ctx can end it.
@@ -211,7 +210,7 @@ func project(ctx context.Context, e *engine.Engine, dst []float32, x dataset.Exa
 	return nil
 }
 
-// Summary says in a line what was found.
+// Summary describes the result in a line.
 func (b *Basis) Summary() string {
 	what, share := "components", "variance"
 	if b.Eigenvalues == nil {
@@ -221,13 +220,13 @@ func (b *Basis) Summary() string {
 		b.Axes.Q, what, b.Landmarks.N, 100*b.Explained, share)
 }
 
-// Notes says what was dropped and why, a sentence each.
+// Notes describes what was dropped and why, a sentence each.
 func (b *Basis) Notes() []string {
 	var notes []string
 	if b.DroppedLandmarks > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%d of %d landmarks were dropped: in feature space the others stand for them but "+
-				"for %v of the largest squared length",
+			fmt.Sprintf("%d of %d landmarks were dropped: in feature space they are within %v of the "+
+				"largest squared length of the span of the others",
 				b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
 	}
 	if b.DroppedAxes > 0 {
@@ -238,9 +237,8 @@ func (b *Basis) Notes() []string {
 	return notes
 }
 
-// setAxes takes axes, D rows of m, for the given eigenvalues, turns each so that its entry
-// of largest magnitude, the first of them, is positive, and makes offsets that take the
-// kernel values mean to 0.
+// setAxes sets axes, D rows of m, with their eigenvalues. It turns each axis so that its entry of
+// largest magnitude, the first of ties, is positive, and chooses offsets that map mean to 0.
 func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 	m, d := len(mean), len(values)
 	b.Axes = engine.Weights{Q: d, D: m, W: axes}

@@ -19,9 +19,9 @@ type Map struct {
 	Preparation *dataset.Preparation // of the Basis.Axes.Q components
 }
 
-// FitMap fits a map to prepared examples x, and returns it with what it makes of them, dense, x.N ×
-// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors:
-// those of Fit, Engine.Project, features.Fit and Apply.
+// FitMap fits a map to prepared examples x and returns it with the mapped examples, dense, x.N ×
+// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those of Fit,
+// Engine.Project, features.Fit and Apply.
 func FitMap(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options,
 	steps dataset.Steps) (*Map, dataset.Examples, error) {
 	basis, err := Fit(ctx, e, x, o)
@@ -38,7 +38,7 @@ func FitMap(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options
 	return newMap(basis, z, steps)
 }
 
-// NewMap makes a map of a basis, fitted in any way, to prepared examples x. Otherwise it is FitMap.
+// NewMap is FitMap for a basis that was fitted before.
 func NewMap(
 	ctx context.Context, e *engine.Engine, basis *Basis, x dataset.Examples, steps dataset.Steps,
 ) (*Map, dataset.Examples, error) {
@@ -49,8 +49,7 @@ func NewMap(
 	return newMap(basis, z, steps)
 }
 
-// newMap makes a map of a basis and the components z of the examples, and returns what it makes of
-// them. Nobody may use z any more.
+// newMap fits the preparation of components z, which it overwrites with the mapped examples.
 func newMap(basis *Basis, z dataset.Examples, steps dataset.Steps,
 ) (_ *Map, _ dataset.Examples, err error) {
 	k := &Map{Basis: basis}
@@ -63,14 +62,13 @@ func newMap(basis *Basis, z dataset.Examples, steps dataset.Steps,
 	return k, z, nil
 }
 
-// prepare returns components as a learner sees them. Nobody may use z any more.
+// prepare overwrites components with the mapped examples.
 func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
 	return features.Apply(k.Preparation, z, dataset.InPlace)
 }
 
-// Apply returns what a learner sees of prepared examples x, dense, x.N × Preparation.Width(). A
-// cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project and
-// Preparation.Apply.
+// Apply maps prepared examples x: dense, x.N × Preparation.Width(). A cancelled ctx ends it with
+// ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e *engine.Engine, x dataset.Examples) (dataset.Examples,
 	error) {
 	z, err := k.Basis.Components(ctx, e, x)
@@ -80,8 +78,8 @@ func (k *Map) Apply(ctx context.Context, e *engine.Engine, x dataset.Examples) (
 	return k.prepare(z)
 }
 
-// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q, shared as x
-// is. A cancelled ctx ends it with ctx's error. Other errors: those of Basis.Project.
+// Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A cancelled ctx
+// ends it with ctx's error. Other errors: those of Basis.Project.
 func (b *Basis) Components(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) (z dataset.Examples, err error) {
 	what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
@@ -92,12 +90,11 @@ func (b *Basis) Components(ctx context.Context, e *engine.Engine, x dataset.Exam
 	return z, b.Project(ctx, e, z.X, x)
 }
 
-// blockValues is how many values Blocks holds at a time.
+// blockValues is the most values that Blocks holds at a time.
 const blockValues = 1 << 25
 
-// Blocks is Apply for a caller that need not hold all results at once: it hands what a learner sees
-// of the examples to use, one block after the other, in order. The error is that of Apply or of
-// use.
+// Blocks maps examples block by block, in order, and calls use with each block. It returns the
+// first error of Apply or use.
 func (k *Map) Blocks(
 	ctx context.Context, e *engine.Engine, x dataset.Examples, use func(z dataset.Examples) error,
 ) error {
@@ -114,7 +111,7 @@ func (k *Map) Blocks(
 	return nil
 }
 
-// medianRows is the number of examples whose distances MedianGamma looks at.
+// medianRows is the most examples whose distances MedianGamma computes.
 const medianRows = 1000
 
 // MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples,

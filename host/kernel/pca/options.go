@@ -40,8 +40,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// The kinds of error of Fit and of what it rests on; test with errors.Is. Errors of the
-// engine are passed on.
+// The kinds of error of Fit; test with errors.Is. Errors of the engine are passed on.
 var (
 	ErrOptions  = errors.New("kernel PCA cannot be fitted so")
 	ErrConstant = errors.New("the examples are all the same in feature space")
@@ -51,7 +50,7 @@ var (
 // float32 kernel values say little about smaller ones.
 const defaultTolerance = 1e-6
 
-// Options say what to fit.
+// Options configures Fit.
 type Options struct {
 	Function kernel.Function
 	Cosine   bool // scale each example to length 1 first (clause 2), so that linear is the cosine
@@ -69,7 +68,7 @@ type Options struct {
 	Tolerance float64 // of eigenvalues; 0 for 1e-6
 }
 
-// check judges o for n examples of d features and fills in what is left out.
+// check returns an error for invalid options and sets defaults, for n examples of d features.
 func (o *Options) check(n, d int) error {
 	wrong := func(format string, a ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrOptions}, a...)...)

@@ -1,22 +1,10 @@
 package fitting
 
-import (
-	"context"
-
-	"github.com/uma-gpu/uma-gpu/learners"
+// Names of this package for its tests.
+var (
+	TryGammas  = tryGammas
+	Systematic = systematic
+	Boundary   = boundary
 )
 
-type (
-	Search = gammaSearch
-	Trial  = trial
-)
-
-func (s gammaSearch) Find(ctx context.Context, p *learners.Problem) ([]Trial, int, error) {
-	return s.find(ctx, p)
-}
-
-// Systematic is systematic.
-var Systematic = systematic
-
-// Boundary is boundary.
-var Boundary = boundary
+type Trial = trial

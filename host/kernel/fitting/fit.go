@@ -97,22 +97,15 @@ func search(
 ) (trial, error) {
 	most := max(searchSteps, int(searchShare*float64(l.Learner.Definition().MaxSteps)))
 	l.MaxSteps = min(l.MaxSteps, most)
-	s := gammaSearch{
-		PCA: o, Steps: steps, Learning: l,
-		OnTrial: func(t trial) {
-			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
-				t.Gamma, t.Steps, t.EstimatedError, t.Components)
-		},
-	}
 	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
-	// means blur what narrow kernel functions tell apart (docs/kernel-mean.md)
+	// Means need narrower kernel functions (docs/kernel-mean.md).
 	if l.Learner.Definition().FitMap != nil {
 		factors = []float32{1, 2, 4, 8, 16, 32, 64}
 	}
-	for _, factor := range factors {
-		s.Gammas = append(s.Gammas, factor*o.Function.Gamma)
+	for k := range factors {
+		factors[k] *= o.Function.Gamma
 	}
-	trials, at, err := s.find(ctx, p)
+	trials, at, err := tryGammas(ctx, p, l, o, factors, steps)
 	if err != nil {
 		return trial{}, err
 	}

@@ -13,17 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// gammaSearch finds γ and the preparation of the components of a kernel map from noisy labels. Each
-// trial fits a map and a learner to four fifths of the examples, and estimates the clean error on
-// the rest (clause 10).
-type gammaSearch struct {
-	PCA      pca.Options     // Function.Gamma is ignored
-	Gammas   []float32       // to try, increasing; each with all Steps
-	Steps    []dataset.Steps // of the components
-	Learning Learning        // of each trial
-	OnTrial  func(trial)     // called after each trial; may be nil
-}
-
 // trial is the result of the search for one γ and one preparation.
 type trial struct {
 	Gamma          float32
@@ -32,84 +21,69 @@ type trial struct {
 	EstimatedError float64 // on the examples held out
 }
 
-// find makes the trials for a problem of prepared examples, whose seed chooses the fifth,
-// and returns them and the place of the best, the first of those with the least estimated
-// error. A cancelled ctx ends it with ctx's error.
-func (s gammaSearch) find(ctx context.Context, p *learners.Problem) (trials []trial, best int,
-	err error) {
-	x, y := p.X, p.Y
-	fit, rest := fold.HoldOutFifth(y, p.Q, p.Seed)
+// tryGammas finds γ and the preparation of the components of a kernel map from noisy labels. For
+// each γ and each of steps it fits a map and a learner to four fifths of the examples, which p.Seed
+// chooses, and estimates the clean error on the rest (clause 10). It returns the trials and the
+// index of the first with the least error. A cancelled ctx ends it with ctx's error.
+func tryGammas(ctx context.Context, p *learners.Problem, l Learning, o pca.Options,
+	gammas []float32, steps []dataset.Steps) (trials []trial, best int, err error) {
+	fit, rest := fold.HoldOutFifth(p.Y, p.Q, p.Seed)
 	if len(rest) == 0 {
 		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
 			"out; name a gamma")
 	}
-	train, err := fold.Copy(x, y, fit)
+	train, err := fold.Copy(p.X, p.Y, fit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	test, err := fold.Copy(x, y, rest)
+	test, err := fold.Copy(p.X, p.Y, rest)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	o := s.PCA
 	// Four fifths of the examples may have fewer landmarks and components.
 	o.Landmarks = min(o.Landmarks, len(fit))
-	// 0 of a map of the learner's own
-	o.Components = min(o.Components, o.MostComponents(len(fit), x.D))
+	o.Components = min(o.Components, o.MostComponents(len(fit), p.X.D))
 	ctx, task := progress.Begin(ctx, progress.Work{
-		Name: "search for gamma", Unit: "trial", Total: int64(len(s.Gammas) * len(s.Steps))})
+		Name: "search for gamma", Unit: "trial", Total: int64(len(gammas) * len(steps))})
 	defer task.End()
-	for _, gamma := range s.Gammas {
+	for _, gamma := range gammas {
 		o.Function.Gamma = gamma
-		fitted, held, components, err := s.components(ctx, p, o, train, test)
-		if ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+		fitted, held := fold.Labelled{Y: train.Y}, fold.Labelled{Y: test.Y}
+		basis, err := fitBasis(ctx, l.Learner, p.On(train.X, train.Y), o, nil)
+		if err == nil {
+			fitted.X, err = basis.Components(ctx, p.Engine, train.X)
 		}
-		if err != nil {
-			return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+		if err == nil {
+			held.X, err = basis.Components(ctx, p.Engine, test.X)
 		}
-		for _, steps := range s.Steps {
-			t := trial{Gamma: gamma, Steps: steps, Components: components}
-			if t.EstimatedError, err = s.try(ctx, p, steps, fitted, held); err != nil {
-				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+		for _, s := range steps {
+			t := trial{Gamma: gamma, Steps: s}
+			if err == nil {
+				t.Components = basis.Axes.Q
+				t.EstimatedError, err = l.try(ctx, p, s, fitted, held)
 			}
 			if ctx.Err() != nil {
 				return nil, 0, ctx.Err()
+			}
+			if err != nil {
+				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 			}
 			trials = append(trials, t)
 			task.Add(1)
 			if t.EstimatedError < trials[best].EstimatedError {
 				best = len(trials) - 1
 			}
-			if s.OnTrial != nil {
-				s.OnTrial(t)
-			}
+			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
+				t.Gamma, t.Steps, t.EstimatedError, t.Components)
 		}
 	}
 	return trials, best, nil
 }
 
-// components fits the map to train, and returns the components of train and test and their number.
-func (s gammaSearch) components(
-	ctx context.Context, p *learners.Problem, o pca.Options, train, test fold.Labelled,
-) (fitted, held fold.Labelled, n int, err error) {
-	basis, err := fitBasis(ctx, s.Learning.Learner, p.On(train.X, train.Y), o, nil)
-	if err != nil {
-		return fitted, held, 0, err
-	}
-	fitted.Y, held.Y = train.Y, test.Y
-	if fitted.X, err = basis.Components(ctx, p.Engine, train.X); err != nil {
-		return fitted, held, 0, err
-	}
-	held.X, err = basis.Components(ctx, p.Engine, test.X)
-	return fitted, held, basis.Axes.Q, err
-}
-
 // try learns from the components of train, prepared by steps, and returns the estimated error on
 // test.
-func (s gammaSearch) try(
-	ctx context.Context, p *learners.Problem, steps dataset.Steps, train, test fold.Labelled,
-) (estimate float64, err error) {
+func (l Learning) try(ctx context.Context, p *learners.Problem, steps dataset.Steps, train,
+	test fold.Labelled) (estimate float64, err error) {
 	preparation, err := features.Fit(steps, train.X)
 	if err != nil {
 		return 0, err
@@ -123,8 +97,8 @@ func (s gammaSearch) try(
 		return 0, err
 	}
 	on := p.On(x, train.Y)
-	on.Bias, on.OwnMap = steps.Bias, s.Learning.Learner.Definition().FitMap != nil
-	w, err := s.Learning.Learn(ctx, on, s.Learning.MaxSteps)
+	on.Bias, on.OwnMap = steps.Bias, l.Learner.Definition().FitMap != nil
+	w, err := l.Learn(ctx, on, l.MaxSteps)
 	if err != nil {
 		return 0, err
 	}

@@ -115,20 +115,18 @@ func TestGammaSearch(t *testing.T) {
 	var first []fitting.Trial
 	for _, e := range everyengine.Open(t) {
 		told := 0
-		s := fitting.Search{
-			PCA: ringOptions, Steps: []dataset.Steps{{Standardize: true, L2: true}, {L2: true}},
-			Gammas: []float32{1e-4, 0.5, 5000},
-			Learning: fitting.Learning{Learner: uma.Defaults(), MaxSteps: 60,
-				Learn: func(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
-					result, err := host.Run(ctx, uma.Defaults(), p,
-						host.RunOptions{MaxSteps: maxSteps, Weights: learners.Best})
-					return result.W, err
-				}},
-			OnTrial: func(fitting.Trial) { told++ },
-		}
-		s.PCA.Components = 15
+		o, steps := ringOptions, []dataset.Steps{{Standardize: true, L2: true}, {L2: true}}
+		o.Components = 15
+		gammas := []float32{1e-4, 0.5, 5000}
+		l := fitting.Learning{Learner: uma.Defaults(), MaxSteps: 60,
+			Learn: func(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+				result, err := host.Run(ctx, uma.Defaults(), p,
+					host.RunOptions{MaxSteps: maxSteps, Weights: learners.Best})
+				return result.W, err
+			},
+			Note: func(string, ...any) { told++ }}
 		p := &learners.Problem{X: x, Y: y, Q: noise.Q(), Noise: noise, Engine: e, Seed: 3}
-		trials, best, err := s.Find(context.Background(), p)
+		trials, best, err := fitting.TryGammas(t.Context(), p, l, o, gammas, steps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,10 +143,11 @@ func TestGammaSearch(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, _, err := s.Find(ctx, p); err != context.Canceled {
+		if _, _, err := fitting.TryGammas(ctx, p, l, o, gammas, steps); err != context.Canceled {
 			t.Errorf("cancelled: %v", err)
 		}
-		if _, _, err := s.Find(context.Background(), p.On(x.Part(0, 3), []int32{0, 1, 2})); err == nil {
+		few := p.On(x.Part(0, 3), []int32{0, 1, 2})
+		if _, _, err := fitting.TryGammas(t.Context(), few, l, o, gammas, steps); err == nil {
 			t.Error("three classes of one example each were searched")
 		}
 	}

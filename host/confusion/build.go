@@ -7,17 +7,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
-// The second word of a PCG seed keeps the uses of one seed apart. Changing one changes what the
-// same command has always produced.
+// The second word of a PCG seed separates the uses of one seed. Changing it changes results.
 const (
 	randomStream uint64 = 0x636f6e662d726e64 // "conf-rnd" in ASCII
 	injectStream uint64 = 0x636f6e662d696e6a // "conf-inj"
 )
 
-// Symmetric returns the matrix in which a label is wrong with probability rate, in [0, 1], and each
-// of the Q-1 wrong classes is as likely as any other. It copies the names.
-// Labels without noise have rate 0. The error is about rate, or about classes: fewer than two, or
-// one listed twice.
+// Symmetric returns the matrix in which a label is wrong with probability rate, in [0, 1], and all
+// wrong classes are equally likely. It copies the names. The error is about the rate or the
+// classes: fewer than two, or one listed twice.
 func Symmetric(classes []string, rate float64) (*Matrix, error) {
 	return build(classes, "symmetric label noise: rate", rate, func(p []float64, q int) {
 		for i := range p {
@@ -64,7 +62,7 @@ func Random(classes []string, share float64, seed uint64) (*Matrix, error) {
 	})
 }
 
-// build returns the matrix that fill fills, if amount, which what names, is a probability.
+// build returns the matrix that fill fills, if amount, described by what, is a probability.
 func build(classes []string, what string, amount float64, fill func(p []float64, q int),
 ) (*Matrix, error) {
 	m, err := New(classes)

@@ -25,11 +25,11 @@ type Matrix struct {
 	Classes []string  // Q distinct names, in the order of the class indices
 	P       []float64 // Q·Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 
-	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil where nothing tells.
-	// It is for judging by C: no learner asks for it.
+	// Error is the standard error of each entry, Q×Q as P, each in [0, 1]; nil if unknown. It is for
+	// judging by C; learners do not use it.
 	Error []float64
 
-	Inversion string // what stands for C⁻¹, as ParseInversion returns it; "" for Exact
+	Inversion string // the rule for C⁻¹, as ParseInversion returns it; "" for Exact
 
 	known *known // nil of matrices made by hand
 }
@@ -41,15 +41,15 @@ func (m *Matrix) Q() int { return len(m.Classes) }
 // entries, each in [0, 1], and columns that sum to 1 within SumTolerance. Entries get no tolerance,
 // because a probability, however it is rounded, never leaves [0, 1].
 //
-// The error names the first entry or column at fault by its classes. If rows sum
-// to 1 and columns do not, it names the flag that reads the transpose. A matrix
-// both of whose axes sum to 1 passes either way round; only a header can tell.
+// The error names the first wrong entry or column by its classes. If rows sum to 1 and columns do
+// not, it names the option that reads the transpose. A matrix whose rows and columns sum to 1
+// passes either way.
 func (m *Matrix) Check() error {
 	return m.check(false)
 }
 
-// check is Check for a matrix that was read with true classes in rows
-// (trueRows), where the advice on a transposed table is the opposite one.
+// check is Check for a matrix that was read with true classes in rows if trueRows, for which the
+// advice on a transposed table is the opposite.
 func (m *Matrix) check(trueRows bool) error {
 	q := m.Q()
 	if err := labelfile.CheckClasses(m.Classes); err != nil {
@@ -131,29 +131,27 @@ func checkMemory(q int) error {
 		"(are the labels classes?)", q))
 }
 
-// Learned is what a learner found out of the noise itself, without a label that is known to
-// be right.
+// Learned is the noise that a learner estimated from noisy labels alone.
 type Learned struct {
-	P []float64 // Q×Q, row-major: P[p*Q+q] = P(noisy = p | true = q), of the labels it was shown
-	// Error is the standard error of each entry of P: how far other labels of as many
-	// examples would move it. That the features may not tell two classes apart is not in it.
+	P []float64 // Q×Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
+	// Error is the standard error of each entry of P over samples of this size. It does not include
+	// that features may not separate two classes.
 	Error []float64
-	// Loss is the mean of -log P(label) of examples that the models have not seen, and LossError its
-	// standard error; 0 if nobody knows.
+	// Loss is the mean of -log P(label) of held-out examples, and LossError its standard error; 0 if
+	// unknown.
 	Loss, LossError float64
-	Annotators      []Annotator // nil if nobody knows who gave which label
+	Annotators      []Annotator // nil if unknown
 }
 
-// Annotator is one of those who labelled.
+// Annotator is a person or program that labelled examples.
 type Annotator struct {
 	Name   string
-	Labels int       // that the annotator gave
+	Labels int       // number of labels given
 	P      []float64 // Q×Q as Learned.P, of the annotator's labels
-	Error  []float64 // standard errors of P; nil if nobody has asked for them
+	Error  []float64 // standard errors of P; nil if not computed
 }
 
-// Right returns the mean of the diagonal: how often the annotator is right if all classes are
-// as frequent.
+// Right returns the mean of the diagonal: the accuracy if classes are equally frequent.
 func (a *Annotator) Right(q int) float64 {
 	sum := 0.0
 	for k := range q {

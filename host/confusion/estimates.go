@@ -7,8 +7,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Inverse is C⁻¹ with what is estimated by it from noisy labels alone. It is
-// made by Matrix.Invert and not changed by its methods.
+// Inverse is C⁻¹ and estimates by it from noisy labels. Matrix.Invert makes it; its methods do not
+// change it.
 //
 // Where a method takes counts, they are N of clause 5, Q·Q row-major: counts[p*Q+k] examples are
 // predicted p and have noisy label k, n examples in all, n ≥ 1. Sums are float64 in the order
@@ -96,16 +96,15 @@ func NoNoise(q int) *Inverse {
 	return v
 }
 
-// entry is a number of a line of a matrix that is not 0, and its place in the line.
+// entry is a nonzero number of a line of a matrix and its index in the line.
 type entry struct {
 	at    int
 	value float64
 }
 
-// sparse returns the entries of each line of a q×q matrix, whose numbers are step apart and whose
-// first ones are next apart: 1 and q for its rows, q and 1 for its columns. A term without them, 0
-// times a share, changes no bit of a sum that starts at 0; of many classes without noise it is
-// nearly all terms.
+// sparse returns the nonzero entries of each line of a q×q matrix; the numbers of a line are step
+// apart and lines start next apart: 1 and q for rows, q and 1 for columns. Skipping zeros changes
+// no bit of a sum that starts at 0, and saves nearly all terms for many classes with little noise.
 func sparse(a []float64, q, step, next int) [][]entry {
 	lines, line := make([][]entry, q), make([]entry, 0, q)
 	for r := range lines {
@@ -120,17 +119,16 @@ func sparse(a []float64, q, step, next int) [][]entry {
 	return lines
 }
 
-// explainable is the share of labels that may be any, whatever C says: a matrix that people have
-// estimated or rounded says 0 of what happens now and then.
+// explainable is the share of labels that may be anything, whatever C says: an estimated or rounded
+// matrix has zeros for rare events.
 const explainable = 0.01
 
-// explainRounds bounds the rounds of EM by which the shares are found, which is a concave problem.
+// explainRounds bounds the rounds of EM for the shares, a concave problem.
 const explainRounds = 500
 
-// Shares returns the shares t of the true classes under which noisy labels, labels[k] of them k,
-// are likeliest, and how likely each label is then: the frequencies C⁻¹ŷ where these are some,
-// and none below 0 in any case. A share of up to explainable is of no class, and has each label
-// as often as any other. Without labels each of t is 0.
+// Shares returns the maximum-likelihood shares t of the true classes, given labels[k] noisy labels
+// k, and the probability of each label under them. t is C⁻¹ŷ where that is a distribution. A share
+// of up to explainable belongs to no class and has uniform labels. Without labels t is 0.
 func (m *Matrix) Shares(labels []int64) (t, mean []float64) {
 	c, row, q, n := m.P, labels, m.Q(), 0.0
 	for _, v := range labels {

@@ -182,8 +182,8 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 	return &InseparableError{cond, names}
 }
 
-// What stands for C⁻¹ where learners and estimates ask for it: the exact inverse of a matrix that
-// is only nearly right multiplies its errors by up to the condition number.
+// Rules for C⁻¹ in learners and estimates. The exact inverse amplifies errors of C by up to the
+// condition number.
 const (
 	Exact    = "exact"    // C⁻¹
 	Pseudo   = "pinv"     // the pseudo-inverse: Tikhonov with λ = 10⁻⁹
@@ -232,8 +232,8 @@ func parseInversion(text string) (rule string, strength float64, err error) {
 	return rule, strength, nil
 }
 
-// standIn returns what stands for the inverse of c, Q×Q, by a rule but Exact; false if there is
-// none. Each product is rounded before it is added, so that all machines agree.
+// standIn returns the inverse of c, Q×Q, by a rule other than Exact; false if there is none. Each
+// product is rounded before it is added, so that all machines agree.
 func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool) {
 	a, turned := make([]float64, q*q), make([]float64, q*q)
 	if rule == Mix {

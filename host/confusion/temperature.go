@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// errNoTemperature is about scores for which no temperature is better than another.
-var errNoTemperature = errors.New("temperature: the scores say nothing of the labels: check that " +
-	"the confusion matrix is that of these labels, or train on more examples")
+// errNoTemperature is the error of scores that do not predict the labels.
+var errNoTemperature = errors.New("temperature: the scores do not predict the labels: check that " +
+	"the confusion matrix belongs to these labels, or train on more examples")
 
 // Temperature returns the T by which the probabilities p = softmax(scores/T) have the least
 // corrected Brier score (temperature scaling: Guo et al., On calibration of modern neural
@@ -24,14 +24,14 @@ var errNoTemperature = errors.New("temperature: the scores say nothing of the la
 // is changed. n is at least 1.
 //
 // The score is the mean over examples i, about mostHeated/q of them if there are more, of
-// Σ_k ((C·p_i)_k - [k = y_i])². One example is added that may be of any class, spread over all
-// others, so that labels without a mistake do not ask for T = 0. T is the first minimum on the way
+// Σ_k ((C·p_i)_k - [k = y_i])². One example of unknown class is added, spread over all others, so
+// that labels without a mistake do not lead to T = 0. T is the first minimum on the way
 // down from uniform probabilities, to 12 bits; its arithmetic is that of the contract (clause 15)
 // and of float64 sums in order, so its bits are the same everywhere. It is an error if the score
 // only rises on that way.
 //
-// It takes some fifteen readings of these scores, and for each example as many products as C has
-// entries other than 0; ctx hears how many are done, and does not end it.
+// It reads the scores about fifteen times, with one product per example and nonzero entry of C; ctx
+// receives progress and does not end it.
 func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
 ) (float32, error) {
 	f, err := newTemperatureFit(scores, y, q, noise)
@@ -75,10 +75,10 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	return float32(found), nil
 }
 
-// mostHeated is about how many scores, of examples from all places, T is fitted to.
+// mostHeated is about how many scores, of examples spread over the data, T is fitted to.
 const mostHeated = 1 << 17
 
-// temperatureFit is a call of Temperature.
+// temperatureFit is the state of a call of Temperature.
 type temperatureFit struct {
 	q      int
 	below  []float64 // n×q: how far each score is below the largest of its example, 0 or less
@@ -141,8 +141,8 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 	return f, nil
 }
 
-// heated says whether T is fitted to example i, where there are n scores: multiples of the golden
-// ratio are spread evenly, in no step with a period of the labels.
+// heated reports whether T is fitted to example i of n scores. Multiples of the golden ratio are
+// spread evenly and match no period of the labels.
 func heated(i, n int) bool {
 	const golden = 0x9e3779b9 // times 2^32
 	return n <= mostHeated || uint64(uint32(i)*golden)*uint64(n) < mostHeated<<32
@@ -167,7 +167,7 @@ func (f *temperatureFit) halve() float64 {
 	})
 }
 
-// read returns the slope with the powers that raise makes of each example.
+// read returns the slope with the powers that raise computes for each example.
 func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 	parallel.Ranges(len(f.y), 64, func(from, to int) {
 		p, g := make([]float64, f.q), make([]float64, f.q)
@@ -180,9 +180,9 @@ func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
 	return lists.Sum(f.terms)
 }
 
-// term is the share of slope of an example of label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are the powers
-// over their sum and g the derivatives p·(s - Σ p·s), and Σ_r (1/q - p_r)·g_r of its share 1/n of
-// the example added. p and g, for q numbers, are overwritten.
+// term returns the part of the slope for an example with label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are
+// the normalised powers and g the derivatives p·(s - Σ p·s), plus Σ_r (1/q - p_r)·g_r/n for the
+// added example. p and g, q numbers each, are overwritten.
 func (f *temperatureFit) term(powers, below []float64, y int, p, g []float64) float64 {
 	all, mean := 0.0, 0.0
 	for r, v := range powers {
@@ -206,14 +206,14 @@ func (f *temperatureFit) term(powers, below []float64, y int, p, g []float64) fl
 		}
 	}
 	for k, v := range g {
-		said := p[k]
+		product := p[k] // (CᵀC·p)_k
 		if f.noise != nil {
-			said = 0
+			product = 0
 			for _, e := range f.squares[k] {
-				said += float64(e.value * p[e.at])
+				product += float64(e.value * p[e.at])
 			}
 		}
-		sum -= float64(said * v)
+		sum -= float64(product * v)
 	}
 	return sum
 }

@@ -222,8 +222,8 @@ func TestTemperatureErrors(t *testing.T) {
 		{[]float32{1, 2, 3}, []int32{0}, "3 scores 1 labels 2"},
 		{[]float32{1, 2, 1, 2}, []int32{0, 2}, "example 1 0 label 2 0 1"},
 		{[]float32{1, 2, 1, nan}, []int32{0, 1}, "example 1 0 NaN finite"},
-		{[]float32{1, 1, 2, 2}, []int32{0, 1}, "scores nothing labels"},
-		{[]float32{1, 2, 2, 1}, []int32{0, 1}, "scores nothing labels"},
+		{[]float32{1, 1, 2, 2}, []int32{0, 1}, "scores predict labels"},
+		{[]float32{1, 2, 2, 1}, []int32{0, 1}, "scores predict labels"},
 		{[]float32{1e-44, 0, 0, 1e-44}, []int32{0, 1}, "float32"},
 	} {
 		if got, err := Temperature(t.Context(), c.scores, c.y, 2, nil); !facts.Told(err, c.want) ||

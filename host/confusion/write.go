@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Write writes m to w as the CSV table that Read takes: the header `noisy\true,<class>,...`, then
-// a row per noisy class. Numbers are the shortest that read back as the same float64; names are
-// quoted where RFC 4180 asks for it. Standard errors are a second such table, behind the first.
+// Write writes m to w as a CSV table that Read reads: the header `noisy\true,<class>,...`, then a
+// row for each noisy class. Numbers are the shortest that read back as the same float64; names are
+// quoted as in RFC 4180. Standard errors follow as a second table.
 //
-// The error is that of Check or of w, or about a name with a carriage return, which CSV readers do
-// not keep.
+// The error is that of Check or of w, or about a name with a carriage return, which CSV readers
+// drop.
 func (m *Matrix) Write(w io.Writer) error {
 	text, err := m.csv()
 	if err != nil {
@@ -32,7 +32,7 @@ func (m *Matrix) csv() ([]byte, error) {
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
 	q := m.Q()
-	// Writing to memory cannot fail; w.Error would tell it below.
+	// Writing to memory cannot fail.
 	w.Write(append([]string{cornerNoisyRows}, m.Classes...))
 	for _, name := range m.Classes {
 		if strings.Contains(name, "\r") {
@@ -40,10 +40,10 @@ func (m *Matrix) csv() ([]byte, error) {
 				"CSV can hold", name)
 		}
 	}
-	rows := func(of []float64) {
+	rows := func(numbers []float64) {
 		for p, name := range m.Classes {
 			row := []string{name}
-			for _, v := range of[p*q : (p+1)*q] {
+			for _, v := range numbers[p*q : (p+1)*q] {
 				row = append(row, strconv.FormatFloat(v, 'g', -1, 64))
 			}
 			w.Write(row)

@@ -12,37 +12,37 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Candidate is a way to learn, and how well it predicted examples that it had not seen.
+// Candidate is a model of the contest and its result on held-out examples.
 type Candidate struct {
 	Name string
-	// Loss is the mean of -log P(noisy label) of the contest's examples without those checked.
-	// NaN of one that says nothing of noisy labels.
+	// Loss is the mean of -log P(noisy label) over the unchecked examples of the contest; NaN if it
+	// does not predict noisy labels.
 	Loss float64
-	// Wrong of the Checked examples with a known class it gave another class, and RightLoss is the
-	// mean of -log P(true class) of these.
+	// Wrong of the Checked examples are predicted wrong; RightLoss is their mean of -log P(true
+	// class).
 	Wrong, Checked int
 	RightLoss      float64
-	Share          float64 // of the model that comes of all; 0 of one that it does without
+	Share          float64 // in the final model
 }
 
-// noiseKind is what a candidate takes the labels for.
+// noiseKind is the assumption of a candidate about the labels.
 type noiseKind int
 
 const (
 	none    noiseKind = iota // right
-	given                    // wrong by the matrix of the options
-	joint                    // wrong by the confident joint of the best probabilities
-	learned                  // wrong by a matrix that is learned together with the model
-	alone                    // unknown: only checked examples count
+	given                    // noisy by the matrix of the options
+	joint                    // noisy by the confident joint of the best probabilities
+	learned                  // noisy by a matrix learned together with the model
+	alone                    // ignored: only checked examples count
 )
 
-// way is what a candidate does.
+// way is the method of a candidate.
 type way struct {
 	noise      noiseKind
-	kernel     bool // a curved model, by rbf; else a linear one
-	neighbours bool // no model: the labels of the nearest examples
-	weighty    bool // examples with a known class count for many
-	elsewhere  bool // no model: the probabilities of the options
+	kernel     bool // an rbf kernel, else linear
+	neighbours bool // no model: labels of the nearest examples
+	weighty    bool // examples of known class are weighted up
+	elsewhere  bool // no model: probabilities of the options
 }
 
 func (w way) String() string {
@@ -66,18 +66,18 @@ func (w way) String() string {
 	return name
 }
 
-// candidate is what a way has said of the contest's examples.
+// candidate holds the predictions of a way on the contest's examples.
 type candidate struct {
 	way   way
-	noise *estimate.Estimate // of the noisy labels; nil if they are taken for right
-	p     []float32          // of the true classes, len(rows)×Q; of noisy labels if noise is nil
-	drops []float64          // -log P(noisy label) of each row; nil of alone
+	noise *estimate.Estimate // of the labels; nil if they are trusted
+	p     []float32          // P(true class), len(rows)×Q; P(noisy label) if noise is nil
+	drops []float64          // -log P(noisy label) of each row; nil for alone
 	right []float64          // -log P(true class) of each known row, in order of rows
-	wrong int                // of how many of these its likeliest class is another
+	wrong int                // known rows predicted wrong
 
-	models      []*model.Model // of the folds; nil of one without a model
+	models      []*model.Model // of the folds; nil without a model
 	temperature float32        // of their scores
-	shares      []float32      // of the labels, instead of scores that tell nothing more
+	shares      []float32      // label frequencies, in place of uninformative scores
 }
 
 // loss returns the mean loss of noisy labels.
@@ -88,7 +88,7 @@ func (s *candidate) loss() float64 {
 	return lists.Mean(s.drops)
 }
 
-// try has a way compete. One that cannot tell the classes apart is left out.
+// try trains a way. One that cannot separate the classes is left out.
 func (c *contest) try(ctx context.Context, w way) error {
 	s := &candidate{way: w}
 	var err error
@@ -102,7 +102,7 @@ func (c *contest) try(ctx context.Context, w way) error {
 		err = c.outOfFold(ctx, s)
 	}
 	if errors.Is(err, errUntold) {
-		c.note("%s: cannot tell the classes apart", w)
+		c.note("%s: cannot separate the classes", w)
 		return nil
 	}
 	if err != nil {
@@ -110,21 +110,21 @@ func (c *contest) try(ctx context.Context, w way) error {
 	}
 	c.judge(s)
 	c.said = append(c.said, s)
-	of := ""
+	checked := ""
 	if len(s.right) > 0 {
-		of = fmt.Sprintf(", of %d checked rows %.4f", len(s.right), lists.Mean(s.right))
+		checked = fmt.Sprintf(", on %d checked rows %.4f", len(s.right), lists.Mean(s.right))
 	}
-	c.note("%s: loss of labels %.4f%s", w, s.loss(), of)
+	c.note("%s: loss of labels %.4f%s", w, s.loss(), checked)
 	return nil
 }
 
-// errUntold marks models whose scores say nothing of the labels.
-var errUntold = errors.New("clean: scores say nothing of the labels")
+// errUntold marks models whose scores do not predict the labels.
+var errUntold = errors.New("clean: the scores do not predict the labels")
 
-// leastProbability is what a probability counts for at least: no single row decides.
+// leastProbability limits the influence of a single row.
 const leastProbability = 1e-2
 
-// judge compares what a candidate says with the labels.
+// judge computes the losses of a candidate.
 func (c *contest) judge(s *candidate) {
 	q := c.q
 	s.drops, s.right, s.wrong = nil, nil, 0

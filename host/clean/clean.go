@@ -1,5 +1,5 @@
-// Package clean finds the wrong labels of examples: candidates learn from the labels in ways that
-// doubt them or do not, and the one is taken that predicts examples best which it has not seen.
+// Package clean finds wrong labels: candidate models that trust or distrust the labels compete by
+// their predictions of held-out examples.
 package clean
 
 import (
@@ -22,54 +22,50 @@ import (
 // Options of Find. Engine is required; the others may keep their zero values.
 type Options struct {
 	host.Options         // Engine, Preparation, Seed and Watch.Note count
-	Right        []int32 // the true class of each example, -1 where it is not known; nil of none
+	Right        []int32 // the true class of each example, -1 if unknown; nil for none
 	Folds        int     // 0 for DefaultFolds
 	Most         int     // examples of the contest; 0 for mostContest
-	// Suspects alone takes these; nil of none. Given is the confusion matrix of the labels, and
-	// Probabilities, n×Q, are those of models from elsewhere that have not seen the example.
+	// Only for Suspects; nil for none: the confusion matrix of the labels, and out-of-fold
+	// probabilities of another program, n×Q.
 	Given         *confusion.Matrix
 	Probabilities []float32
 }
 
-// DefaultFolds is how many folds there are unless Options say.
+// DefaultFolds is the default number of folds.
 const DefaultFolds = 3
 
-// mostContest is how many examples the candidates compete on. The winner learns from all.
+// mostContest is the number of examples of the contest. The winner trains on all.
 const mostContest = 10000
 
-// LeastRight is how many checked examples may overrule what noisy labels say.
+// LeastRight is the number of checked examples that decide in place of noisy labels.
 const LeastRight = 20
 
-// Result is what Find has found.
+// Result is the result of Find.
 type Result struct {
-	// True are the probabilities of the true classes given the features, n×Q, by models that have
-	// seen neither the example's label nor what it was checked for.
+	// True are the out-of-fold probabilities of the true classes given the features, n×Q.
 	True   []float32
 	Issues []estimate.Issue // of each example, by True, the noisy label and Noise
 	By     string           // the candidate that True is of
-	// Noise is what labels are believed to be wrong by. Nil: nothing shows that they are.
+	// Noise is the estimated noise of the labels; nil without evidence of wrong labels.
 	Noise      *estimate.Estimate
-	Candidates []Candidate // in the order in which they came
-	Chosen     int         // the candidate that was taken
-	Plain      int         // the best candidate that takes labels for right
-	Wrong      Share       // of the labels
-	Error      Share       // of the model's classes that are wrong
-	Checked    int         // examples whose true class is known
-	Next       []int       // what to check next, the most telling first
+	Candidates []Candidate
+	Chosen     int   // index of the winner
+	Plain      int   // index of the best candidate that trusts the labels
+	Wrong      Share // of the labels
+	Error      Share // of the model's classes that are wrong
+	Checked    int   // examples whose true class is known
+	Next       []int // examples to check next, the most informative first
 	Model      *host.Trained
 }
 
-// Share is a share of the examples with an interval of about 95 %. Known says whether anything
-// tells it.
+// Share is a share of the examples with a 95 % interval; Known reports whether it was estimated.
 type Share struct {
 	Value, Low, High float64
 	Known            bool
 }
 
-// Find returns what the labels of data, and the known true classes of some examples, say of all
-// labels. data is raw or prepared, and only read.
-//
-// The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
+// Find estimates which labels of data are wrong, from the labels and the known true classes of some
+// examples. data is raw or prepared, and not changed. The result has the same bits on every engine.
 func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
 	c, err := newContest(data, o)
 	if err != nil {
@@ -81,16 +77,16 @@ func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error
 	return c.finish(ctx)
 }
 
-// contest is a call of Find.
+// contest is the state of Find.
 type contest struct {
 	Options
 	data  *dataset.Dataset
 	q     int
 	known []int // the examples whose true class is known
-	rows  []int // those of the contest, in increasing order
+	rows  []int // the examples of the contest, in increasing order
 	fold  []int // of each of rows
 	said  []*candidate
-	gamma float32 // of the kernel, once it was searched for
+	gamma float32 // of the kernel, after its search
 }
 
 func newContest(data *dataset.Dataset, o Options) (*contest, error) {
@@ -124,13 +120,13 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 	return c, nil
 }
 
-// sample returns about most examples, of each label its share, and all whose true class is known.
+// sample returns about most examples, stratified by label, and all of known class.
 func (c *contest) sample(most int) []int {
 	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, c.Seed+1, fold.Outer)
 	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right(i) >= 0 })
 }
 
-// draw gives each label's rows, and those whose class is known, their shares of the folds.
+// draw assigns folds, stratified by label and by known class.
 func (c *contest) draw() {
 	groups := make([]int32, len(c.rows))
 	for k, i := range c.rows {
@@ -149,10 +145,9 @@ func (c *contest) right(i int) int32 {
 	return c.Right[i]
 }
 
-// compete has the candidates say what the examples of the contest are, in the order in which some
-// need what others have found.
+// compete trains the candidates, in the order of their dependencies.
 func (c *contest) compete(ctx context.Context) error {
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "letting candidates compete",
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing candidates",
 		Unit: "candidate"})
 	defer task.End()
 	try := func(w way) error {
@@ -199,8 +194,8 @@ func (c *contest) compete(ctx context.Context) error {
 	return nil
 }
 
-// goesOn says whether models of a kind compete further: one does that takes labels for right, and
-// the other kind's is not surely likelier.
+// goesOn reports whether models of a kind compete further: one that trusts the labels exists, and
+// the other kind is not clearly better.
 func (c *contest) goesOn(kernel bool) bool {
 	var mine, other *candidate
 	for _, s := range c.said {
@@ -222,22 +217,22 @@ func (c *contest) goesOn(kernel bool) bool {
 var errNothing = errors.New("clean: no candidate can tell the classes apart: give features that " +
 	"depend on the classes")
 
-// wantsKernel says whether a kernel may pay: features are few and dense.
+// wantsKernel reports whether features are few and dense.
 func (c *contest) wantsKernel() bool { return !c.data.Sparse() && c.data.D <= 4*mostKernel }
 
-// wantsNeighbours says whether distances may tell something.
+// wantsNeighbours reports whether features are few.
 func (c *contest) wantsNeighbours() bool { return c.data.D <= mostKernel }
 
 const mostKernel = 1000
 
-// note tells the listener, if there is one.
+// note reports to the listener, if any.
 func (c *contest) note(format string, args ...any) {
 	if c.Watch.Note != nil {
 		c.Watch.Note(format, args...)
 	}
 }
 
-// labels returns for some examples the labels that count: the true class where it is known.
+// labels returns the labels of some examples, the true class if known.
 func (c *contest) labels(some []int) []int32 {
 	y := make([]int32, len(some))
 	for k, i := range some {
@@ -248,7 +243,7 @@ func (c *contest) labels(some []int) []int32 {
 	return y
 }
 
-// withRight returns some examples, with times as many of each whose class is known.
+// withRight returns some examples, repeating those of known class.
 func (c *contest) withRight(some []int, times int) []int {
 	more := slices.Clone(some)
 	for _, i := range some {

@@ -9,12 +9,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// Suspects is Find without a model and without a doubt that labels are wrong. Noise is the matrix
-// that was given, or the estimate under which labels held out are likeliest. Issues are those of
-// the candidate that predicts these best; where Probabilities are given, nothing learns.
+// Suspects is Find without a final model, given that labels are noisy. Noise is the given matrix or
+// the estimate with the highest likelihood of held-out labels. Issues are by the candidate that
+// predicts these best; with Probabilities, nothing is trained.
 //
-// Probabilities without a given matrix are those of noisy labels, whose confident joint is Noise.
-// With one they may be those of true classes too, if the labels are likelier so.
+// Probabilities without a given matrix are of noisy labels, and Noise is their confident joint.
+// With a matrix they are of noisy labels or true classes, whichever makes the labels more likely.
 func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
 	if o.Probabilities != nil {
 		o.Most, o.Folds = data.N, 2
@@ -50,7 +50,7 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 	return r, err
 }
 
-// doubter returns the candidate that doubts labels and predicts them best; nil for none.
+// doubter returns the best candidate that distrusts the labels; nil for none.
 func (c *contest) doubter() (best *candidate) {
 	for _, s := range c.said {
 		if s.noise != nil && len(s.noise.Unidentified) == 0 && (best == nil || s.loss() < best.loss()) {
@@ -60,7 +60,7 @@ func (c *contest) doubter() (best *candidate) {
 	return best
 }
 
-// fromElsewhere returns what the probabilities of the options say of the true classes.
+// fromElsewhere returns a candidate from the probabilities of the options.
 func (c *contest) fromElsewhere() (*candidate, error) {
 	noisy := &candidate{way: way{elsewhere: true}, p: c.Probabilities}
 	c.judge(noisy)

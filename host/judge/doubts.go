@@ -15,28 +15,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// The codes of doubts that the training has, besides those of learners.
+// Codes of doubts of the training; learners have more.
 const (
-	NegativeError string = "negative-error" // no model has the estimated error
-	// the confusion matrix does not give such labels
-	UnexplainedLabels string = "unexplained-labels"
-	// the confusion matrix does so with its axes exchanged
-	TurnedConfusion string = "turned-confusion"
-	// some classes have labels, and no predictions
-	ClassNotPredicted string = "class-not-predicted"
-	// hardly anything was learned, and there is more
-	ConvergedAtOnce string = "converged-at-once"
+	NegativeError     string = "negative-error"      // the estimated error is clearly below 0
+	UnexplainedLabels string = "unexplained-labels"  // C does not explain the labels
+	TurnedConfusion   string = "turned-confusion"    // the transpose of C does
+	ClassNotPredicted string = "class-not-predicted" // a class has labels and no predictions
+	ConvergedAtOnce   string = "converged-at-once"   // nothing was learned, with a large error
 )
 
-// What makes a doubt worth a word: how improbable labels have to be under C, and what share of
-// them C has to leave unexplained.
+// Thresholds of doubts: the p-value of the labels under C and the share that C leaves unexplained.
 const (
 	doubtful    = 1e-3
 	unexplained = 0.01
-	mostDoubted = 200 // classes; the time to judge C grows with their third power
+	mostDoubted = 200 // classes; the time is cubic in them
 )
 
-// Ended is the end of a training as far as doubts depend on it.
+// Ended is the outcome of a training for Doubts.
 type Ended struct {
 	Problem        *learners.Problem
 	Classes        []string
@@ -45,14 +40,12 @@ type Ended struct {
 	Inverse        *confusion.Inverse // C⁻¹ of EstimatedError
 	EstimatedError float64
 	Steps          int
-	// it converged after one step at most, though its learner makes many
-	AtOnce bool
-	Doubts []learners.Doubt // the learner's own
+	AtOnce         bool             // converged after at most one step of an iterative learner
+	Doubts         []learners.Doubt // of the learner
 }
 
-// Doubts returns what the training examples say against C or against the result: an estimated
-// error that no model can have, labels that C does not explain, classes that are never predicted,
-// an end at the first step.
+// Doubts returns evidence against C or the result: a negative estimated error, labels that C does
+// not explain, classes that are never predicted, convergence at the first step.
 func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	classes, noise, n := r.Classes, r.Problem.Noise, lists.Sum(r.Counts)
 	if e := r.Problem.Evidence; e != nil && e.Classes != nil {
@@ -66,9 +59,9 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	off := standardError(r, n)
 	if noise != nil && r.EstimatedError < -2*off {
 		all = append(all, learners.Doubt{Code: NegativeError, Finding: fmt.Sprintf(
-			"the estimated error is %.1f %% ± %.1f, and none is below 0: the confusion matrix claims more "+
-				"noise than the labels have, or the model has learned labels by "+
-				"heart", 100*r.EstimatedError, 100*off), Advice: "check the confusion matrix"})
+			"the estimated error is %.1f %% ± %.1f, below 0: the confusion matrix claims more noise than "+
+				"the labels have, or the model memorised labels", 100*r.EstimatedError, 100*off),
+			Advice: "check the confusion matrix"})
 	}
 	if noise != nil && q <= mostDoubted {
 		d, err := unexplainedLabels(ctx, r, n >= int64(q)*int64(r.D))
@@ -80,8 +73,8 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 	if never := neverPredicted(r.Counts, classes); len(never) > 0 {
 		all = append(all, learners.Doubt{Code: ClassNotPredicted, Finding: fmt.Sprintf(
 			"no example is predicted as %s, though some are labelled so", strings.Join(never, ", ")),
-			Advice: "the reason may be too few steps, too large a penalty, or a confusion matrix that " +
-				"explains these labels by other classes"})
+			Advice: "use more steps or a smaller penalty, or check whether the confusion matrix explains " +
+				"these labels by other classes"})
 	}
 	if r.AtOnce && math.Abs(r.EstimatedError) > max(unexplained, 2*off) {
 		all = append(all, learners.Doubt{Code: ConvergedAtOnce, Finding: fmt.Sprintf(
@@ -100,7 +93,7 @@ func atOnceAdvice(noise *confusion.Matrix) string {
 		"classes apart"
 }
 
-// contradicted says whether an explanation leaves more than chance does.
+// contradicted reports whether an explanation leaves more labels than chance does.
 func contradicted(e *Explanation) bool {
 	return e.P < doubtful && e.Unexplained > unexplained
 }
@@ -116,8 +109,8 @@ func standardError(r *Ended, n int64) float64 {
 	return math.Sqrt(max(0, squares-mean*mean) / float64(n))
 }
 
-// neverPredicted returns the names, quoted, of at most three classes that have labels and no
-// predictions, and how many more there are.
+// neverPredicted returns the quoted names of at most three classes with labels and no predictions,
+// and the number of others.
 func neverPredicted(counts []int64, classes []string) []string {
 	q := len(classes)
 	var names []string
@@ -142,19 +135,18 @@ func neverPredicted(counts []int64, classes []string) []string {
 	return names
 }
 
-// The most examples that are divided without C: more tells nothing more.
+// Limits of the examples that are divided without C.
 const (
 	mostDivided   = 20000   // examples
 	leastDivided  = 1000    // examples, whatever dividedValues says
 	dividedValues = 1 << 24 // values, which are copied
 )
 
-// unexplainedLabels returns the doubt that the labels raise of C, none or one. Examples are
-// divided in two ways, and C must explain the labels of each part, whatever its true classes are.
-// The first way is by prediction, unless the labels may have been learned by heart. The second is
-// by the nearest mean of the examples with each label, which knows no C. A learner that believes a
-// wrong C may find parts that this C explains: mixtures of classes, as UMA does where the axes are
-// exchanged.
+// unexplainedLabels returns at most one doubt about C from the labels. Examples are divided in two
+// ways, and C must explain the labels of each part for some shares of true classes: by prediction,
+// unless the labels may be memorised, and by the nearest mean of the examples with each label,
+// which does not use C. A learner with a wrong C may find parts that this C explains, mixtures of
+// classes, as UMA does with a transposed C.
 func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]learners.Doubt, error) {
 	noise := r.Problem.Noise
 	part := "predicted as %.60q"
@@ -188,8 +180,8 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 	return []learners.Doubt{d}, nil
 }
 
-// divide counts examples by the label whose examples' mean is the nearest, and by their own label.
-// Means are those of the other half of the examples.
+// divide counts examples by the nearest label mean and by their own label. Means are of the other
+// half of the examples.
 func divide(p *learners.Problem) ([]int64, error) {
 	n := len(p.Y)
 	m := min(n, mostDivided, max(leastDivided, dividedValues/max(1, p.X.D)))
@@ -222,9 +214,8 @@ func divide(p *learners.Problem) ([]int64, error) {
 	return counts, nil
 }
 
-// meansOf returns the mean of the examples with each label, and what is added to their products
-// with an example, so that the largest is that of the nearest mean; -Inf of a label without
-// examples.
+// meansOf returns the mean of the examples of each label and the offset for which the nearest mean
+// has the largest score; -Inf for a label without examples.
 func meansOf(of fold.Labelled, q int) (w engine.Weights, offset []float64) {
 	d := of.X.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)

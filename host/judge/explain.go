@@ -7,25 +7,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Explanation says how well C explains the noisy labels of examples that a model has divided
-// by class. Whatever the true classes of the examples in one division are, and in whatever
-// shares t, C makes their labels come in the shares C·t; labels that no t gives contradict it.
-// That the model errs is no contradiction: t is free.
+// Explanation measures how well C explains the noisy labels of examples grouped by predicted class.
+// For true-class shares t of a group, C predicts label shares C·t; labels that no t explains
+// contradict C. Errors of the model do not, as t is free.
 type Explanation struct {
 	N int64 `json:"n"` // examples
-	// Unexplained is the share of the labels that would have to be others, beyond what chance
-	// makes; 0 to 1.
+	// Unexplained is the share of the labels that would have to change, beyond chance; 0 to 1.
 	Unexplained float64 `json:"unexplained"`
-	// Deviance is twice the logarithm of how much likelier labels are by the shares that are
-	// found than by those of C at its best.
+	// Deviance is twice the log-likelihood ratio of the observed label shares and the best under C.
 	Deviance float64 `json:"deviance"`
 	Freedom  int     `json:"degrees_of_freedom"` // of the deviance
-	// P is the probability of so large a deviance if C is right and each label drawn by it alone.
+	// P is the p-value of the deviance if C is right.
 	P     float64 `json:"p"`
-	Worst excess  `json:"worst"` // the label that there is too much of
+	Worst excess  `json:"worst"` // the label in largest excess
 }
 
-// excess is a label that too many examples of one predicted class have.
+// excess is a label that is too frequent in one predicted class.
 type excess struct {
 	Predicted int     `json:"predicted"`
 	Label     int     `json:"label"`
@@ -33,9 +30,9 @@ type excess struct {
 	Explained float64 `json:"explained"` // of these, by C at its best
 }
 
-// explain judges C by counts, Q×Q, of examples with predicted class p and noisy label k at
-// [p*Q+k]. The model must not have seen the labels of these examples, or have too few weights
-// to learn them by heart: what it knows by heart looks like less noise than there is.
+// explain tests C by counts, Q×Q, of examples with predicted class p and noisy label k at [p*Q+k].
+// Predictions must be out of fold, or of a model with too few weights to memorise labels: memorised
+// labels look like less noise.
 func explain(m *confusion.Matrix, counts []int64) Explanation {
 	q := m.Q()
 	e := Explanation{P: 1}
@@ -48,7 +45,7 @@ func explain(m *confusion.Matrix, counts []int64) Explanation {
 		}
 		e.N += n
 		t, mean := m.Shares(row)
-		free := 0 // labels that there should be some of, less the shares that could be chosen
+		free := 0 // expected labels less free shares
 		for r, v := range t {
 			if mean[r]*float64(n) > 0.5 {
 				free++

@@ -1,5 +1,5 @@
-// Package judge says what noisy labels tell of a confusion matrix and of a model: doubts, scores
-// of examples held out, and whether the matrix helps. It trains nothing.
+// Package judge evaluates a confusion matrix and a model by noisy labels: doubts, out-of-fold
+// scores, and whether the matrix helps. It trains nothing.
 package judge
 
 import (
@@ -12,15 +12,15 @@ import (
 // MostFolds is the largest number of folds.
 const MostFolds = 100
 
-// HeldOut holds scores of examples by models that have not seen them.
+// HeldOut holds out-of-fold scores of examples.
 type HeldOut struct {
 	Q int
-	// fold of each of the n examples, 0..folds-1: its model has learned from the others
+	// fold of each of the n examples, 0..folds-1; its model was trained on the others
 	Fold   []int
 	Scores []float32 // n×Q row-major, those of all folds in one unit
-	// Temperature is that of the Scores, fitted to all of them; 0 if they say nothing of the labels.
+	// Temperature is fitted to all Scores; 0 if they do not predict the labels.
 	Temperature float32
-	// Learned is the noise that each training has learned; nil if the learner learns none.
+	// Learned is the noise that each training estimated; nil if the learner estimates none.
 	Learned []*confusion.Learned
 }
 

@@ -17,35 +17,34 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Annotations are the labels that several annotators gave the same examples: each of n
-// examples has at least one, and an annotator may give an example several.
+// Annotations are labels of the same examples by several annotators: each of n examples has at
+// least one, and an annotator may label an example more than once.
 type Annotations struct {
 	Classes []string // Q distinct names, in the order of the class indices
-	Names   []string // of the annotators, distinct and in bytewise order
-	// Start has n+1 places: the labels of example i are those from Start[i] to Start[i+1]
-	// of By and Label.
+	Names   []string // of the annotators, distinct, in bytewise order
+	// Start has n+1 offsets: example i has By[Start[i]:Start[i+1]] and Label[Start[i]:Start[i+1]].
 	Start []int
-	By    []int32 // the index in Names of who gave each label, not falling within an example
+	By    []int32 // index in Names of the annotator of each label, increasing within an example
 	Label []int32 // each in 0..Q-1
-	// Right says of each annotator whether all labels of this one are right, as those of an expert
-	// who has checked some examples; nil if nobody's are. Two whose labels are right agree.
+	// Right marks annotators whose labels are all right, such as an expert who checked some examples;
+	// nil for none. Two of them agree.
 	Right []bool
-	// Functions says that the annotators are labelling functions: each gives an example one label or
-	// abstains, which tells something, and examples may have none.
+	// Functions reports that the annotators are labelling functions, which give an example one label
+	// or abstain; abstaining is evidence, and examples may have no label.
 	Functions bool
-	Items     []string // names of the examples, by which a table without data had them; nil for none
+	Items     []string // names of the examples in a table without data; nil for none
 }
 
 // N returns the number of examples.
 func (a *Annotations) N() int { return len(a.Start) - 1 }
 
-// Of returns who labelled example i, and how. Both are a's own.
+// Of returns the annotators and labels of example i. Both share a's memory.
 func (a *Annotations) Of(i int) (by, label []int32) {
 	from, to := a.Start[i], a.Start[i+1]
 	return a.By[from:to], a.Label[from:to]
 }
 
-// Known returns the true class of example i, if somebody whose labels are right gave it one.
+// Known returns the true class of example i, if an annotator whose labels are right gave it one.
 func (a *Annotations) Known(i int) (class int32, known bool) {
 	if a.Right == nil {
 		return 0, false
@@ -59,8 +58,8 @@ func (a *Annotations) Known(i int) (class int32, known bool) {
 	return 0, false
 }
 
-// Pick returns the annotations of the examples that which names, in that order, of the same
-// annotators. They share a's names and classes.
+// Pick returns the annotations of the given examples, in that order. It shares a's names and
+// classes.
 func (a *Annotations) Pick(which []int) *Annotations {
 	p := &Annotations{Classes: a.Classes, Names: a.Names, Right: a.Right, Functions: a.Functions,
 		Start: make([]int, 1, len(which)+1)}
@@ -81,7 +80,7 @@ func (a *Annotations) counts() []int {
 	return counts
 }
 
-// Check says what keeps a from being annotations of n examples with q classes.
+// Check returns an error unless a are annotations of n examples with q classes.
 func (a *Annotations) Check(n, q int) error {
 	switch {
 	case len(a.Classes) != q:
@@ -122,11 +121,11 @@ func (a *Annotations) Check(n, q int) error {
 	return nil
 }
 
-// voteStream keeps the ties of votes apart from what else is drawn from a seed.
+// voteStream separates ties of votes from other uses of a seed.
 const voteStream uint64 = 0x636f6e662d766f74 // "conf-vot" in ASCII
 
-// Votes returns the label that most annotators gave each example, or its true class if that is
-// known; among labels with as many votes the seed draws one.
+// Votes returns the majority vote on each example, or its true class if known; the seed breaks
+// ties.
 func (a *Annotations) Votes(seed uint64) []int32 {
 	rng := rand.New(rand.NewPCG(seed, voteStream))
 	votes := make([]int, len(a.Classes))
@@ -168,8 +167,7 @@ func (a *Annotations) Arrange(classes []string) error {
 	return nil
 }
 
-// Hash returns the SHA-256, in hexadecimal, of who labelled what how, free of the order in
-// which a file has it.
+// Hash returns the SHA-256 of the annotations in hexadecimal, independent of their order in a file.
 func (a *Annotations) Hash() string {
 	h := sha256.New() // whose Write returns no error
 	text := func(names []string) {
@@ -201,7 +199,7 @@ func (a *Annotations) Hash() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// AnnotationOptions say what a table of annotations is to be read for.
+// AnnotationOptions describe the data of a table of annotations.
 type AnnotationOptions struct {
 	// Items is how many examples the data have; 0 without data. IDs are theirs, from the column
 	// IDColumn, and Source their rows; see dataset.Dataset. Either may be nil.
@@ -212,19 +210,18 @@ type AnnotationOptions struct {
 	// Classes are those of the data in the order of their indices, which is copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
-	// Right are the names of those whose labels are right (Annotations.Right); nil for none.
+	// Right names the annotators whose labels are right (Annotations.Right); nil for none.
 	Right []string
 }
 
-// ReadAnnotations reads who labelled what, a CSV table, plain or compressed by gzip, in one of two
-// forms. The long form has a label to each line: a column that names the example, worker (or
-// annotator), and label; other columns do not count. The wide form has a line to each example: a
-// column for each annotator, which is empty where there is no label; without a column that names
-// the example, lines are the examples in order. docs/data.md says how a header names examples.
+// ReadAnnotations reads a CSV table of annotations, plain or compressed by gzip, in one of two
+// forms. The long form has a line for each label: a column that names the example, worker (or
+// annotator), and label; other columns are ignored. The wide form has a line for each example and a
+// column for each annotator, empty without a label; without a column that names the example, lines
+// are the examples in order. docs/data.md describes how a header names examples.
 //
-// An annotator may label an example twice; both count. With data, an example may be without a label
-// (Labelled). Errors begin with the path, and where a line is wrong with its number. Reading tells
-// its progress through ctx, and ends with it.
+// Repeated labels all count. With data, an example may have no label (Labelled). Errors begin with
+// the path, and the line if one is wrong. Reading reports progress through ctx and ends with it.
 func ReadAnnotations(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
 	text, done, err := labelfile.Open(ctx, path, "the annotations")
 	if err != nil {
@@ -248,7 +245,7 @@ func (t *annotationTable) readCSV(text io.Reader) (*Annotations, error) {
 	return t.finish()
 }
 
-// annotationTable is a table that is being read.
+// annotationTable is the state of reading a table.
 type annotationTable struct {
 	path       string
 	o          AnnotationOptions
@@ -260,7 +257,7 @@ type annotationTable struct {
 	annotators *labelfile.Names
 	classes    *labelfile.Names
 	rows       int
-	functions  bool // who gives no label abstains
+	functions  bool // no label means abstaining
 	lines      []annotation
 }
 
@@ -376,7 +373,7 @@ func (t *annotationTable) count(a *Annotations) (int, error) {
 	return t.data.N, nil
 }
 
-// finish sorts what was read.
+// finish sorts the labels by example and annotator.
 func (t *annotationTable) finish() (*Annotations, error) {
 	a := &Annotations{Classes: t.classes.List, Names: slices.Sorted(slices.Values(t.annotators.List)),
 		Start: make([]int, 1, len(t.lines)+1)}
@@ -443,7 +440,7 @@ func (a *Annotations) Labelled() []int {
 	return lists.Where(a.N(), func(i int) bool { return a.Start[i] < a.Start[i+1] })
 }
 
-// Repeats returns how many labels are further ones of an annotator for the same example.
+// Repeats returns the number of labels beyond the first of an annotator for an example.
 func (a *Annotations) Repeats() (count int) {
 	for i := range a.N() {
 		by, _ := a.Of(i)

@@ -1,5 +1,5 @@
-// Package crowd has labels that several annotators gave: it reads them, finds by EM which are
-// right and how each annotator errs, and draws votes.
+// Package crowd handles labels of several annotators: it reads them, estimates true classes and the
+// confusion matrix of each annotator by EM, and takes votes.
 package crowd
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Method says how annotators are believed.
+// Method is a model of annotators.
 type Method string
 
 // The methods.
 const (
-	Majority   Method = "majority"    // each as much as any other
-	OneCoin    Method = "one-coin"    // by how often one is right, whatever the class
-	DawidSkene Method = "dawid-skene" // by a confusion matrix of each, joined with one-coin's
+	Majority   Method = "majority"    // all alike
+	OneCoin    Method = "one-coin"    // one accuracy each
+	DawidSkene Method = "dawid-skene" // a confusion matrix each, shrunk to one-coin's
 )
 
 // Methods are all of them, the simplest first.
@@ -35,38 +35,36 @@ var Methods = []Method{Majority, OneCoin, DawidSkene}
 type Options struct {
 	Method Method // "" is DawidSkene
 	Rounds int    // of EM, at most; 0 for 100
-	// Smoothing is what counts beside the labels of an annotator, in labels for each entry of
-	// the matrix; 0 for 0.01. It is a Dirichlet prior with the parameter 1 + Smoothing.
+	// Smoothing is the number of pseudo-labels per entry of a matrix; 0 for 0.01. It is a Dirichlet
+	// prior with parameter 1 + Smoothing.
 	Smoothing float64
 }
 
-// Result is what the labels of several annotators tell of each other, without a clean label.
+// Result is the estimate from the labels of several annotators, without clean labels.
 type Result struct {
 	Classes []string
 	Method  Method
 	// n×Q: P(true class | the example's labels); of Majority the shares of votes
 	Posterior []float32
-	// n: the likeliest class; of equal ones the first, but of Majority a seed draws
+	// n: the most likely class; ties take the first, for Majority a random one
 	Consensus []int32
-	Items     []string // names of the examples, as those of the annotations; nil for none
-	// Q: how frequent true classes are; alike, by assumption, of OneCoin
+	Items     []string // names of the examples; nil for none
+	// Q: frequencies of true classes; uniform by assumption for OneCoin
 	Prior      []float64
 	Annotators []confusion.Annotator // with standard errors
 	Rounds     int                   // of EM
-	Settled    bool                  // the last round moved next to nothing
+	Settled    bool                  // converged
 }
 
-// Fit finds which labels are right, and how each annotator is wrong, by EM (Dawid and Skene,
-// Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979) with priors
-// on the rates: of Dawid and Skene, a few labels of each class by an annotator who is right as
-// often as this one, whatever the class. It begins with the shares of votes; Dawid and Skene begin
-// where one rate for each annotator ends. seed draws among the tied votes of Majority. An example
-// whose class is known has that class, and so tells how often the others are right.
+// Fit estimates true classes and the confusion matrix of each annotator by EM (Dawid and Skene,
+// Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979). The prior of
+// a matrix is a few labels of each class by an annotator with the same accuracy in all classes. EM
+// starts from vote shares; DawidSkene starts from the result of OneCoin. seed breaks ties of
+// Majority. Examples of known class keep it, and so inform the accuracies.
 //
-// Posteriors are products in the order of the labels, as exact as sums of logarithms and without
-// any, and what is counted with them adds in integers, so that the result has the same bits on
-// every machine, whatever the number of processors. It tells its progress through ctx, whose error
-// it returns when that is cancelled.
+// Posteriors are products in the order of the labels and counts are integers, so that the result
+// has the same bits on every machine and number of processors. Fit reports progress through ctx and
+// returns its error when cancelled.
 func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, error) {
 	o.Method = cmp.Or(o.Method, DawidSkene)
 	o.Rounds = cmp.Or(o.Rounds, 100)
@@ -124,9 +122,8 @@ func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, 
 	return c, nil
 }
 
-// few is as how many labels what is known of a larger whole counts beside one's own: of an
-// annotator's rate, that of all annotators; of each true class in Dawid and Skene's matrices, the
-// rate. Most give few labels of a class.
+// few is the number of pseudo-labels of each prior: of all annotators for one annotator's accuracy,
+// and of that accuracy for each true class of a matrix. Most annotators give few labels of a class.
 const few = 2
 
 // Posteriors are counted as integers, in units that leave room for 2^33 labels.
@@ -135,18 +132,18 @@ const posteriorUnit = 1 << 30
 // settledMass ends EM when a round moves less than this share of all labels to another class.
 const settledMass = 1e-6
 
-// After rescaled labels products of rates are scaled; they are then at least
+// Products of rates are rescaled after this many labels; they are then at least
 // leastRate^(rescaled+1), a normal number.
 const (
 	leastRate = 0x1p-100
 	rescaled  = 8
 )
 
-// mostTables is what the tables of all processors may take; fewer work where they would be larger.
+// mostTables bounds the bytes of the tables of all processors by using fewer of them.
 const mostTables = 256 << 20
 
-// em is a call of Fit. A table has an entry for each annotator, label k and true class
-// t, at [(annotator·Q+k)·Q+t].
+// em is the state of Fit. A table has an entry for each annotator, label k and true class t, at
+// [(annotator·Q+k)·Q+t].
 type em struct {
 	a         *Annotations
 	o         Options
@@ -177,10 +174,10 @@ func newEM(a *Annotations, o Options) (*em, error) {
 	return m, nil
 }
 
-// settle makes rounds until one moves next to nothing.
+// settle runs rounds until convergence.
 func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, err error) {
 	_, task := progress.Begin(ctx, progress.Work{
-		Name: "believing annotators", Unit: "round"})
+		Name: "estimating annotators", Unit: "round"})
 	defer task.End()
 	for rounds < o.Rounds && !settled {
 		if err := ctx.Err(); err != nil {
@@ -198,7 +195,7 @@ func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, e
 		for k, v := range m.sums {
 			moved += max(v-m.before[k], m.before[k]-v)
 		}
-		// The first count, by votes, has nothing to be compared with.
+		// The first count, by votes, has no predecessor.
 		settled = rounds > 1 && float64(moved) <= settledMass*2*posteriorUnit*float64(len(m.a.By))
 	}
 	return rounds, settled, nil
@@ -207,8 +204,7 @@ func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, e
 // tables are what one worker counts.
 type tables struct{ sums, squares, classes []int64 }
 
-// count finds the posterior of each example by the rates, of votes if there are none, and adds it
-// up.
+// count sums the posteriors of all examples by the rates, or by votes in the first round.
 func (m *em) count(last bool) {
 	const block = 1 << 10
 	n := m.a.N()
@@ -273,7 +269,7 @@ func (m *em) examples(t *tables, from, to int, last bool) {
 	}
 }
 
-// shareVotes writes which share of the labels each class has.
+// shareVotes writes the share of the labels of each class.
 func shareVotes(p []float64, label []int32) {
 	clear(p)
 	for _, k := range label {
@@ -284,10 +280,9 @@ func shareVotes(p []float64, label []int32) {
 	}
 }
 
-// posteriorOf writes the probabilities of the true classes of an example with these labels: the
-// products of their rates, divided by their sum. They are divided by a power of two now and then,
-// as the sums of logarithms would be by a constant, so that however many labels there are the
-// likeliest class never becomes 0.
+// posteriorOf writes the posterior of the true classes of an example: the normalised products of
+// the rates of its labels. Products are rescaled by powers of two, so that the most likely class
+// never underflows.
 func (m *em) posteriorOf(p []float64, by, label []int32) {
 	q := m.q
 	copy(p, m.prior)
@@ -309,16 +304,16 @@ func (m *em) posteriorOf(p []float64, by, label []int32) {
 	}
 }
 
-// coin returns how often annotator a is right, whatever the class, and how often each wrong label
-// is given, if some further labels are right as often as mean.
+// coin returns the accuracy of annotator a and the rate of each wrong label, with further
+// pseudo-labels of accuracy mean.
 func (m *em) coin(a int, further, mean float64) (right, wrong float64) {
-	all, of := m.rightOf(a)
-	right = (of + float64(further*mean)) / max(all+further, leastRate)
+	total, hits := m.rightOf(a)
+	right = (hits + float64(further*mean)) / max(total+further, leastRate)
 	return right, (1 - right) / float64(m.q-1)
 }
 
-// rightOf returns how many labels of annotator a are counted, and how many of them are right.
-func (m *em) rightOf(a int) (all, right float64) {
+// rightOf returns the number of counted labels of annotator a, and of right ones.
+func (m *em) rightOf(a int) (total, right float64) {
 	sum, diagonal := int64(0), int64(0)
 	for k, v := range m.sums[a*m.q*m.q : (a+1)*m.q*m.q] {
 		sum += v
@@ -329,9 +324,8 @@ func (m *em) rightOf(a int) (all, right float64) {
 	return float64(sum) / posteriorUnit, float64(diagonal) / posteriorUnit
 }
 
-// oneCoin makes each annotator's sums those of one who is right alike often of all classes, and
-// whose wrong labels are alike frequent: the sum of each column stays, its parts become the
-// annotator's own rates.
+// oneCoin replaces each annotator's sums by the sums under one accuracy for all classes and uniform
+// wrong labels; column sums stay.
 func (m *em) oneCoin() {
 	q := m.q
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
@@ -358,17 +352,17 @@ func (m *em) oneCoin() {
 // rates is the M-step.
 func (m *em) rates() {
 	q, size := m.q, m.q*m.q
-	all, of := 0.0, 0.0
+	total, hits := 0.0, 0.0
 	for a := range m.a.Names {
 		n, right := m.rightOf(a)
-		all, of = all+n, of+right
+		total, hits = total+n, hits+right
 	}
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
 			p := m.matrices[a*size : (a+1)*size]
 			right, wrong := 0.0, 0.0
 			if m.o.Method == DawidSkene {
-				right, wrong = m.coin(a, few, of/max(all, leastRate))
+				right, wrong = m.coin(a, few, hits/max(total, leastRate))
 			}
 			for k, v := range m.sums[a*size : (a+1)*size] {
 				coin := wrong
@@ -383,11 +377,11 @@ func (m *em) rates() {
 			}
 		}
 	})
-	all = float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
+	total = float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
 	for c, v := range m.classes {
-		m.prior[c] = max((float64(v)/posteriorUnit+m.o.Smoothing)/all, leastRate)
+		m.prior[c] = max((float64(v)/posteriorUnit+m.o.Smoothing)/total, leastRate)
 	}
-	if m.o.Method == OneCoin { // with any, few rates explain a rare class as noise (docs/confusion.md)
+	if m.o.Method == OneCoin { // else a rare class is explained as noise (docs/confusion.md)
 		for c := range m.prior {
 			m.prior[c] = 1 / float64(m.q)
 		}
@@ -395,8 +389,8 @@ func (m *em) rates() {
 	m.known = true
 }
 
-// annotators returns the matrices and their standard errors, for which an example counts by how
-// sure its true class is.
+// annotators returns the matrices and their standard errors, in which examples count by the
+// certainty of their true class.
 func (m *em) annotators() []confusion.Annotator {
 	q, size, counts := m.q, m.q*m.q, m.a.counts()
 	list := make([]confusion.Annotator, len(counts))

@@ -11,14 +11,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// anchorShare is which part of the examples of a class, were all as frequent, are its anchors.
+// anchorShare is the share of anchors among the examples of a class, if classes are balanced.
 const anchorShare = 0.02
 
-// Anchors estimates C from the probabilities of noisy labels, n×Q, that models give examples
-// which they have not seen, by anchor points: an example that is of class t beyond doubt has the
-// labels of column t, and the examples that are likeliest of t are taken for anchors (Patrini et
-// al., Making deep neural networks robust to label noise: a loss correction approach, CVPR 2017,
-// Section 4.1; the mean of several is used, so that none of them decides alone).
+// Anchors estimates C from out-of-fold probabilities of noisy labels, n×Q, by anchor points: an
+// example certainly of class t has the label distribution of column t, and the examples most likely
+// of t serve as anchors (Patrini et al., Making deep neural networks robust to label noise: a loss
+// correction approach, CVPR 2017, Section 4.1; here the mean of several anchors).
 func Anchors(classes []string, n int, rows blocks) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -32,8 +31,8 @@ func Anchors(classes []string, n int, rows blocks) (*Estimate, error) {
 	}
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "anchor points",
-		Assumes: "each class has examples that are of it beyond doubt, and the model knows how their " +
-			"labels are spread"}
+		Assumes: "each class has examples that certainly belong to it, and the model predicts their " +
+			"label distribution"}
 	for t, best := range a.best {
 		slices.SortFunc(best, before)
 		best = best[:min(len(best), most)]
@@ -51,7 +50,7 @@ func Anchors(classes []string, n int, rows blocks) (*Estimate, error) {
 				squares += float64(d * d)
 			}
 			e.P[p*q+t] = mean
-			// As if as many labels had been seen: probabilities of neighbours are not independent.
+			// As for observed labels: probabilities of neighbours are not independent.
 			w := (float64(mean*float64(len(best))) + 1) / (float64(len(best)) + 2)
 			e.Error[p*q+t] = math.Sqrt(squares/float64(len(best)) + float64(w*(1-w))/float64(len(best)+1))
 		}
@@ -77,17 +76,17 @@ func before(a, b anchor) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.at, b.at))
 }
 
-// anchors are those found so far, some more than are wanted.
+// anchors collects the best candidates per class.
 type anchors struct {
 	q, most int
 	lock    sync.Mutex
 	best    [][]anchor // of each class
 }
 
-// look goes through examples; first is the number of the first.
+// look considers a block of examples; first is the index of the first.
 func (a *anchors) look(p []float32, first int) {
 	own := make([][]anchor, a.q)
-	least := make([]float32, a.q) // what an example has to have, to be among the best of these
+	least := make([]float32, a.q) // the least probability among the best
 	for i := range len(p) / a.q {
 		row := p[i*a.q : (i+1)*a.q]
 		for t, v := range row {

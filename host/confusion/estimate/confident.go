@@ -13,24 +13,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// ErrInSample is the error of probabilities that agree with every label: those of a model that
-// has learned these labels by heart, which say nothing of mistakes.
-var ErrInSample = errors.New("the probabilities agree with every label, as those of a model that " +
-	"has seen them do: give those of examples held out")
+// ErrInSample is the error of probabilities that agree with every label, as in-sample predictions
+// do.
+var ErrInSample = errors.New("the probabilities agree with every label, as in-sample predictions " +
+	"do: pass out-of-fold probabilities")
 
-// blocks hands out probabilities of n examples for q classes, row-major, in order, in blocks of
-// whole rows that stay as they are until use returns. It may be called more than once.
+// blocks passes probabilities of n examples for q classes, row-major, to use, in order, in blocks
+// of whole rows that are unchanged until use returns. It may be called more than once.
 type blocks = func(use func(p []float32) error) error
 
-// joint is how many examples have noisy label p and are counted as true class t.
+// joint counts examples by noisy label p and estimated true class t.
 type joint struct {
 	q          int
 	y          []int32
-	thresholds []float64 // mean probability of a label where it was given; +Inf of labels never given
-	labels     []int64   // how often each label was given
-	counted    []int64   // Q×Q, row-major: at [p*Q+t] the examples that were counted
-	// calibrated is Q×Q, as counted, but each row sums to the number of its labels, and the
-	// diagonal counts at least one: what the rule estimates of all examples.
+	thresholds []float64 // mean probability of each label where given; +Inf for labels never given
+	labels     []int64   // number of each label
+	counted    []int64   // Q×Q, row-major: the confident examples at [p*Q+t]
+	// calibrated is Q×Q, counted scaled so that each row sums to the number of its labels, with at
+	// least one example on the diagonal.
 	calibrated []float64
 }
 
@@ -40,17 +40,16 @@ const (
 	confidentLeast = 2e-6
 )
 
-// ConfidentJoint estimates C from the probabilities of noisy labels, n×Q, that models give examples
-// which they have not seen, by confident learning (Northcutt, Jiang and Chuang, Confident learning:
-// estimating uncertainty in dataset labels, JAIR 70, 2021, Section 3.1), as cleanlab computes it:
-// an example counts as of class t if its probability of t is at least t's threshold, the mean
-// probability of t among the examples labelled t; of several such classes as the likeliest of all,
-// and of none not at all. Then each row is made to sum to the number of its labels.
+// ConfidentJoint estimates C from out-of-fold probabilities of noisy labels, n×Q, by confident
+// learning (Northcutt, Jiang and Chuang, Confident learning: estimating uncertainty in dataset
+// labels, JAIR 70, 2021, Section 3.1), as cleanlab does: an example counts as class t if its
+// probability of t reaches t's threshold, the mean probability of t among examples labelled t;
+// among several such classes the most likely one, and with none it is not counted. Rows are then
+// scaled to the number of their labels.
 //
-// A class that no example counts as is right always, and named in the notes. y are the noisy
-// labels. Unless heldOut says that no model has seen the examples, probabilities that agree with
-// every label are refused with ErrInSample. Sums and counts are of integers, so that the result is
-// the same however rows are cut into blocks, whatever the number of processors.
+// A class without a counted example gets correct labels and a note. y are the noisy labels. Unless
+// heldOut, probabilities that agree with every label are refused with ErrInSample. Sums and counts
+// are integers, so that the result does not depend on blocks or processors.
 func ConfidentJoint(classes []string, y []int32, rows blocks, heldOut bool) (*Estimate, error) {
 	e, _, err := confidentJoint(classes, y, rows, heldOut)
 	if err != nil {
@@ -87,8 +86,7 @@ func confidentJoint(classes []string, y []int32, rows blocks, heldOut bool,
 	return j.estimate(m), j, nil
 }
 
-// inBlocks calls use for parts of the rows at a time, several at once, with the number of their
-// first.
+// inBlocks calls use concurrently for parts of the rows, with the index of the first.
 func inBlocks(rows blocks, n, q int, use func(p []float32, first int)) error {
 	first := 0
 	err := rows(func(p []float32) error {
@@ -106,7 +104,7 @@ func inBlocks(rows blocks, n, q int, use func(p []float32, first int)) error {
 	return err
 }
 
-// thresholdUnit is that of the sums of probabilities.
+// thresholdUnit is the fixed-point unit of sums of probabilities.
 const thresholdUnit = 1 << 36
 
 func (j *joint) findThresholds(rows blocks) error {
@@ -144,7 +142,7 @@ func (j *joint) findThresholds(rows blocks) error {
 	return err
 }
 
-// count counts the examples, and says whether the likeliest class of each is its label.
+// count counts the examples and reports whether every label is the most likely class.
 func (j *joint) count(rows blocks) (agree bool, err error) {
 	q := j.q
 	need := memory.Product(q, q, 8, parallel.Workers(len(j.y), 1))
@@ -185,7 +183,7 @@ func (j *joint) count(rows blocks) (agree bool, err error) {
 	return agree, err
 }
 
-// reaches returns how many probabilities reach their thresholds, and the last that does.
+// reaches returns the last class that reaches its threshold and the number of such classes.
 func reaches(row, reach []float32) (at, n int) {
 	reach = reach[:len(row)]
 	for k, v := range row {
@@ -221,8 +219,8 @@ func (j *joint) estimate(m *confusion.Matrix) *Estimate {
 	q := m.Q()
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "confident joint",
-		Assumes: "a model that has not seen an example is sure of its true class, or its label is as " +
-			"likely wrong as those of examples that it is sure of"}
+		Assumes: "out-of-fold predictions are confident in the true class, or labels of other examples " +
+			"are wrong as often as of confident ones"}
 	for t := range q {
 		sum, counted := 0.0, 0.0
 		for p := range q {
@@ -242,11 +240,11 @@ func (j *joint) estimate(m *confusion.Matrix) *Estimate {
 		switch {
 		case sum == 0:
 			e.Notes = append(e.Notes,
-				fmt.Sprintf("label %.60q is never given, and no example counts as of that class: nothing is "+
-					"known of it", m.Classes[t]))
+				fmt.Sprintf("label %.60q is never given, and no example counts as that class: its noise is "+
+					"unknown", m.Classes[t]))
 		case counted < FewExamples:
 			e.Notes = append(e.Notes,
-				fmt.Sprintf("%v examples count as of class %.60q: its column is a guess",
+				fmt.Sprintf("%v examples count as class %.60q: its column is unreliable",
 					counted, m.Classes[t]))
 		}
 	}

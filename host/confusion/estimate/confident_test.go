@@ -163,7 +163,7 @@ func TestConfidentJointGaps(t *testing.T) {
 	}
 	notes := strings.Join(e.Notes, "\n")
 	for _, want := range []string{
-		`label "c1" is never given`, `label "c3" is never given`, `1 examples count as of class "c2"`,
+		`label "c1" is never given`, `label "c3" is never given`, `1 examples count as class "c2"`,
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes %q, wanted %q", notes, want)

@@ -1,5 +1,5 @@
-// Package estimate finds the confusion matrix of labels from what is known of them: some right
-// labels, counts, probabilities of classes, or annotators; and finds the labels that look wrong.
+// Package estimate estimates the confusion matrix of labels from right labels, counts, out-of-fold
+// probabilities, neighbours or annotators, and finds labels that are likely wrong.
 package estimate
 
 import (
@@ -15,33 +15,32 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Estimate is a confusion matrix that was found in data, mostly with standard errors.
+// Estimate is a confusion matrix estimated from data, usually with standard errors.
 type Estimate struct {
 	confusion.Matrix
 	Method  string
-	Assumes string   // what has to be true, a sentence
-	Notes   []string // what the user should know of it, a sentence each
-	// Unidentified are the true classes, in increasing order, whose columns the labels do not tell:
-	// standard errors say nothing of them.
+	Assumes string   // the assumption, a sentence
+	Notes   []string // remarks for the user, a sentence each
+	// Unidentified are the true classes, in increasing order, whose columns the data do not identify;
+	// their standard errors are meaningless.
 	Unidentified []int
-	// Broken says that P is not as Assumes has it, by more than its standard errors.
+	// Broken reports that P violates Assumes by more than its standard errors.
 	Broken bool
 }
 
-// Identified says whether the labels tell the column of true class t.
+// Identified reports whether the data identify the column of true class t.
 func (e *Estimate) Identified(t int) bool { return !slices.Contains(e.Unidentified, t) }
 
-// FewExamples is below how many examples of a true class an estimate says so.
+// FewExamples is the number of examples of a true class below which an estimate notes it.
 const FewExamples = 10
 
-// mostBelieved is as how many examples a prior makes an estimate exact, at most.
+// mostBelieved bounds the examples that a prior counts for in standard errors.
 const mostBelieved = 20
 
-// spreadBefore is the share of a prior that goes to all entries alike, so that none is impossible.
+// spreadBefore is the uniform share of a prior, so that no entry is impossible.
 const spreadBefore = 0.01
 
-// FromLabels estimates C from examples with both labels; it is FromCounts of
-// their numbers. noisy and right are class indices, one of each for every example.
+// FromLabels is FromCounts of examples with both labels, noisy and right, as class indices.
 func FromLabels(classes []string, noisy, right []int32, prior *confusion.Matrix,
 ) (*Estimate, error) {
 	counts, err := CountLabels(len(classes), noisy, right)
@@ -69,16 +68,15 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 	return counts, nil
 }
 
-// FromCounts estimates C from how many examples have noisy label p and true class t,
-// counts[p*Q+t], the mean of the posterior with a Dirichlet prior for each true class,
+// FromCounts estimates C from counts[p*Q+t], the number of examples with noisy label p and true
+// class t, as the posterior mean under a Dirichlet prior for each true class,
 //
 //	P[p][t] = (counts[p][t] + s·C₀[p][t]) / (n_t + s),
 //
-// where C₀ is the prior given or, for nil, a matrix in which every class is wrong as often as all
-// are, each other label alike. s is the power of two from ½ to 4096 by which each example is
-// likeliest given all others; where that says nothing, 1. Standard errors are those of shares of
-// n_t + s examples, but s of at most 20, and as much as the prior, which may be wrong, has moved
-// the entry beyond what chance does.
+// where C₀ is the given prior or, for nil, symmetric noise at the overall rate. s is the power of
+// two from ½ to 4096 with the highest leave-one-out likelihood, 1 if that does not decide. Standard
+// errors are those of shares of n_t + min(s, 20) examples, plus the shift by the prior, which may
+// be wrong, beyond chance.
 func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -96,8 +94,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 	s, _ := strength(counts, before, q)
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "counts",
-		Assumes: "the examples with both labels are like the others: drawn at random, at least among " +
-			"those of one class"}
+		Assumes: "the examples with both labels are a random sample, at least within each class"}
 	if prior != nil {
 		e.Method = "counts with a prior"
 	}
@@ -113,7 +110,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 		}
 		if n < FewExamples {
 			e.Notes = append(e.Notes, fmt.Sprintf("true class %.60q has %v examples with both labels: its "+
-				"column is mostly what was believed before", classes[t], n))
+				"column is mostly the prior", classes[t], n))
 		}
 	}
 	numerics.NormaliseColumns(e.P, q)
@@ -138,8 +135,8 @@ func checkCounts(counts []float64, q int) error {
 	return nil
 }
 
-// spread returns the variance of a label that has the share v of n examples, if one more had it and
-// one had not: what was not seen is not impossible.
+// spread returns the variance of a label with the share v of n examples, with one pseudo-example
+// each with and without it, so that unseen labels are not impossible.
 func spread(v, n float64) float64 {
 	w := (float64(n*v) + 1) / (n + 2)
 	return float64(w * (1 - w))
@@ -169,9 +166,8 @@ func priorOf(counts []float64, q int, given *confusion.Matrix) []float64 {
 	return before
 }
 
-// strength returns s, by which the examples, each predicted from the others, are likeliest, and
-// the sum of the logarithms. The logarithms are those of the contract, so that all machines choose
-// alike.
+// strength returns the s with the highest leave-one-out likelihood, and its logarithm, by the
+// contract's logarithm, so that all machines agree.
 func strength(counts, before []float64, q int) (best, most float64) {
 	n := make([]float64, q)
 	for k, v := range counts {
@@ -185,8 +181,8 @@ func strength(counts, before []float64, q int) (best, most float64) {
 				continue
 			}
 			others := max(v-1, 0) + float64(s*before[k])
-			of := max(n[k%q]-1, 0) + s
-			sum += float64(v * float64(numerics.Log(float32(others/of))))
+			total := max(n[k%q]-1, 0) + s
+			sum += float64(v * float64(numerics.Log(float32(others/total))))
 		}
 		if sum > most {
 			best, most = s, sum
@@ -195,18 +191,17 @@ func strength(counts, before []float64, q int) (best, most float64) {
 	return best, most
 }
 
-// PriorLoss returns the mean of -log P(noisy label | class) of the examples that are counted, each
-// by FromCounts of all others with the prior, at the best strength.
+// PriorLoss returns the leave-one-out mean of -log P(noisy label | class) of the counted examples
+// by FromCounts with the prior, at the best strength.
 func PriorLoss(counts []float64, prior *confusion.Matrix) float64 {
 	n := lists.Sum(counts)
 	_, most := strength(counts, priorOf(counts, prior.Q(), prior), prior.Q())
 	return -most / n
 }
 
-// FromCrowd estimates the confusion matrix of any labels of the examples of c, such as the
-// consensus, the votes, or those of one annotator: the labels y, counted by the posteriors of true
-// classes. An example counts by how sure its true class is in the standard errors (Louis'
-// principle).
+// FromCrowd estimates the confusion matrix of labels y of the examples of c, such as the consensus,
+// votes, or labels of one annotator, counted by the posteriors of true classes. In standard errors
+// examples count by the certainty of their class (Louis' principle).
 func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 	q, n := len(c.Classes), len(y)
 	if len(c.Posterior) != n*q {
@@ -233,11 +228,11 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 	rare := e.smooth(sums, squares)
 	for _, t := range rare {
 		e.Notes = append(e.Notes,
-			fmt.Sprintf("about %.2g examples have the true class %.60q: its column is a guess",
+			fmt.Sprintf("about %.2g examples have the true class %.60q: its column is unreliable",
 				columnSum(sums, q, t), c.Classes[t]))
 	}
 	if !c.Settled {
-		e.Notes = append(e.Notes, fmt.Sprintf("%d rounds were not enough to settle", c.Rounds))
+		e.Notes = append(e.Notes, fmt.Sprintf("%d rounds were not enough to converge", c.Rounds))
 	}
 	return e, e.Check()
 }
@@ -250,8 +245,8 @@ func columnSum(a []float64, q, t int) float64 {
 	return sum
 }
 
-// smooth makes rates of the sums in P and their standard errors, and returns classes with next
-// to no example. One example is added to each class that is right as often as all are.
+// smooth turns sums into rates with standard errors, with one pseudo-example of average accuracy
+// per class, and returns the classes with few examples.
 func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 	q := e.Q()
 	before := priorOf(sums, q, nil)
@@ -271,13 +266,12 @@ func (e *Estimate) smooth(sums, squares []float64) (rare []int) {
 	return rare
 }
 
-// assumptions are what the methods take for granted.
+// assumptions of the methods.
 var assumptions = map[crowd.Method]string{
-	crowd.Majority: "most annotators are right, and one who agrees with the others is",
-	crowd.OneCoin: "annotators err independently of each other, each alike on all examples and " +
-		"classes, and classes are alike frequent",
-	crowd.DawidSkene: "annotators err independently of each other, and each errs alike on all " +
-		"examples of a class",
-	crowd.ByFunctions: "a vote is right more often than chance, and functions vote independently of " +
-		"each other in each class, but for copies",
+	crowd.Majority: "most annotators are right",
+	crowd.OneCoin: "annotators err independently, each at one rate for all examples and classes, " +
+		"and classes are equally frequent",
+	crowd.DawidSkene: "annotators err independently, each at one rate for all examples of a class",
+	crowd.ByFunctions: "votes are better than chance, and functions vote independently within each " +
+		"class, except for copies",
 }

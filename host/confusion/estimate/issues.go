@@ -11,32 +11,31 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Issue says of an example whether its noisy label is likely to be wrong.
+// Issue is the judgement of a noisy label.
 type Issue struct {
 	// Quality is the probability that the label is right, in [0, 1].
 	Quality float64
-	// Likely is the most likely true class, the first of equally likely ones.
+	// Likely is the most likely true class, the first of ties.
 	Likely int32
 	// Sure is the probability that Likely is the true class, in [0, 1].
 	Sure float64
-	// Wrong says that the label is more likely wrong than right.
+	// Wrong reports that the label is more likely wrong than right.
 	Wrong bool
 }
 
-// FindIssues judges the noisy labels y of n examples, whose confusion matrix is noise. p, n×q
-// row-major, are the probabilities of the true classes by a model that has not seen the example:
-// by one that has, nearly every label looks right. What is returned has n entries.
+// FindIssues judges the noisy labels y of n examples with confusion matrix noise. p, n×Q row-major,
+// are out-of-fold probabilities of the true classes; in-sample, nearly every label looks right. The
+// result has n entries.
 //
-// The probability of true class t is in proportion to p[t]·C[y][t] (Bayes): a label can be right
-// though the model prefers another class, if that class is never labelled so. same[i], nil for
-// none, is the first example equal to i, as dataset.Examples.Firsts finds them: equal ones have
-// one true class, whose probability is in proportion to the mean of their p[t] times C[y][t] of
-// each of their labels.
+// By Bayes' rule P(true = t) ∝ p[t]·C[y][t]: a label can be right although the model prefers
+// another class, if that class never has this label. same[i], nil for none, is the first example
+// equal to i, as from dataset.Examples.Firsts; equal examples share one true class, with
+// probability ∝ the mean of their p[t] times C[y][t] for each of their labels.
 //
-// Without noise, p are the probabilities of noisy labels. Quality is then p[y], Likely the
-// largest, Sure its p, and Wrong says that y is another class; same does not count.
+// Without noise, p are probabilities of noisy labels: Quality is p[y], Likely the argmax, Sure its
+// p, and Wrong reports that y is another class; same is ignored.
 //
-// Products, sums and divisions are of float64 in order, so that their bits are the same everywhere.
+// Arithmetic is float64 in order, so that bits are the same everywhere.
 func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([]Issue, error) {
 	if err := checkIssues(p, y, same, q, noise); err != nil {
 		return nil, err
@@ -51,19 +50,19 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 		}
 		return issues, nil
 	}
-	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {
-		of(noise.P[int(y[i])*q : (int(y[i])+1)*q])
+	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, use func([]float64)) {
+		use(noise.P[int(y[i])*q : (int(y[i])+1)*q])
 	}}
 	return f.all(same), nil
 }
 
-// FindCrowdIssues is FindIssues where several annotators have labelled the examples, and errs as
-// it does: y are the labels to judge, such as their votes, and all labels of an example count,
-// each by the matrix of its annotator. by(i), for example i, has a matrix for each of a.Names,
-// learned without that example. Likely is then the consensus of the annotators and the model.
+// FindCrowdIssues is FindIssues for labels of several annotators: y are the labels to judge, such
+// as votes, and each label of an example counts by the matrix of its annotator. by(i) returns a
+// matrix for each of a.Names, learned without example i. Likely is the consensus of annotators and
+// model.
 //
-// The annotators err independently of each other and of the features, as far as the true class
-// does not explain it: so says the product.
+// It assumes that annotators err independently of each other and of the features given the true
+// class.
 func FindCrowdIssues(
 	p []float32, a *crowd.Annotations, y, same []int32, by func(i int) []confusion.Annotator,
 ) ([]Issue, error) {
@@ -80,18 +79,18 @@ func FindCrowdIssues(
 				"annotators, wanted %d of %d×%d", i, len(m), len(a.Names), q, q)
 		}
 	}
-	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, of func([]float64)) {
+	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, use func([]float64)) {
 		who, labels := a.Of(i)
 		matrices := by(i)
 		for n, k := range labels {
-			of(matrices[who[n]].P[int(k)*q : (int(k)+1)*q])
+			use(matrices[who[n]].P[int(k)*q : (int(k)+1)*q])
 		}
 	}}
 	return f.all(same), nil
 }
 
-// LeastSure brings some examples into the order in which a further label of each tells most: by how
-// sure its likeliest class is, and of equally sure ones how likely its label.
+// LeastSure sorts examples by the certainty of their most likely class, then by the quality of
+// their label, the most uncertain first.
 func LeastSure(some []int, found []Issue) {
 	slices.SortStableFunc(some, func(a, b int) int {
 		return cmp.Or(cmp.Compare(found[a].Sure, found[b].Sure),
@@ -99,13 +98,13 @@ func LeastSure(some []int, found []Issue) {
 	})
 }
 
-// issueFinder is a call of FindIssues or FindCrowdIssues.
+// issueFinder is the state of FindIssues or FindCrowdIssues.
 type issueFinder struct {
 	p []float32
 	y []int32
 	q int
-	// evidence hands each label of example i to of: how likely the label is with each true class.
-	evidence     func(i int, of func([]float64))
+	// evidence calls use with the likelihood of each label of example i for every true class.
+	evidence     func(i int, use func([]float64))
 	belief, next []float64 // of q classes
 }
 
@@ -124,7 +123,7 @@ func (f *issueFinder) all(same []int32) []Issue {
 	return issues
 }
 
-// judge judges the labels of examples that have one true class.
+// judge judges the labels of examples that share one true class.
 func (f *issueFinder) judge(issues []Issue, group []int) {
 	for t := range f.belief {
 		sum := 0.0
@@ -133,7 +132,7 @@ func (f *issueFinder) judge(issues []Issue, group []int) {
 		}
 		f.belief[t] = sum / float64(len(group))
 	}
-	possible := false // a label whose probability is 0 tells nothing of the others
+	possible := false // labels of probability 0 are ignored
 	for _, i := range group {
 		f.evidence(i, func(row []float64) {
 			sum := 0.0
@@ -160,8 +159,7 @@ func (f *issueFinder) judge(issues []Issue, group []int) {
 	}
 }
 
-// groupsOf returns the examples that equal another one, in groups of equal ones, each in
-// increasing order, ordered by their first.
+// groupsOf returns the groups of equal examples, each in increasing order, ordered by their first.
 func groupsOf(same []int32) [][]int {
 	at := map[int32]int{} // of the first in groups
 	var groups [][]int
@@ -180,7 +178,7 @@ func groupsOf(same []int32) [][]int {
 	return groups
 }
 
-// checkIssues judges the arguments.
+// checkIssues checks the arguments.
 func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) error {
 	n := len(y)
 	if q < 2 || len(p) != n*q {

@@ -10,20 +10,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// mostUnsure is the largest standard error of P(label t | true class t) that tells something.
+// mostUnsure is the largest standard error of P(label t | true class t) of an identified class.
 const mostUnsure = 0.15
 
-// surely is by how many standard errors of its loss a model has to be better than the first.
+// surely is the number of standard errors by which a model must beat the first.
 const surely = 2
 
-// FromLearned returns what learners have found out of the labels, each with another model: the
-// first matrix, or the one under which labels held out are likeliest if they surely are. The
-// variance of an entry is that of the best,
-// and for each other one the squared distance to it, which counts the less, the worse the loss is:
-// a half where that is one standard error worse.
+// FromLearned combines the noise that several models learned: the first matrix, or the one with a
+// clearly lower loss on held-out labels. The variance of an entry is that of the best plus its
+// squared distances to the others, weighted by their loss: one half where that is one standard
+// error worse.
 //
-// A true class is not identified if another label seems as likely as its own, or if the standard
-// error of its own is above mostUnsure; the label that seems so is not identified either.
+// A true class is unidentified if another label is as likely as its own, or if the standard error
+// of its own is above mostUnsure; that label is then unidentified, too.
 func FromLearned(classes []string, all ...*confusion.Learned) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -33,7 +32,7 @@ func FromLearned(classes []string, all ...*confusion.Learned) (*Estimate, error)
 	var best *confusion.Learned
 	for _, l := range all {
 		if l == nil || len(l.P) != q*q || len(l.Error) != q*q {
-			return nil, fmt.Errorf("confusion estimate: found what was learned of other classes, wanted "+
+			return nil, fmt.Errorf("confusion estimate: found a matrix of other classes, wanted "+
 				"%d×%d", q, q)
 		}
 		if best == nil || l.Loss < best.Loss {
@@ -58,13 +57,13 @@ func FromLearned(classes []string, all ...*confusion.Learned) (*Estimate, error)
 		m.Error[k] = min(1, math.Sqrt(variance))
 	}
 	e := &Estimate{Matrix: *m, Method: "joint likelihood",
-		Assumes: "labels are right more often than any other label of a class, how they are wrong " +
-			"depends on the class alone, and a model of the prepared features could know the classes"}
+		Assumes: "in each class the right label is the most frequent, noise depends on the class " +
+			"alone, and the features determine the classes"}
 	e.identify()
 	return e, e.Check()
 }
 
-// identify finds the classes that are not identified, and says so in the notes.
+// identify finds the unidentified classes and notes them.
 func (e *Estimate) identify() {
 	q := e.Q()
 	for t := range q {
@@ -86,27 +85,26 @@ func (e *Estimate) identify() {
 	}
 	slices.Sort(e.Unidentified)
 	e.Unidentified = slices.Compact(e.Unidentified)
-	e.doubt("the labels alone do not tell how these classes are labelled")
+	e.doubt("the labels alone do not identify the noise of these classes")
 }
 
-// DoubtFeatures says that no class is identified if n examples have d features and d is larger.
+// DoubtFeatures marks all classes as unidentified if n examples have d > n features.
 func (e *Estimate) DoubtFeatures(n, d int) {
 	if d > n {
-		e.IdentifyNone("there are more features than examples, and a model of these can take wrong " +
-			"labels for classes")
+		e.IdentifyNone("with more features than examples, a model can fit wrong labels")
 	}
 }
 
-// IdentifyNone says of all classes that they are not identified, for a reason, a sentence.
+// IdentifyNone marks all classes as unidentified, for a reason.
 func (e *Estimate) IdentifyNone(reason string) {
 	e.Unidentified, e.Notes = lists.UpTo[int](e.Q()), nil
 	e.doubt(reason)
 }
 
-// mostNamed is how many classes a note names.
+// mostNamed is the most classes that a note names.
 const mostNamed = 10
 
-// doubt notes which classes are not identified, and why.
+// doubt notes the unidentified classes and the reason.
 func (e *Estimate) doubt(reason string) {
 	if len(e.Unidentified) == 0 {
 		return

@@ -12,26 +12,25 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// What ByNeighbours takes: the nearest two of each example make triples of labels, and all of
-// NearestForNeighbours tell how pure neighbourhoods are.
+// Parameters of ByNeighbours: the two nearest neighbours form triples of labels, and
+// NearestForNeighbours neighbours measure the purity of neighbourhoods.
 const (
 	NearestForNeighbours = 20
 	mostRounds           = 300
-	used                 = 3     // times that a label is in triples, which makes these depend
+	used                 = 3     // triples per label, which makes them dependent
 	jackknife            = 10    // parts, each left out in turn
 	simulated            = 4000  // neighbourhoods, of all classes
-	enough               = 10000 // neighbourhoods that tell how mixed all are
+	enough               = 10000 // neighbourhoods sampled for purity
 )
 
-// ByNeighbours estimates C from the labels of each example and of its two nearest neighbours, as
-// if one annotator had given one item all three (Zhu, Song and Liu, Clusterability as an
-// alternative to anchor points when learning with noisy labels, ICML 2021, with the likelihood of
-// Dawid and Skene in place of moments). near has the k nearest neighbours of each example,
-// row-major, the nearest first; k is at least 2.
+// ByNeighbours estimates C from the labels of each example and its two nearest neighbours, treated
+// as three labels of one item (Zhu, Song and Liu, Clusterability as an alternative to anchor points
+// when learning with noisy labels, ICML 2021, with the likelihood of Dawid and Skene instead of
+// moments). near has the k ≥ 2 nearest neighbours of each example, row-major, the nearest first.
 //
-// The standard errors are those of the jackknife, and of how mixed neighbourhoods are beyond what
-// C says of pure ones: classes that overlap make the noise seem more than it is. No class is
-// identified where neighbours have labels of another distribution.
+// Standard errors combine the jackknife with the impurity of neighbourhoods beyond what C predicts
+// for pure ones, as overlapping classes look like more noise. No class is identified if neighbours
+// have another label distribution.
 func ByNeighbours(classes []string, y []int32, near []int32, k int) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
@@ -67,20 +66,19 @@ func ByNeighbours(classes []string, y []int32, near []int32, k int) (*Estimate, 
 			float64(mixed[at]*mixed[at])))
 	}
 	e := &Estimate{Matrix: *m, Method: "labels of neighbours",
-		Assumes: "labels are right more often than any other label of a class, how they are wrong " +
-			"depends on the class alone, and an example and its two nearest neighbours are of one class"}
+		Assumes: "in each class the right label is the most frequent, noise depends on the class " +
+			"alone, and an example and its two nearest neighbours share a class"}
 	e.identify()
 	two := t.fit(one, false, mostRounds)
-	// Twice the gain of a second matrix is about as large as it has entries, by chance.
+	// By chance, twice the gain of a second matrix is about its number of entries.
 	free := float64(q * (q - 1))
 	if gain := 2 * (two.likelihood - one.likelihood); gain > free+4*math.Sqrt(2*free) {
-		e.IdentifyNone("labels of neighbours are spread otherwise than those of the examples, so that " +
-			"neighbours are of other classes")
+		e.IdentifyNone("neighbours have another label distribution, so they are of other classes")
 	}
 	return e, e.Check()
 }
 
-// triples are the distinct labels of an example and of its two nearest neighbours.
+// triples are the distinct label triples of an example and its two nearest neighbours.
 type triples struct {
 	q      int
 	labels [][3]int32
@@ -106,15 +104,15 @@ func newTriples(y, near []int32, k, q, without int) *triples {
 	return t
 }
 
-// neighbourNoise is how labels come about: frequencies of classes, and Q×Q matrices of the labels
-// of examples and of their neighbours.
+// neighbourNoise is the model of triples: class frequencies, and Q×Q matrices for the labels of
+// examples and of neighbours.
 type neighbourNoise struct {
 	before     []float64
 	own, near  []float64
 	likelihood float64 // log, of the triples
 }
 
-// newNeighbourNoise returns where learning begins.
+// newNeighbourNoise returns the initial model.
 func newNeighbourNoise(q int) *neighbourNoise {
 	const right = 0.7
 	n := &neighbourNoise{before: slices.Repeat([]float64{1 / float64(q)}, q),
@@ -126,7 +124,7 @@ func newNeighbourNoise(q int) *neighbourNoise {
 	return n
 }
 
-// fit learns from a start, one matrix for all labels if tied, by expectation and maximisation.
+// fit runs EM from a start, with one matrix for all labels if tied.
 func (t *triples) fit(start *neighbourNoise, tied bool, rounds int) *neighbourNoise {
 	const still = 1e-6
 	n, q := start, t.q
@@ -145,7 +143,7 @@ func (t *triples) fit(start *neighbourNoise, tied bool, rounds int) *neighbourNo
 	return n
 }
 
-// step returns what the posterior of the triples' classes under n says, and the log-likelihood.
+// step returns the model after one round of EM from n, and the log-likelihood of n.
 func (t *triples) step(n *neighbourNoise, tied bool) (next *neighbourNoise, likelihood float64) {
 	q := t.q
 	next = &neighbourNoise{before: make([]float64, q), own: make([]float64, q*q)}
@@ -184,7 +182,7 @@ func (t *triples) step(n *neighbourNoise, tied bool) (next *neighbourNoise, like
 	return next, likelihood
 }
 
-// normalise divides columns by their sums; one without any is of right labels.
+// normalise divides columns by their sums; an empty column gets right labels.
 func normalise(c []float64, q int) {
 	for t := range q {
 		if columnSum(c, q, t) == 0 {
@@ -194,8 +192,8 @@ func normalise(c []float64, q int) {
 	numerics.NormaliseColumns(c, q)
 }
 
-// mixed returns how far neighbours of other classes may have moved each entry: by how mixed
-// neighbourhoods are, beyond simulated ones of a single class.
+// mixed bounds the bias of each entry by neighbours of other classes: the impurity of
+// neighbourhoods beyond simulated pure ones.
 func (n *neighbourNoise) mixed(y, near []int32, k int) []float64 {
 	q, most := len(n.before), min(k, NearestForNeighbours)
 	found := newMixture(q, n.own)
@@ -226,7 +224,7 @@ func (n *neighbourNoise) mixed(y, near []int32, k int) []float64 {
 				continue
 			}
 			more := a[t*q+s]
-			if q > 2 { // triples of two classes cannot tell mixed neighbourhoods from noise
+			if q > 2 { // with two classes, impurity and noise are indistinguishable
 				more = max(0, more-b[t*q+s])
 			}
 			away += more
@@ -241,12 +239,12 @@ func (n *neighbourNoise) mixed(y, near []int32, k int) []float64 {
 	return off
 }
 
-// mixture adds up how neighbourhoods are mixed of classes.
+// mixture accumulates the class composition of neighbourhoods.
 type mixture struct {
 	q      int
 	noise  []float64
 	counts []float32
-	pairs  []float64 // Q×Q: how much of class s there is beside t
+	pairs  []float64 // Q×Q: weight of class s in neighbourhoods of t
 }
 
 func newMixture(q int, noise []float64) *mixture {
@@ -267,7 +265,7 @@ func (m *mixture) add(weight float64, k int, label func(int) int32) {
 	}
 }
 
-// shares returns the mean neighbourhood of each class, a row each.
+// shares returns the mean neighbourhood of each class, one per row.
 func (m *mixture) shares() []float64 {
 	for t := range m.q {
 		row := m.pairs[t*m.q : (t+1)*m.q]
@@ -282,8 +280,8 @@ func (m *mixture) shares() []float64 {
 // unmixRounds are the rounds of Unmix.
 const unmixRounds = 30
 
-// Unmix makes of probabilities of noisy labels, n×q row-major, those of the true classes under
-// which the noise, q×q, makes labels that are most like them: by rounds of
+// Unmix estimates P(true) in place from P(noisy), n×q row-major, and the noise, q×q, by rounds of
+// EM:
 //
 //	t[k]  ←  t[k] · Σ_y p[y]·C[y][k] / (C·t)[y]
 func Unmix(p []float32, noise []float64, q int) {

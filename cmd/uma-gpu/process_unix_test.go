@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -268,4 +269,14 @@ func TestStandardInputIsProtected(t *testing.T) {
 	if code != app.ExitUsage || !facts.Told(stderr.String(), "--out --data") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())
 	}
+}
+
+// resumable returns the arguments of a training of a few steps on noisy clitest.Digits, which
+// no learner of the tests ends sooner.
+func resumable(t *testing.T, dir string) []string {
+	t.Helper()
+	few := filepath.Join(dir, "few.csv")
+	succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
+	data, c := noisy(t, dir, few)
+	return []string{"train", "--data", data, "--confusion", c, "--learner", "uma", "--max-steps", "24"}
 }

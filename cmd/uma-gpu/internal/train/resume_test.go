@@ -1,4 +1,4 @@
-package main
+package train_test
 
 import (
 	"bytes"
@@ -9,16 +9,18 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
+	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// resumable returns the arguments of a training of a few steps on noisy digits, which
+// resumable returns the arguments of a training of a few steps on noisy clitest.Digits, which
 // no learner of the tests ends sooner.
 func resumable(t *testing.T, dir string) []string {
 	t.Helper()
 	few := filepath.Join(dir, "few.csv")
-	succeed(t, "split", "--data", digits, "--counts", "300", "--out", few)
-	data, c := noisy(t, dir, few)
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
+	data, c := clitest.Noisy(t, dir, few)
 	return []string{"train", "--data", data, "--confusion", c, "--learner", "uma", "--max-steps", "24"}
 }
 
@@ -28,7 +30,7 @@ func TestResumeEqualsStraight(t *testing.T) {
 	dir := t.TempDir()
 	train := resumable(t, dir)
 	sparse := filepath.Join(dir, "sparse.svm")
-	succeed(t, "convert", "--data", train[2], "--out", sparse)
+	clitest.Succeed(t, "convert", "--data", train[2], "--out", sparse)
 	for name, more := range map[string][]string{
 		"best average": nil,
 		"best, region": {"--weights", "best", "--step", "region", "--doubt", "0"},
@@ -53,42 +55,43 @@ func TestResumeEqualsStraight(t *testing.T) {
 			if name == "average, random" || name == "rbf, sought" { // the others go through the same code
 				devices = devicesHere(t)
 			}
-			succeed(t, with(train, with(more, "--model", straight)...)...)
+			clitest.Succeed(t, with(train, with(more, "--model", straight)...)...)
 			for _, device := range devices {
 				kept := path("kept" + device)
 				// The last checkpoint is of step 13.
-				succeed(t, with(train, with(more, "--device", device, "--model", path("m"),
+				clitest.Succeed(t, with(train, with(more, "--device", device, "--model", path("m"),
 					"--checkpoint", kept, "--every", "13")...)...)
-				if what := differ(t, path("m"), straight); what != "" {
+				if what := clitest.Differ(t, path("m"), straight); what != "" {
 					t.Errorf("%s: writing checkpoints changes the model: %s", device, what)
 				}
-				if meta := load(t, kept).Meta; meta.Stop != "checkpoint" || meta.Steps != 13 {
+				if meta := clitest.Load(t, kept).Meta; meta.Stop != "checkpoint" || meta.Steps != 13 {
 					t.Errorf("%s: the checkpoint says %s after %d steps", device, meta.Stop, meta.Steps)
 				}
-				succeed(t, "predict", "--model", kept, "--data", train[2])
-				succeed(t, "eval", "--model", kept, "--data", train[2])
+				clitest.Succeed(t, "predict", "--model", kept, "--data", train[2])
+				clitest.Succeed(t, "eval", "--model", kept, "--data", train[2])
 			}
 			// The same command line.
-			succeed(t, with(train, with(more, "--model", path("m"), "--resume", path("keptcpu"))...)...)
-			if !bytes.Equal(read(t, path("m")), read(t, straight)) {
-				t.Errorf("the training that goes on differs in %s", differ(t, path("m"), straight))
+			clitest.Succeed(t, with(train, with(more, "--model", path("m"), "--resume",
+				path("keptcpu"))...)...)
+			if !bytes.Equal(clitest.Read(t, path("m")), clitest.Read(t, straight)) {
+				t.Errorf("the training that goes on differs in %s", clitest.Differ(t, path("m"), straight))
 			}
 			for _, from := range devices {
 				for _, to := range devices {
 					// With what it takes to read the data, and no more; onto itself.
 					m := path("here")
-					if err := os.WriteFile(m, read(t, path("kept"+from)), 0o666); err != nil {
+					if err := os.WriteFile(m, clitest.Read(t, path("kept"+from)), 0o666); err != nil {
 						t.Fatal(err)
 					}
 					data := train[2]
 					if len(more) > 1 && more[0] == "--data" {
 						data = sparse
 					}
-					succeed(t, "train", "--data", data, "--device", to, "--resume", m, "--model", m)
-					if kind := load(t, m).Meta.Device.Kind; !strings.HasPrefix(to, kind) {
+					clitest.Succeed(t, "train", "--data", data, "--device", to, "--resume", m, "--model", m)
+					if kind := clitest.Load(t, m).Meta.Device.Kind; !strings.HasPrefix(to, kind) {
 						t.Errorf("the model says that it is of %s, want %s", kind, to)
 					}
-					if what := differ(t, m, straight); what != "" {
+					if what := clitest.Differ(t, m, straight); what != "" {
 						t.Errorf("from %s to %s: %s differs", from, to, what)
 					}
 				}
@@ -109,22 +112,23 @@ func TestResumeInterrupted(t *testing.T) {
 	} {
 		args := with(train, more...)
 		for _, line := range []string{"step 1:", "step 5:", "step 23:"} {
-			code, _, stderr := interrupt(t, line, with(args, "--verbose", "--model", m)...)
+			code, _, stderr := clitest.Interrupt(t, line, with(args, "--verbose", "--model", m)...)
 			if code != app.ExitInterrupted || !facts.Told(stderr, "--resume "+m) {
 				t.Fatalf("exit code %d\n%s", code, stderr)
 			}
-			succeed(t, "eval", "--model", m, "--data", train[2])
+			clitest.Succeed(t, "eval", "--model", m, "--data", train[2])
 			if line == "step 1:" { // and once more
-				code, _, _ = interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume", m,
+				code, _, _ = clitest.Interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume",
+					m,
 					"--checkpoint", k)...)
 				if code != app.ExitInterrupted {
 					t.Fatalf("exit code %d", code)
 				}
 			}
-			succeed(t, with(args, "--model", m, "--resume", m)...)
-			succeed(t, with(args, "--model", want)...)
-			if !bytes.Equal(read(t, m), read(t, want)) {
-				t.Errorf("%s, interrupted at %s %s differs", more, line, differ(t, m, want))
+			clitest.Succeed(t, with(args, "--model", m, "--resume", m)...)
+			clitest.Succeed(t, with(args, "--model", want)...)
+			if !bytes.Equal(clitest.Read(t, m), clitest.Read(t, want)) {
+				t.Errorf("%s, interrupted at %s %s differs", more, line, clitest.Differ(t, m, want))
 			}
 		}
 	}
@@ -136,10 +140,10 @@ func TestResumeRefuses(t *testing.T) {
 	train := resumable(t, dir)
 	m, k, done := filepath.Join(dir, "m.npz"), filepath.Join(dir, "k.npz"), filepath.Join(dir,
 		"done.npz")
-	succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13",
+	clitest.Succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13",
 		"--kernel", "poly", "--gamma", "0.1", "--components", "20", "--landmarks", "50")...)
 	linear := filepath.Join(dir, "linear.npz")
-	succeed(t, with(train, "--model", m, "--checkpoint", linear, "--every", "13")...)
+	clitest.Succeed(t, with(train, "--model", m, "--checkpoint", linear, "--every", "13")...)
 	if err := os.Remove(m); err != nil {
 		t.Fatal(err)
 	}
@@ -167,34 +171,50 @@ func TestResumeRefuses(t *testing.T) {
 			c.flag) {
 			more = append(more, "--kernel", "poly")
 		}
-		fail(t, app.ExitUsage, c.want, with(resume, more...)...)
+		clitest.Fail(t, app.ExitUsage, c.want, with(resume, more...)...)
 	}
-	fail(t, app.ExitUsage, "--kernel rbf none", with(train, "--model", m, "--resume", linear,
+	clitest.Fail(t, app.ExitUsage, "--kernel rbf none", with(train, "--model", m, "--resume", linear,
 		"--kernel", "rbf")...)
-	fail(t, app.ExitUsage, "--max-steps 12 13", with(resume, "--max-steps", "12")...)
-	fail(t, app.ExitUsage, "--resume --from exclude", with(resume, "--from", done)...)
-	fail(t, app.ExitFailure, done+" 24 steps", with(train, "--model", m, "--resume", done)...)
-	fail(t, app.ExitFailure, "none.npz", with(train, "--model", m, "--resume",
+	clitest.Fail(t, app.ExitUsage, "--max-steps 12 13", with(resume, "--max-steps", "12")...)
+	clitest.Fail(t, app.ExitUsage, "--resume --from exclude", with(resume, "--from", done)...)
+	clitest.Fail(t, app.ExitFailure, done+" 24 steps", with(train, "--model", m, "--resume", done)...)
+	clitest.Fail(t, app.ExitFailure, "none.npz", with(train, "--model", m, "--resume",
 		filepath.Join(dir, "none.npz"))...)
-	fail(t, app.ExitUsage, "--every --checkpoint", with(train, "--model", m, "--every", "3")...)
+	clitest.Fail(t, app.ExitUsage, "--every --checkpoint", with(train, "--model", m, "--every",
+		"3")...)
 	for _, every := range []string{"0", "-1", "0s", "-3s", "often", "1.5"} {
-		fail(t, app.ExitUsage, fmt.Sprintf("--every %q 0", every),
+		clitest.Fail(t, app.ExitUsage, fmt.Sprintf("--every %q 0", every),
 			with(train, "--model", m, "--checkpoint", k, "--every", every)...)
 	}
 
 	// What only reading tells: other labels, another matrix.
 	other := t.TempDir()
-	data, matrix := noisy(t, other, filepath.Join(dir, "few.csv"), "--seed", "3")
+	data, matrix := clitest.Noisy(t, other, filepath.Join(dir, "few.csv"), "--seed", "3")
 	advice := " --from " + k
-	fail(t, app.ExitFailure, k+" resumed data"+advice, with(resume, "--data", data)...)
+	clitest.Fail(t, app.ExitFailure, k+" resumed data"+advice, with(resume, "--data", data)...)
 	slightly := strings.NewReplacer("\n0,0.6,", "\n0,0.6000001,", "\n1,0.4,", "\n1,0.3999999,")
-	table := slightly.Replace(string(read(t, matrix)))
-	fail(t, app.ExitFailure, k+" resumed confusion"+advice, with(resume, "--confusion",
-		write(t, other, "other.csv", table))...)
-	if left := names(t, other); len(left) != 3 {
+	table := slightly.Replace(string(clitest.Read(t, matrix)))
+	clitest.Fail(t, app.ExitFailure, k+" resumed confusion"+advice, with(resume, "--confusion",
+		clitest.Write(t, other, "other.csv", table))...)
+	if left := clitest.Names(t, other); len(left) != 3 {
 		t.Errorf("found %q", left)
 	}
 	if _, err := os.Stat(m); err == nil {
 		t.Error("a training that was refused wrote a model")
 	}
+}
+
+// devicesHere are the names of the processor and, if there is OpenCL in the program, of
+// its first device.
+func devicesHere(t *testing.T) []string {
+	t.Helper()
+	all := []string{"cpu"}
+	if gpu.Built {
+		infos, err := gpu.Devices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, infos[0].ID())
+	}
+	return all
 }

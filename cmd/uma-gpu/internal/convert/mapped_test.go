@@ -1,4 +1,4 @@
-package main
+package convert_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -17,16 +18,16 @@ import (
 func TestTrainFromBinary(t *testing.T) {
 	dir := t.TempDir()
 	devices := []string{"cpu"}
-	if code, _, _ := command("train", "--data", digits, "--device", "opencl",
+	if code, _, _ := clitest.Run("train", "--data", clitest.Digits, "--device", "opencl",
 		"--dry-run"); code == app.ExitOK {
 		devices = append(devices, "opencl")
 	} else {
 		t.Log("no OpenCL device: on the processor alone")
 	}
-	data, c := noisy(t, dir, digits)
+	data, c := clitest.Noisy(t, dir, clitest.Digits)
 	file := func(name string, more ...string) string {
 		path := filepath.Join(dir, name)
-		succeed(t, append([]string{"convert", "--data", data, "--out", path}, more...)...)
+		clitest.Succeed(t, append([]string{"convert", "--data", data, "--out", path}, more...)...)
 		return path
 	}
 	for what, s := range map[string]struct{ storage, steps string }{
@@ -44,8 +45,8 @@ func TestTrainFromBinary(t *testing.T) {
 				if from != prepared {
 					args = append(args, "--normalize", s.steps)
 				}
-				succeed(t, args...)
-				got := read(t, filepath.Join(dir, "m.npz"))
+				clitest.Succeed(t, args...)
+				got := clitest.Read(t, filepath.Join(dir, "m.npz"))
 				if want == nil {
 					want = got
 				}
@@ -69,63 +70,68 @@ func TestTrainFromBinary(t *testing.T) {
 func TestPreparedData(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	_, stderr := succeed(t, "convert", "--data", digits, "--out", path("p.npz"), "--normalize",
+	_, stderr := clitest.Succeed(t, "convert", "--data", clitest.Digits, "--out", path("p.npz"),
+		"--normalize",
 		"auto")
 	if !facts.Told(stderr, "1797 examples × 64 features 10 "+path(
 		"p.npz")+" 465.7 KiB standardize,bias,l2") {
 		t.Errorf("stderr %s", stderr)
 	}
-	_, stderr = succeed(t, "train", "--data", path("p.npz"), "--normalize", "l2,bias,standardize",
+	_, stderr = clitest.Succeed(t, "train", "--data", path("p.npz"), "--normalize",
+		"l2,bias,standardize",
 		"--model", path("m.npz"), "--max-steps", "20")
 	if !facts.Told(stderr, "p.npz 1797 examples × 64 features 10 standardize,bias,l2") {
 		t.Errorf("stderr %s", stderr)
 	}
-	if m := load(t, path("m.npz")); m.D != 65 || m.Meta.Features.Count != 64 ||
+	if m := clitest.Load(t, path("m.npz")); m.D != 65 || m.Meta.Features.Count != 64 ||
 		m.Meta.Preparation.D != 64 {
 		t.Errorf("model of %d columns, %+v", m.D, m.Meta.Features)
 	}
 	predictions := func(data string, more ...string) string {
-		stdout, _ := succeed(t, append([]string{"predict", "--quiet", "--model", path("m.npz"), "--data",
+		stdout, _ := clitest.Succeed(t, append([]string{"predict", "--quiet", "--model", path("m.npz"),
+			"--data",
 			data}, more...)...)
 		return stdout
 	}
-	want := predictions(digits)
+	want := predictions(clitest.Digits)
 	for _, more := range [][]string{{}, {"--no-labels"}} {
 		if predictions(path("p.npz"), more...) != want {
 			t.Errorf("%s: other predictions than from the original", more)
 		}
 	}
-	a, _ := succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data", digits)
-	if b, _ := succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data",
+	a, _ := clitest.Succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data", clitest.Digits)
+	if b, _ := clitest.Succeed(t, "eval", "--quiet", "--model", path("m.npz"), "--data",
 		path("p.npz")); a != b {
 		t.Errorf("eval of prepared data\n%s\nof the original\n%s", b, a)
 	}
-	stdout, _ := succeed(t, "info", "--data", path("p.npz"), "--json")
-	i, original := decode[dataset.Info](t, stdout), dataset.Info{}
-	stdout, _ = succeed(t, "info", "--data", digits, "--json")
-	if original = decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps ||
+	stdout, _ := clitest.Succeed(t, "info", "--data", path("p.npz"), "--json")
+	i, original := clitest.Decode[dataset.Info](t, stdout), dataset.Info{}
+	stdout, _ = clitest.Succeed(t, "info", "--data", clitest.Digits, "--json")
+	if original = clitest.Decode[dataset.Info](t, stdout); i.Prepared != dataset.DefaultSteps ||
 		i.Format != "npz" ||
 		i.Features != 65 || i.SHA256 != original.SHA256 {
 		t.Errorf("found %+v", i)
 	}
-	stdout, _ = succeed(t, "info", "--data", path("p.npz"))
+	stdout, _ = clitest.Succeed(t, "info", "--data", path("p.npz"))
 	if !strings.Contains(stdout, "prepared by        standardize,bias,l2\n") ||
 		!strings.Contains(stdout, original.SHA256+", of the data before\n") {
 		t.Errorf("stdout %s", stdout)
 	}
 
-	succeed(t, "convert", "--data", digits, "--out", path("l2.npz"), "--normalize", "l2")
-	succeed(t, "convert", "--data", path("p.npz"), "--out", path("copy.npz"))
-	if !bytes.Equal(read(t, path("p.npz")), read(t, path("copy.npz"))) {
+	clitest.Succeed(t, "convert", "--data", clitest.Digits, "--out", path("l2.npz"), "--normalize",
+		"l2")
+	clitest.Succeed(t, "convert", "--data", path("p.npz"), "--out", path("copy.npz"))
+	if !bytes.Equal(clitest.Read(t, path("p.npz")), clitest.Read(t, path("copy.npz"))) {
 		t.Error("the copy has other bytes")
 	}
-	before := names(t, dir)
+	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		code     int
 		fragment string
 		args     []string
 	}{
-		{app.ExitFailure, "standardize,bias,l2 none", []string{"train", "--normalize", "none", "--model", path("n.npz")}},
+		{app.ExitFailure, "standardize,bias,l2 none", []string{"train", "--normalize", "none", "--model",
+			path("n.npz")}},
 		{app.ExitFailure, "standardize,bias,l2 l2", []string{"convert", "--normalize", "l2", "--out",
 			path("n.npz")}},
 		{app.ExitFailure, "n.csv standardize,bias,l2", []string{"convert", "--out", path("n.csv")}},
@@ -134,17 +140,20 @@ func TestPreparedData(t *testing.T) {
 		{app.ExitFailure, "corrupt original", []string{"confusion", "inject", "--symmetric", "0.1",
 			"--out", path("n.npz")}},
 	} {
-		fail(t, c.code, c.fragment, append(c.args, "--data", path("p.npz"))...)
+		clitest.Fail(t, c.code, c.fragment, append(c.args, "--data", path("p.npz"))...)
 	}
-	fail(t, app.ExitFailure, "l2 standardize,bias,l2", "predict", "--model", path("m.npz"), "--data",
+	clitest.Fail(t, app.ExitFailure, "l2 standardize,bias,l2", "predict", "--model", path("m.npz"),
+		"--data",
 		path("l2.npz"))
-	fail(t, app.ExitUsage, "--normalize", "convert", "--data", digits, "--normalize", "l2", "--out",
+	clitest.Fail(t, app.ExitUsage, "--normalize", "convert", "--data", clitest.Digits, "--normalize",
+		"l2", "--out",
 		path("n.csv"))
-	fail(t, app.ExitUsage, `--normalize "l3"`, "convert", "--data", digits, "--normalize", "l3",
+	clitest.Fail(t, app.ExitUsage, `--normalize "l3"`, "convert", "--data", clitest.Digits,
+		"--normalize", "l3",
 		"--out", path("n.npz"))
-	fail(t, app.ExitUsage, "--out --data", "convert", "--data", path("p.npz"), "--out",
+	clitest.Fail(t, app.ExitUsage, "--out --data", "convert", "--data", path("p.npz"), "--out",
 		path("p.npz"))
-	if after := names(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
+	if after := clitest.Names(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("found %q, want %q", after, before)
 	}
 }

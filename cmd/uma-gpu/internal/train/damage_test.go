@@ -1,13 +1,15 @@
-package main
+package train_test
 
 import (
 	"archive/zip"
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // TestDamagedCheckpoint: whatever member of a checkpoint has a wrong byte, is missing, or
@@ -21,18 +23,18 @@ func TestDamagedCheckpoint(t *testing.T) {
 	for _, more := range [][]string{nil, {"--weights", "average"}, {"--kernel", "rbf", "--components",
 		"9"}} {
 		args := with(train, with(more, "--model", m)...)
-		succeed(t, with(args, "--checkpoint", k, "--every", "13")...)
+		clitest.Succeed(t, with(args, "--checkpoint", k, "--every", "13")...)
 		if err := os.Remove(m); err != nil {
 			t.Fatal(err)
 		}
 		refused := func(what, want string) {
 			t.Helper()
-			fail(t, app.ExitFailure, bad+" "+want, with(args, "--resume", bad)...)
+			clitest.Fail(t, app.ExitFailure, bad+" "+want, with(args, "--resume", bad)...)
 			if _, err := os.Stat(m); err == nil {
 				t.Errorf("%s: wrote a model", what)
 			}
 		}
-		whole := read(t, k)
+		whole := clitest.Read(t, k)
 		z, err := zip.OpenReader(k)
 		if err != nil {
 			t.Fatal(err)
@@ -91,14 +93,44 @@ func TestDamagedCheckpoint(t *testing.T) {
 		}
 	}
 	// All of the state left out: a checkpoint is none without it.
-	succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "13")...)
+	clitest.Succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "13")...)
 	for _, name := range []string{"counts.npy", "sum.npy", "learner.bin", "last.npy"} {
 		rewrite(t, k, bad, name, nil)
 		if err := os.Rename(bad, k); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fail(t, app.ExitFailure, k+" last.npy none", with(train, "--model", m, "--resume", k)...)
+	clitest.Fail(t, app.ExitFailure, k+" last.npy none", with(train, "--model", m, "--resume", k)...)
 }
 
 const confusionName = "confusion.npy"
+
+// rewrite copies a model file with other bytes for one member; nil leaves it out.
+func rewrite(t *testing.T, from, to, name string, data []byte) {
+	t.Helper()
+	f, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z := zip.NewWriter(f)
+	found := false
+	for _, m := range clitest.Members(t, from) {
+		if m.Name == name {
+			found, m.Data = true, data
+		}
+		if m.Data == nil {
+			continue
+		}
+		w, err := z.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(w, bytes.NewReader(m.Data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil || !found {
+		t.Fatalf("%s in %s: found %v, %v", name, from, found, err)
+	}
+}

@@ -24,6 +24,7 @@ drop() { sync "$1"; dd if="$1" iflag=nocache count=0 2>/dev/null; }
 # inside MEGABYTES NAME COMMAND... runs the command in a group of that memory.
 inside() {
 	echo $(($1 << 20)) >"$group/$most"
+	echo 0 2>/dev/null >"$group/$peak" || true # which not every kernel can reset
 	limit=$1 name=$2
 	shift 2
 	begin=$(date +%s)
@@ -72,5 +73,5 @@ limit=$((size / 20 > 250 ? size / 20 : 250))
 inside $limit "convert" "$uma" convert --quiet --data "$dir/beyond.csv" --normalize standardize,bias,l2 \
 	--out "$dir/beyond.npz"
 drop "$dir/beyond.npz"
-inside $limit "train from it" "$uma" train --quiet --device cpu --data "$dir/beyond.npz" --learner uma \
+inside $((size / 5)) "train from it" "$uma" train --quiet --device cpu --data "$dir/beyond.npz" --learner uma \
 	--max-steps 1 --model "$dir/beyond.converted"

@@ -126,7 +126,7 @@ func (r *run) inquire(ctx context.Context, train, test *dataset.Dataset, o host.
 func (q inquiry) ask(ctx context.Context, known, questions int,
 	next func(q inquiry, asked int) ([]int, error)) error {
 	pool := *q.Pool
-	pool.Labels = slices.Repeat([]int32{active.Unknown}, pool.N)
+	pool.Labels = slices.Repeat([]int32{active.Unknown}, pool.Examples.N)
 	copy(pool.Labels, q.right[:known])
 	q.Pool = &pool
 	for n := range questions + 1 {

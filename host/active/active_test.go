@@ -137,7 +137,7 @@ func TestAskBeginsAtRandom(t *testing.T) {
 func naive(p *Pool) []float64 {
 	var rows []float64
 	for _, i := range p.labelled() {
-		for _, v := range p.Row(i) {
+		for _, v := range p.Examples.Row(i) {
 			rows = append(rows, float64(v)*float64(2*p.Labels[i]-1))
 		}
 	}

@@ -31,9 +31,9 @@ const (
 
 // Pool holds examples, some of them labelled.
 type Pool struct {
-	dataset.Examples          // prepared and mapped, as a learner sees them
-	Classes          []string // at least two
-	Labels           []int32  // a class, Unknown or Aside; the caller changes it between calls of Ask
+	Examples dataset.Examples // prepared and mapped, as a learner sees them
+	Classes  []string         // at least two
+	Labels   []int32          // a class, Unknown or Aside; the caller changes it between calls of Ask
 
 	features    []string             // names of the raw features; nil for none
 	preparation *dataset.Preparation // of the raw examples
@@ -123,7 +123,7 @@ func (p *Pool) counts() (counts []int, classes int) {
 func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
 	which := p.labelled()
-	d := &dataset.Dataset{Examples: p.Pick(which), Classes: p.Classes, Features: p.features,
+	d := &dataset.Dataset{Examples: p.Examples.Pick(which), Classes: p.Classes, Features: p.features,
 		Prepared: p.preparation, Y: lists.At(p.Labels, which)}
 	if p.kernel != nil {
 		d.Features, d.Prepared = nil, p.kernel.Preparation
@@ -151,15 +151,15 @@ func (p *Pool) scores(e *engine.Engine, m *model.Model) ([]float32, error) {
 
 // inner returns ⟨x_i, x_j⟩.
 func (p *Pool) inner(i, j int) (sum float64) {
-	if !p.Sparse() {
-		b := p.Row(j)
-		for k, v := range p.Row(i) {
+	if !p.Examples.Sparse() {
+		b := p.Examples.Row(j)
+		for k, v := range p.Examples.Row(i) {
 			sum += float64(float64(v) * float64(b[k]))
 		}
 		return sum
 	}
-	columns, values := p.SparseRow(i)
-	others, numbers := p.SparseRow(j)
+	columns, values := p.Examples.SparseRow(i)
+	others, numbers := p.Examples.SparseRow(j)
 	for k, at := 0, 0; k < len(columns) && at < len(others); {
 		switch a, b := columns[k], others[at]; {
 		case a < b:
@@ -177,7 +177,7 @@ func (p *Pool) inner(i, j int) (sum float64) {
 
 // addTo adds a·x_i to sum.
 func (p *Pool) addTo(sum []float64, a float64, i int) {
-	columns, values := p.Entries(i)
+	columns, values := p.Examples.Entries(i)
 	for k, v := range values {
 		j := k
 		if columns != nil {

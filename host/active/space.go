@@ -115,8 +115,8 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 		return w, slack, err
 	}
 	q := len(p.Classes)
-	w = engine.Weights{Q: q, D: p.D, W: make([]float32, q*p.D)}
-	sum := make([]float64, p.D)
+	w = engine.Weights{Q: q, D: p.Examples.D, W: make([]float32, q*p.Examples.D)}
+	sum := make([]float64, p.Examples.D)
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "centres of version spaces", Unit: "class",
 		Total: int64(q)})
 	defer task.End()
@@ -132,9 +132,9 @@ func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack f
 		clear(sum)
 		s.addWeights(sum, centre)
 		for j, v := range sum {
-			w.W[r*p.D+j] = float32(v)
+			w.W[r*p.Examples.D+j] = float32(v)
 			if q == 2 {
-				w.W[j] = -w.W[p.D+j]
+				w.W[j] = -w.W[p.Examples.D+j]
 			}
 		}
 	}

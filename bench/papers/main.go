@@ -18,12 +18,12 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/bench/chart"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/internal/chart"
 )
 
 func main() {

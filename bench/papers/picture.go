@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
 
-	"github.com/uma-gpu/uma-gpu/internal/chart"
+	"github.com/uma-gpu/uma-gpu/bench/chart"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 

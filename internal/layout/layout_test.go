@@ -113,7 +113,6 @@ var foreign = map[string][]string{
 	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},
-	"gonum.org/v1/plot": {"cmd/uma-gpu", "internal/chart"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
 	"github.com/klauspost/compress": {"host/dataset/zstd"},

@@ -52,8 +52,8 @@ func TestDataFiles(t *testing.T) {
 	if !facts.Told(stderr, "p-*.csv 1797 examples") {
 		t.Errorf("info: %s", stderr)
 	}
-	clitest.Fail(t, app.ExitFailure, "fits pattern", "info", "--data", path("q-*.csv"))
-	clitest.Fail(t, app.ExitFailure, "no pattern", "info", "--data", path("p-[.csv"))
+	clitest.Fail(t, app.ExitFailure, "matches pattern", "info", "--data", path("q-*.csv"))
+	clitest.Fail(t, app.ExitFailure, "invalid pattern", "info", "--data", path("p-[.csv"))
 	clitest.Fail(t, app.ExitFailure, "p-9.csv", "info", "--data", path("p-1.csv")+","+path("p-9.csv"))
 	clitest.Fail(t, app.ExitUsage, "same file", "convert", "--data", path("p-*.csv"), "--out",
 		path("p-2.csv"))

@@ -11,12 +11,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// surelyCurved is by how many standard errors of its loss of noisy labels a curved model has to be
-// ahead of a linear one, or may be behind to compete further.
+// surelyCurved is the number of standard errors of its loss by which a kernel model must beat a
+// linear one, or may be behind to stay in the contest.
 const surelyCurved = 2
 
-// plainest returns the place of the model that takes labels for right: the linear one, unless the
-// curved one is surely likelier; -1 for none.
+// plainest returns the index of the model that trusts the labels: the linear one, unless the kernel
+// model is clearly better; -1 for none.
 func (c *contest) plainest() int {
 	at := -1
 	for k, s := range c.said {
@@ -32,7 +32,7 @@ func (c *contest) plainest() int {
 	return at
 }
 
-// finish makes the result of what the candidates have said.
+// finish combines the candidates into the result.
 func (c *contest) finish(ctx context.Context) (*Result, error) {
 	r := &Result{Checked: len(c.known), Plain: c.plainest()}
 	parts := c.stack()
@@ -82,8 +82,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	return r, err
 }
 
-// learn returns the model of all examples: the sum of its parts' scores by their shares. They are
-// of one kind, and begin with one preparation and map.
+// learn trains the final model on all examples: the weighted sum of the scores of its parts, which
+// share one kind, preparation and map.
 func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
 	all := lists.UpTo[int](c.data.N)
 	m, err := c.train(ctx, parts[0].candidate, all, how{})
@@ -101,7 +101,7 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 			}
 			w = t.W
 		}
-		if s.shares != nil { // its scores tell nothing
+		if s.shares != nil { // uninformative scores
 			continue
 		}
 		scale := s.share / float64(s.temperature)
@@ -116,9 +116,9 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 	return m, nil
 }
 
-// believe takes the noise of the largest part that has one, if most of the model doubts labels and
-// something shows that it surely does well. Noise that the labels tell wholly comes first. Else it
-// takes the noise of checked rows that surely show some. doubtful says which of both it took.
+// believe chooses the noise of the result: of the largest part that has one, identified noise
+// first, if most of the model distrusts the labels and there is clear evidence for it; else of the
+// checked rows, if they clearly show noise. doubtful reports the former.
 func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	var doubter *candidate
 	sum := 0.0
@@ -151,8 +151,8 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	return false, err
 }
 
-// surelyLabels is by how many standard errors of its loss of noisy labels a candidate has to be
-// ahead of all that take these for right, before labels are called wrong.
+// surelyLabels is the number of standard errors of its loss by which a candidate must beat all that
+// trust the labels, before labels are called wrong.
 const surelyLabels = 1
 
 func (c *contest) surelyBetter(s *candidate) bool {
@@ -167,12 +167,12 @@ func (c *contest) surelyBetter(s *candidate) bool {
 	return true
 }
 
-// leastShown is the share of wrong labels that checked rows have to show.
+// leastShown is the least share of wrong labels in checked rows.
 const leastShown = 0.01
 
-// everywhere finds the probabilities of true classes of all examples: by the parts of the model,
-// and by the nearest neighbours as far as these make labels likelier. mixed is what the parts say
-// together of the contest's examples; models of all folds say what the others are.
+// everywhere computes the probabilities of the true classes of all examples, from the parts of the
+// model and, as far as they improve the likelihood of labels, nearest neighbours. mixed holds the
+// combined predictions on the contest's examples; models of all folds predict the others.
 func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, parts []part) error {
 	r.By = mixed.way.String()
 	r.True = make([]float32, c.data.N*c.q)
@@ -193,8 +193,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, p
 	return nil
 }
 
-// beyond finds the probabilities of the examples that are not of the contest, which no model of a
-// fold has seen: their mean over the folds.
+// beyond computes the probabilities of the examples outside the contest: the mean over the folds.
 func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
 	inside := make([]bool, c.data.N)
 	for _, i := range c.rows {
@@ -226,7 +225,7 @@ func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
 	return err
 }
 
-// measure says how many labels are wrong, and how often the model will be.
+// measure estimates the share of wrong labels and the error of the model.
 func (c *contest) measure(r *Result, chosen *candidate) {
 	believed := 0.0
 	for _, is := range r.Issues {
@@ -234,7 +233,7 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 	}
 	believed /= float64(c.data.N)
 	if len(c.known) >= LeastRight {
-		// What checked rows say beyond what was believed of them corrects the belief.
+		// The difference on checked rows corrects the estimate.
 		more, squares := 0.0, 0.0
 		for _, i := range c.known {
 			d := r.Issues[i].Quality - 1
@@ -261,7 +260,7 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 			}
 		}
 		for t, share := range labels {
-			e := share // of a class that the labels do not tell
+			e := share // of an unidentified class
 			if r.Noise.Identified(t) {
 				e *= r.Noise.Error[t*c.q+t]
 			}
@@ -282,7 +281,7 @@ func bounded(value, off float64) Share {
 	return Share{at(value), at(value - off), at(value + off), true}
 }
 
-// wilson returns the bounds of about 95 % (Wilson's score interval) of the share that k of n tell.
+// wilson returns Wilson's 95 % score interval of the share k/n.
 func wilson(k, n int) (low, high float64) {
 	if n == 0 {
 		return 0, 1
@@ -294,8 +293,7 @@ func wilson(k, n int) (low, high float64) {
 	return max(0, middle-off), min(1, middle+off)
 }
 
-// settle enters what is known for certain, and leaves labels alone where nothing shows that some
-// are wrong.
+// settle applies the known classes, and clears issues if there is no evidence of noise.
 func (c *contest) settle(r *Result) {
 	for i := range r.Issues {
 		is := &r.Issues[i]
@@ -310,15 +308,14 @@ func (c *contest) settle(r *Result) {
 	}
 }
 
-// mostNext is how many rows are named to be checked next; fairChecks are drawn at random before
-// others, as only such rows judge candidates fairly.
+// mostNext is the number of rows to check next; the first fairChecks are random, as only random
+// rows judge candidates fairly.
 const (
 	mostNext   = 50
 	fairChecks = 50
 )
 
-// next names the rows to check: at random until there are enough to judge by, then those whose
-// class is the least sure.
+// next chooses the rows to check: random ones until there are fairChecks, then the most uncertain.
 func (c *contest) next(r *Result) {
 	left := lists.Where(c.data.N, func(i int) bool { return c.right(i) < 0 })
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {

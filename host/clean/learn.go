@@ -17,10 +17,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// leastSettled is how many examples a contest has where one fold settles the parameters of all.
+// leastSettled is the size of a contest from which one fold chooses the parameters of all.
 const leastSettled = 300
 
-// outOfFold has models without the fold of each row say what it is, and keeps them.
+// outOfFold predicts each row by a model of the other folds and keeps the models.
 func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 	s.p = make([]float32, len(c.rows)*c.q)
 	h := how{trial: true}
@@ -59,8 +59,8 @@ func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 	return c.calibrate(ctx, s)
 }
 
-// start returns where the model of a fold begins: with the preparation and the kernel map of the
-// first candidate of its kind, and weights of 0. Nil for that candidate itself.
+// start returns the initial model of a fold: preparation and kernel map of the first candidate of
+// its kind, with zero weights; nil for that candidate itself.
 func (c *contest) start(w way, fold int) *model.Model {
 	for _, s := range c.said {
 		if s.way.kernel == w.kernel && len(s.models) > fold {
@@ -77,8 +77,8 @@ func emptied(m *model.Model) *model.Model {
 	return &copied
 }
 
-// calibrate makes probabilities of the scores, by the temperature that suits the labels best: those
-// of checked rows of a candidate that knows no others.
+// calibrate turns the scores into probabilities, by a temperature fitted to the labels, or to
+// checked rows for a candidate that uses only these.
 func (c *contest) calibrate(ctx context.Context, s *candidate) (err error) {
 	var scores []float32
 	var y []int32
@@ -95,7 +95,7 @@ func (c *contest) calibrate(ctx context.Context, s *candidate) (err error) {
 	if err != nil && s.way.noise != none {
 		return errUntold
 	}
-	if err != nil { // it knows how frequent labels are, and no more
+	if err != nil { // only label frequencies are known
 		s.shares = make([]float32, c.q)
 		for _, k := range y {
 			s.shares[k] += 1 / float32(len(y))
@@ -104,7 +104,7 @@ func (c *contest) calibrate(ctx context.Context, s *candidate) (err error) {
 	return s.probabilities(s.p)
 }
 
-// probabilities makes probabilities of scores.
+// probabilities turns scores into probabilities, in place.
 func (s *candidate) probabilities(p []float32) error {
 	if s.shares != nil {
 		for at := range p {
@@ -126,8 +126,8 @@ func (c *contest) scores(ctx context.Context, m *model.Model, some []int) ([]flo
 	return m.ScoresPrepared(ctx, c.Engine, x)
 }
 
-// rightTimes is how often a checked example counts where a way has it count for many, at least; its
-// share of all examples is then rightShare or more.
+// rightTimes is the least weight of a checked example of a weighty way; together they get at least
+// rightShare of the weight.
 const (
 	rightTimes = 2
 	rightShare = 0.5
@@ -141,7 +141,7 @@ type how struct {
 	trial   bool
 }
 
-// train learns from some examples; nil if there are too few.
+// train trains a candidate on some examples; nil if there are too few.
 func (c *contest) train(ctx context.Context, s *candidate, fit []int, h how) (*host.Trained,
 	error) {
 	w, o := s.way, c.Options.Options
@@ -192,7 +192,7 @@ const (
 	fewLandmarks = 200
 )
 
-// times returns how often a checked example of fit counts.
+// times returns the weight of a checked example of fit.
 func (c *contest) times(fit []int) int {
 	n := lists.Count(fit, func(i int) bool { return c.right(i) >= 0 })
 	if n == 0 {
@@ -201,7 +201,7 @@ func (c *contest) times(fit []int) int {
 	return max(rightTimes, int(rightShare*float64(len(fit))/float64(n)))
 }
 
-// noise returns what a way takes the labels to be wrong by: nil for nothing.
+// noise returns the noise that a way assumes; nil for none.
 func (c *contest) noise(ctx context.Context, w way) (*estimate.Estimate, error) {
 	switch w.noise {
 	case given:
@@ -214,11 +214,10 @@ func (c *contest) noise(ctx context.Context, w way) (*estimate.Estimate, error) 
 	return nil, nil
 }
 
-// mostLearned is how many examples noise is learned from: a matrix needs fewer than a model.
+// mostLearned is the number of examples for learning noise; a matrix needs fewer than a model.
 const mostLearned = 3000
 
-// learnNoise learns the noise together with a model of the way, and joins what the checked examples
-// say.
+// learnNoise learns the noise together with a model of the way, and adds the checked examples.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
 	some := c.sample(mostLearned)
 	start := outoffold.Start{}
@@ -236,13 +235,13 @@ func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, er
 	return c.joined(e)
 }
 
-// rbf returns the kernel, whose γ is searched for once.
+// rbf returns the kernel; its γ is searched once.
 func (c *contest) rbf(landmarks int) *fitting.Options {
 	return &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: c.gamma},
 		Landmarks: landmarks}
 }
 
-// part returns a copy of some examples, with the labels that count.
+// part returns a copy of some examples, with true classes where known.
 func (c *contest) part(some []int) *dataset.Dataset {
 	d := *c.data
 	d.Examples = c.data.Pick(some)
@@ -250,8 +249,8 @@ func (c *contest) part(some []int) *dataset.Dataset {
 	return &d
 }
 
-// confidentJoint estimates the noise from the best probabilities of noisy labels, and joins what
-// the checked examples say.
+// confidentJoint estimates the noise from the best probabilities of noisy labels, and adds the
+// checked examples.
 func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 	best := c.said[0]
 	for _, s := range c.said {
@@ -268,7 +267,7 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 	return c.joined(e)
 }
 
-// joined makes an estimate the prior of what the checked examples say.
+// joined estimates the noise from checked examples with the given prior.
 func (c *contest) joined(prior *estimate.Estimate) (*estimate.Estimate, error) {
 	counts, err := outoffold.CountClean(c.data, c.Right)
 	if err != nil || counts == nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// nearest are the numbers of neighbours that are tried, in increasing order, and hopes as how many
-// labels the frequencies of all count beside them.
+// nearest are the numbers of neighbours to try, in increasing order, and hopes the pseudo-labels by
+// overall frequency.
 var (
 	nearest = [...]int{5, 10, 20, 40}
 	hopes   = [...]float64{0.5, 1, 2, 4}
 )
 
-// byNeighbours has the labels of the nearest other examples of the contest predict each, in the
-// number that predicts best.
+// byNeighbours predicts each example of the contest by the labels of its nearest neighbours, with
+// the best number of them.
 func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
 	near, err := neighbours.OfDataset(ctx, c.Engine, c.data, c.rows,
 		nearest[len(nearest)-1])
@@ -45,7 +45,7 @@ func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
 	return nil
 }
 
-// shares returns the labels' shares among the k nearest neighbours of each row.
+// shares returns the label shares among the k nearest neighbours of each row.
 func (c *contest) shares(near *neighbours.Graph, k int, hope float64) []float32 {
 	q, y := c.q, c.labels(c.rows)
 	before := make([]float64, q)
@@ -70,8 +70,7 @@ func (c *contest) shares(near *neighbours.Graph, k int, hope float64) []float32 
 	return p
 }
 
-// The powers that pool tries, of what models say and of what neighbours say, and the least
-// probabilities of these.
+// The powers that pool tries for models and neighbours, and their least probabilities.
 var (
 	ofModels     = [...]float64{1, 0.25, 0.5, 0.75, 1.25}
 	ofNeighbours = [...]float64{0, 0.1, 0.25, 0.5, 0.75, 1}
@@ -80,7 +79,7 @@ var (
 const leastOfModels, leastOfNeighbours = 1e-6, 1e-3
 
 // pool multiplies the probabilities of r by those of the nearest neighbours, each with the power
-// under which the contest's labels are likeliest.
+// that maximises the likelihood of the contest's labels.
 func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
 	models, near := make([]float32, len(c.rows)*c.q), slices.Clone(s.p)
 	for k, i := range c.rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// part is a candidate and its share of the model.
+// part is a candidate with its weight in the model.
 type part struct {
 	*candidate
 	share float64
@@ -18,24 +18,23 @@ type part struct {
 const (
 	// stackRounds are the rounds of climb.
 	stackRounds = 200
-	// priorRows is how many checked rows the shares by all other rows count for.
+	// priorRows is the weight of the shares by unchecked rows, in checked rows.
 	priorRows = 2.0
-	// leastOwn is how often labels of a class have to be right by an estimate that is trusted, for
-	// one that is its most frequent wrong label: one that says less explains what a model does not
-	// know by wrong labels.
+	// leastOwn is the least ratio of right labels to the most frequent wrong label of a class in a
+	// trusted estimate: a lower one explains ignorance of the model by wrong labels.
 	leastOwn = 0.8
-	// leastTold is how much labels have to tell of the classes by an estimate that is trusted: 1 if
-	// they are all right, 0 if they are drawn at random.
+	// leastTold is the least informativeness of labels in a trusted estimate: 1 if all are right, 0 if
+	// random.
 	leastTold = 0.15
-	// leastPart is the least share of a candidate of the model.
+	// leastPart is the least weight of a part.
 	leastPart = 0.02
 )
 
-// stack gives candidates their shares of a mixture, under which what is known of rows held out is
-// likeliest (Smyth & Wolpert, Linearly combining density estimators via stacking, Machine Learning
-// 36 (1999)): of the checked rows, if they are enough, with the shares by all others as a prior.
-// The model is of one kind: linear, unless curved candidates have more of the mixture and are
-// surely likelier. The largest share is first.
+// stack weights the candidates by the likelihood of their mixture on held-out rows (Smyth &
+// Wolpert, Linearly combining density estimators via stacking, Machine Learning 36 (1999)): of
+// checked rows, if there are enough, with the weights by all others as a prior. The model is of one
+// kind: linear, unless kernel candidates have more weight and are clearly better. The largest
+// weight is first.
 func (c *contest) stack() []part {
 	var said []*candidate
 	var known [][]float64
@@ -64,7 +63,7 @@ func (c *contest) stack() []part {
 	return kept(kinds[kind], c.mixture(likely[kind]))
 }
 
-// mixture returns the shares of candidates by how likely they find what is known of each row.
+// mixture returns the weights of candidates from their likelihoods of each row.
 func (c *contest) mixture(known [][]float64) []float64 {
 	var checked, others []int
 	for k, i := range c.rows {
@@ -84,8 +83,8 @@ func (c *contest) mixture(known [][]float64) []float64 {
 	return shares
 }
 
-// surelyLikelier says whether the best mixture of the second kind finds what is known likelier than
-// that of the first, by more than a standard error.
+// surelyLikelier reports whether the best mixture of the second kind beats that of the first by
+// more than a standard error.
 func surelyLikelier(kinds [2][][]float64) bool {
 	var losses [2][]float64
 	for kind, known := range kinds {
@@ -103,12 +102,12 @@ func surelyLikelier(kinds [2][][]float64) bool {
 	return better > off
 }
 
-// climb returns the shares of a mixture under which rows are likeliest, beside a prior that counts
-// for as many rows as its sum. By rounds of
+// climb returns the maximum-likelihood weights of a mixture, with a prior in units of rows, by
+// rounds of
 //
 //	share[s]  ←  prior[s] + Σ_i share[s]·f_s(i) / Σ_r share[r]·f_r(i)
 //
-// made to sum to 1, where f_s(i) is how likely s finds what is known of row i.
+// normalised, where f_s(i) is the likelihood of row i under s.
 func climb(f [][]float64, rows []int, prior []float64) []float64 {
 	shares := slices.Repeat([]float64{1 / float64(len(f))}, len(f))
 	if len(rows) == 0 {
@@ -134,7 +133,7 @@ func climb(f [][]float64, rows []int, prior []float64) []float64 {
 	return shares
 }
 
-// kept returns the parts whose shares count, made to sum to 1, the largest first.
+// kept returns the parts with weight, normalised, the largest first.
 func kept(said []*candidate, shares []float64) (parts []part) {
 	all := 0.0
 	for k, s := range said {
@@ -150,10 +149,10 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 	return parts
 }
 
-// trusted says whether a candidate may be part of the model. The labels must tell some class of
-// its noise. Without checked rows, its noise must leave labels right about as often as they are any
-// other, and more often than chance; and its classes must not be surely farther from the labels
-// than those of the best that takes these for right.
+// trusted reports whether a candidate may be part of the model. Some class of its noise must be
+// identified. Without checked rows, right labels must be about as frequent as any wrong one and
+// more frequent than chance, and its predictions must not agree clearly less with the labels than
+// the best candidate that trusts them.
 func (c *contest) trusted(s *candidate) bool {
 	switch {
 	case s.noise == nil:
@@ -191,8 +190,7 @@ func (c *contest) trusted(s *candidate) bool {
 	return better > -off
 }
 
-// misses says of each row that nobody checked whether its likeliest class is another than its
-// label: 1 or 0.
+// misses returns for each unchecked row 1 if its most likely class is not its label, else 0.
 func (c *contest) misses(s *candidate) (missed []float64) {
 	for k, i := range c.rows {
 		if row := s.p[k*c.q : (k+1)*c.q]; c.right(i) < 0 {
@@ -206,9 +204,8 @@ func (c *contest) misses(s *candidate) (missed []float64) {
 	return missed
 }
 
-// likelihoods returns how likely a candidate finds what is known of each row: its true class, or
-// its noisy label. What a candidate that knows little of noisy labels says of them is by the noise
-// of others.
+// likelihoods returns a candidate's likelihood of the true class, if known, or noisy label of each
+// row. A candidate without noise of its own uses that of others.
 func (c *contest) likelihoods(s *candidate) []float64 {
 	noise := s.noise
 	if s.way.noise == alone || s.way.weighty {
@@ -228,8 +225,7 @@ func (c *contest) likelihoods(s *candidate) []float64 {
 	return all
 }
 
-// counted returns the noise of the first candidate that has an estimate, which checked rows have
-// corrected; nil if there is none.
+// counted returns the noise of the first candidate that has an estimate; nil for none.
 func (c *contest) counted() *estimate.Estimate {
 	for _, s := range c.said {
 		if s.noise != nil {
@@ -239,8 +235,7 @@ func (c *contest) counted() *estimate.Estimate {
 	return nil
 }
 
-// labelled returns the probability of the noisy label y of an example with probabilities p of its
-// true classes.
+// labelled returns the probability of the noisy label y given probabilities p of the true classes.
 func labelled(p []float32, y int, noise *estimate.Estimate) float64 {
 	if noise == nil {
 		return float64(p[y])
@@ -252,8 +247,8 @@ func labelled(p []float32, y int, noise *estimate.Estimate) float64 {
 	return sum
 }
 
-// blend returns the weighted geometric mean of probabilities, each row made to sum to 1: what the
-// weighted sum of the parts' scores gives.
+// blend returns the normalised weighted geometric mean of probabilities, which is what the weighted
+// sum of scores gives.
 func blend(parts []part, of func(part) ([]float32, error), q int) ([]float32, error) {
 	if len(parts) == 1 {
 		return of(parts[0])

@@ -117,7 +117,7 @@ func (s *candidate) probabilities(p []float32) error {
 	return m.ToProbabilities(p)
 }
 
-// scores returns those of some examples.
+// scores returns the scores of some examples.
 func (c *contest) scores(ctx context.Context, m *model.Model, some []int) ([]float32, error) {
 	x := c.data.Pick(some)
 	if c.data.Prepared == nil {

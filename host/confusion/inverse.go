@@ -143,7 +143,7 @@ func (m *Matrix) invert() (*Inverse, error) {
 	return &Inverse{Q: q, V: v, Condition: cond}, nil
 }
 
-// InseparableError is that of a confusion matrix without a usable inverse.
+// InseparableError is the error of a confusion matrix without a usable inverse.
 type InseparableError struct {
 	Condition float64  // condition number of the matrix, +Inf if it is singular
 	Classes   []string // that noisy labels cannot tell apart
@@ -158,7 +158,7 @@ func (e *InseparableError) Error() string {
 
 // inseparable is the error that names the classes of a matrix without a usable inverse. A
 // right-singular vector v of a tiny singular value has C·v ≈ 0: a mixture of columns that leaves no
-// trace in the noisy labels. The classes in it are those of large components. Several tiny values
+// trace in the noisy labels. Its classes have large components. Several tiny values
 // span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
 func (m *Matrix) inseparable(d *decomposition, cond float64) error {

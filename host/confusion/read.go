@@ -84,11 +84,11 @@ func (t *Table) matrix(path string) (*Matrix, error) {
 //     crosstab(…).to_csv write it. A class that has no row, or no column, was counted 0 times.
 //   - CSV of numbers alone, or numpy's .npy: rows and columns are in the order of the classes.
 //
-// Numbers of which one is above 1 are counts of examples, others shares of each true class. The
+// If a number is above 1, all are counts of examples, else shares of each true class. The
 // rows are noisy or true classes by the name in the first field (noisy, given, observed; true,
 // actual, clean …), by o.Axes, or by what sums to 1. A table without names has noisy classes in
 // rows, unless o.Axes says otherwise. It is an error if nothing decides the axes, or if a name
-// contradicts o.Axes. Without o.Classes the classes are those of the table, or 0, 1, ….
+// contradicts o.Axes. Without o.Classes the classes are named by the table, or 0, 1, ….
 //
 // Errors begin with the path, and for CSV with the line.
 func ReadTable(path string, o ReadOptions) (*Table, error) {
@@ -111,7 +111,7 @@ type grid struct {
 	rows        [][]float64 // all of one length, at least one
 	errors      [][]float64 // standard errors, of the same shape; nil for none
 	named       bool
-	rowNames    []string // without names, those of the classes
+	rowNames    []string // the classes if there are no names
 	columnNames []string
 }
 
@@ -402,7 +402,7 @@ func (g *grid) findAxes(t *Table, asked string) error {
 	return nil
 }
 
-// axisOf returns TrueRows for the name of true classes, TrueColumns for that of noisy ones, and ""
+// axisOf returns TrueRows for the name of true classes, TrueColumns for noisy ones, and ""
 // for any other.
 func axisOf(name string) string {
 	switch isTrue, isNoisy := labelfile.Axis(name); {

@@ -26,7 +26,7 @@ var errNoTemperature = errors.New("temperature: the scores do not predict the la
 // The score is the mean over examples i, about mostHeated/q of them if there are more, of
 // Σ_k ((C·p_i)_k - [k = y_i])². One example of unknown class is added, spread over all others, so
 // that labels without a mistake do not lead to T = 0. T is the first minimum on the way
-// down from uniform probabilities, to 12 bits; its arithmetic is that of the contract (clause 15)
+// down from uniform probabilities, to 12 bits; its arithmetic follows the contract (clause 15)
 // and of float64 sums in order, so its bits are the same everywhere. It is an error if the score
 // only rises on that way.
 //
@@ -86,7 +86,7 @@ type temperatureFit struct {
 	y      []int32
 	// row k: the entries of row k of C, and of CᵀC, that are not 0, by column; nil for no noise
 	noise, squares [][]entry
-	powers         []float64 // n×q: e to the power of below/t, t that of the last reading
+	powers         []float64 // n×q: e to the power of below/t, t of the last reading
 	terms          []float64 // of slope, n
 }
 

@@ -13,7 +13,7 @@ import (
 // row for each noisy class. Numbers are the shortest that read back as the same float64; names are
 // quoted as in RFC 4180. Standard errors follow as a second table.
 //
-// The error is that of Check or of w, or about a name with a carriage return, which CSV readers
+// The error is from Check or w, or about a name with a carriage return, which CSV readers
 // drop.
 func (m *Matrix) Write(w io.Writer) error {
 	text, err := m.csv()

@@ -19,7 +19,7 @@ import (
 // mostText is the longest name of a class or feature that is read, in bytes.
 const mostText = 1 << 16
 
-// arrays are those of an .npz file, by name.
+// arrays are the arrays of an .npz file, by name.
 type arrays map[string]*zip.File
 
 func openArrays(r io.ReaderAt, size int64) (arrays, error) {

@@ -18,7 +18,7 @@ import (
 var ErrForm = errors.New("the model cannot be written so")
 
 // Writers write m to w in a form for other programs: onnx or liblinear. Errors: ErrForm, of a model
-// that the form has no room for, and those of w.
+// that the form has no room for, and from w.
 // docs/export.md describes the forms.
 var Writers = map[string]func(w io.Writer, m *model.Model) error{
 	"onnx": writeONNX, "liblinear": writeLIBLINEAR,

@@ -32,7 +32,7 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 // MCSVM_CS, for which predict takes the class of the largest of Q scores, the first of equal ones,
 // as we do.
 //
-// Errors: ErrForm and model.ErrNotLinear, of a model with a kernel map; and those of w.
+// Errors: ErrForm and model.ErrNotLinear, of a model with a kernel map; and from w.
 func writeLIBLINEAR(w io.Writer, m *model.Model) error {
 	weights, constants, err := m.Raw()
 	if err != nil {

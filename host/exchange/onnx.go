@@ -17,13 +17,13 @@ const (
 )
 
 // writeONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
-// operators. The names are those of skl2onnx: the input X, float32 N×d, N being any, or an input
+// operators. The names follow skl2onnx: the input X, float32 N×d, N being any, or an input
 // for each column of a table (see graph.columns); the outputs
 // "label", N int64 if all classes are named by integers, else N strings, and "probabilities",
 // float32 N×Q, or "scores" if m has no temperature. The metadata have "classes" and "features",
 // lists of names, and "provenance", a model.Provenance, all as JSON.
 //
-// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and those of
+// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and from
 // w.
 func writeONNX(w io.Writer, m *model.Model) error {
 	size := onnxSize(m)

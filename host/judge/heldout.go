@@ -17,7 +17,7 @@ type HeldOut struct {
 	Q int
 	// fold of each of the n examples, 0..folds-1; its model was trained on the others
 	Fold   []int
-	Scores []float32 // n×Q row-major, those of all folds in one unit
+	Scores []float32 // n×Q row-major, all folds in one unit
 	// Temperature is fitted to all Scores; 0 if they do not predict the labels.
 	Temperature float32
 	// Learned is the noise that each training estimated; nil if the learner estimates none.

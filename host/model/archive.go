@@ -123,7 +123,7 @@ func some[T number](a *contents, name string) (data []T) {
 	return data
 }
 
-// end returns the first error, or that of a member that was not taken out.
+// end returns the first error, or an error for a member that was not taken out.
 func (a *contents) end(wanted string) error {
 	for _, name := range slices.Sorted(maps.Keys(a.files)) {
 		a.fail(fmt.Errorf("found member %q, wanted %s only", name, wanted))

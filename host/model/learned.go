@@ -66,7 +66,7 @@ func (l *Learned) check(m *Model) error {
 	return (&Meta{Data: Data{Annotators: l.Annotators}}).checkText()
 }
 
-// names returns those of the annotators.
+// names returns the names of the annotators.
 func names(all []Annotator) []string {
 	var list []string
 	for _, a := range all {
@@ -75,7 +75,7 @@ func names(all []Annotator) []string {
 	return list
 }
 
-// members are those of a model of q classes.
+// members returns the members of a model of q classes.
 func (l *Learned) members(q int) []member {
 	list := []member{
 		array(learnedName, q, q, l.Confusion), array(learnedErrorName, q, q, l.Error),

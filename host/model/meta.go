@@ -65,7 +65,7 @@ type Data struct {
 	// AnnotationsSHA256 is the hash of who labelled what how; empty if the labels were the data's
 	// own.
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
-	// Annotators are those of Model.Learned, while the model is written or read; else none.
+	// Annotators are a copy of Model.Learned.Annotators in the file; empty in memory.
 	Annotators []Annotator `json:"annotators,omitempty"`
 }
 

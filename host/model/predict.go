@@ -29,7 +29,7 @@ func (m *Model) ReadOptions() file.Options {
 
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them. x has
 // the features that m was trained on, in their order, and is not changed. A cancelled ctx ends it
-// with ctx's error. Errors are also those of preparing, mapping and the engine.
+// with ctx's error. Errors also come from preparing, mapping and the engine.
 func (m *Model) Predict(ctx context.Context, e *engine.Engine, x dataset.Examples) ([]int32,
 	error) {
 	prepared, err := features.Apply(&m.Meta.Preparation, x)

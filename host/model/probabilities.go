@@ -18,7 +18,7 @@ var ErrNoTemperature = errors.New("the model has no temperature, without which i
 
 // Probabilities returns for each raw example the probability that it is of each class, x.N×Q
 // row-major: softmax(scores / Meta.Temperature), each row with the sum 1 but for rounding. The
-// bits are the same on every engine (clauses 1 and 15). Errors: ErrNoTemperature and those of
+// bits are the same on every engine (clauses 1 and 15). Errors: ErrNoTemperature, and from
 // Scores.
 func (m *Model) Probabilities(
 	ctx context.Context, e *engine.Engine, x dataset.Examples,

@@ -21,7 +21,7 @@ type Provenance struct {
 	Device      Device          `json:"device"`
 }
 
-// Provenance returns that of the model, sharing its parameters.
+// Provenance returns the provenance of the model, sharing its parameters.
 func (t *Meta) Provenance() Provenance {
 	p := Provenance{Tool: t.ToolVersion, Contract: t.ContractVersion, Learner: t.Learner,
 		Parameters: t.Parameters,

@@ -8,7 +8,7 @@ import (
 // ErrNotLinear marks models whose scores are no sums over features.
 var ErrNotLinear = errors.New("the model is not linear in its features")
 
-// Raw returns what the preparation makes of W for raw features x: before a last step l2, which
+// Raw returns W for raw features x: before a last step l2, which
 // divides all scores of an example by one number, the score of class r is Σ_j weights[r*d+j]·x_j +
 // constants[r], d being Meta.Features.Count. Each weight is rounded once, to float64. The error is
 // ErrNotLinear, of a model with a kernel map.

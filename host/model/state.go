@@ -57,7 +57,7 @@ func (s *State) check(m *Model) error {
 	return nil
 }
 
-// members are those of a model of q classes and d columns.
+// members returns the members of a model of q classes and d columns.
 func (s *State) members(q, d int) []member {
 	list := []member{array(lastName, q, d, s.Last)}
 	if len(s.Sum) > 0 {

@@ -10,7 +10,7 @@ import (
 
 // OfDataset returns the neighbours of each of some examples of a data set among these, at most k:
 // of sparse ones by the angle between them, else by the distance with all features in one unit. d
-// is raw or prepared, and only read. Errors are those of Of and of the preparation.
+// is raw or prepared, and only read. Errors come from Of and the preparation.
 func OfDataset(ctx context.Context, e *engine.Engine, d *dataset.Dataset, some []int, k int,
 ) (*Graph, error) {
 	part := *d

@@ -44,7 +44,7 @@ type Graph struct {
 
 // Of returns the neighbours of each example of x among the others. k is at most Most and less than
 // the number of examples. Each inner product is computed once for both of its examples. Errors wrap
-// ErrInput, or are those of the engine or of ctx.
+// ErrInput, or come from the engine or ctx.
 func Of(ctx context.Context, e *engine.Engine, x dataset.Examples, k int, metric string,
 ) (*Graph, error) {
 	if k < 1 || k > min(Most, x.N-1) {
@@ -153,7 +153,7 @@ func (s *search) column(dots []float32, i, from int) {
 	}
 }
 
-// unit returns a copy of x whose examples have length 1, but for those of length 0.
+// unit returns a copy of x whose nonzero examples have length 1.
 func unit(x dataset.Examples) dataset.Examples {
 	lengths := squares(x)
 	u := x

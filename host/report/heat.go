@@ -79,7 +79,7 @@ func heatPicture(q int, share func(i, j int) float64) (template.URL, error) {
 	return dataURL(p)
 }
 
-// Picture returns a PNG, as a data: URL, of an example whose values are those of width×height
+// Picture returns a PNG, as a data: URL, of an example whose values are width×height
 // pixels, row by row, the smallest black and the largest white.
 func Picture(values []float32, width, height int) (string, error) {
 	low, high := values[0], values[0]

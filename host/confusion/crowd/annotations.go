@@ -207,7 +207,7 @@ type AnnotationOptions struct {
 	IDs      []string
 	IDColumn string
 	Source   []int
-	// Classes are those of the data in the order of their indices, which is copied; if nil,
+	// Classes are the data's in the order of their indices, copied; if nil,
 	// the classes are the labels of the table, in the order in which they come.
 	Classes []string
 	// Right names the annotators whose labels are right (Annotations.Right); nil for none.

@@ -80,7 +80,7 @@ type labeller struct {
 // good each function is. Annotators whose labels are right (Annotations.Right) are no functions:
 // the examples that they label are taken for random ones and make the prior of the classes. Without
 // at least ten, the prior is uniform. If the model then overrules the vote in a fifth of the
-// examples, the prior is too far from the classes, and the labels are those of the vote.
+// examples, the prior is too far from the classes, and the labels are the votes.
 func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 	q, n := len(a.Classes), a.N()
 	if err := a.Check(n, q); err != nil {

@@ -75,7 +75,7 @@ func CountLabels(q int, noisy, right []int32) ([]float64, error) {
 //
 // where C₀ is the given prior or, for nil, symmetric noise at the overall rate. s is the power of
 // two from ½ to 4096 with the highest leave-one-out likelihood, 1 if that does not decide. Standard
-// errors are those of shares of n_t + min(s, 20) examples, plus the shift by the prior, which may
+// errors are for shares of n_t + min(s, 20) examples, plus the shift by the prior, which may
 // be wrong, beyond chance.
 func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*Estimate, error) {
 	m, err := confusion.New(classes)

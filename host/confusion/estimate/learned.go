@@ -17,7 +17,7 @@ const mostUnsure = 0.15
 const surely = 2
 
 // FromLearned combines the noise that several models learned: the first matrix, or the one with a
-// clearly lower loss on held-out labels. The variance of an entry is that of the best plus its
+// clearly lower loss on held-out labels. The variance of an entry is the best one plus its
 // squared distances to the others, weighted by their loss: one half where that is one standard
 // error worse.
 //

@@ -85,7 +85,7 @@ type triples struct {
 	count  []float64
 }
 
-// newTriples counts the triples of all examples but those of a part, of jackknife parts.
+// newTriples counts the triples of all examples outside a part, of jackknife parts.
 func newTriples(y, near []int32, k, q, without int) *triples {
 	var all [][3]int32
 	for i := range y {

@@ -16,7 +16,7 @@ import (
 )
 
 // ReadProbabilities returns the probabilities that a file has of the classes of each example of the
-// data, n×Q row-major. The options are those of ReadClean. The file is one of these:
+// data, n×Q row-major. The options are as for ReadClean. The file is one of these:
 //
 //   - a .npy array n×Q, float32 or float64 in C order, as numpy.save writes it of scikit-learn's
 //     cross_val_predict(method="predict_proba"), with columns in the order of the classes;
@@ -24,7 +24,7 @@ import (
 //     by 0 to Q-1. Examples are in the order of the data, unless a column names them as for
 //     ReadClean. Other columns are passed over.
 //
-// Each probability is 0 to 1, and those of an example sum to 1. Errors begin with the path, and
+// Probabilities are 0 to 1 and sum to 1 for each example. Errors begin with the path, and
 // where a line is wrong with its number.
 func ReadProbabilities(ctx context.Context, path string, o CleanOptions) ([]float32, error) {
 	n, q := len(o.Y), len(o.Classes)

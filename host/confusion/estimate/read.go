@@ -20,7 +20,7 @@ type Clean struct {
 
 // CleanOptions say what a table of true classes is to be read for.
 type CleanOptions struct {
-	// Classes are those of the data in the order of their indices; nil without data: then they
+	// Classes are the data's in the order of their indices; nil without data: then they
 	// are the names of the table, in the order in which they come.
 	Classes []string
 	Y       []int32 // the noisy labels of the data; nil without data
@@ -40,7 +40,7 @@ func (o *CleanOptions) keys(header []string) *labelfile.Keys {
 // the data it has the name, in a column whose header says how (row, example, index, id, item; see
 // docs/data.md), and the true class in the column label (or class, true, clean, right ...). Without
 // such a column it has pairs: a column of noisy labels (noisy, given, observed, predicted ...) and
-// one of true classes. Of named examples noisy labels must be those of the data, and lines without
+// one of true classes. Noisy labels of named examples must agree with the data, and lines without
 // a true class are passed over, so that a list of label issues is such a table, once checked.
 //
 // Errors begin with the path, and where a line is wrong with its number. Reading tells its
@@ -74,7 +74,7 @@ type cleanTable struct {
 	keys  *labelfile.Keys // nil for pairs
 	seen  map[int]int     // the line of each example
 	noisy int             // the column of noisy labels; -1 for none
-	right int             // that of true classes
+	right int             // the column of true classes
 }
 
 // place finds the columns by the header.

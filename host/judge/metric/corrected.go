@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// quantile is that of 97.5 % of the normal distribution: two of them hold 95 %.
+// quantile is the 97.5 % quantile of the normal distribution.
 const quantile = 1.959963984540054
 
 // Estimate is a share that noisy labels tell of, with the interval that holds the true one in 95
@@ -45,13 +45,13 @@ type correctedClass struct {
 // P(noisy = k | true = t), whose inverse is given. counts[p][k] is how many examples are
 // predicted p and labelled k, as in Report.Confusion.
 //
-// An example predicted p with noisy label k counts as inverse[t][k] examples of true class t,
-// which is right in the mean over the noise; a value is the mean of such counts, or a ratio of
-// two. Its interval is by the variance that they have in the sample (delta method), after four
-// examples (the squared quantile) were added, half of them predicted right: where labels are right
-// it is that of Agresti and Coull (The American Statistician 52, 1998), which keeps its promise
-// for few examples too. errs are the standard errors of c, if that was estimated from other labels
-// than these, and widen the intervals; nil if c is known.
+// An example predicted p with noisy label k counts as inverse[t][k] examples of true class t, which
+// is right in the mean over the noise; a value is the mean of such counts, or a ratio of two. Its
+// interval is by the variance that they have in the sample (delta method), after four examples (the
+// squared quantile) were added, half of them predicted right: where labels are right it is the
+// interval of Agresti and Coull (The American Statistician 52, 1998), which keeps its promise for
+// few examples too. errs are the standard errors of c, if that was estimated from other labels than
+// these, and widen the intervals; nil if c is known.
 //
 // The error is about no example, or tables of other sizes than Q = len(classes) asks for.
 func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Corrected, error) {

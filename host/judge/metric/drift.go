@@ -34,7 +34,7 @@ func newDrift(errs []float64, q int) *drift {
 	return d
 }
 
-// variance returns that of the estimate whose G is given; 0 of no drift.
+// variance returns the variance of the estimate with the given G; 0 without drift.
 func (d *drift) variance(g func(i, j int) float64) float64 {
 	if d == nil {
 		return 0

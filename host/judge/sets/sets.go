@@ -45,11 +45,11 @@ const Always = 2
 // right in the mean (Sesia, Wang and Tong, Adaptive conformal classification with noisy
 // labels, 2024). That curve need not rise everywhere: the threshold is where the sum of coverage
 // minus level, over all nonconformities below it, is least (isotonic regression's crossing). The
-// level asked of n examples is Level·(1 + 1/n); without noise the rule is that of split conformal
-// prediction. By class, sums and n are those of one true class. Where c has standard errors, C⁻¹
+// level asked of n examples is Level·(1 + 1/n); without noise the rule is split conformal
+// prediction. By class, sums and n are of one true class. Where c has standard errors, C⁻¹
 // is freed of the bias that they cause, to second order.
 //
-// The errors wrap ErrInput, or are those of c.Invert.
+// Errors wrap ErrInput or come from c.Invert.
 func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error) {
 	q, err := check(p, y, c, r)
 	if err != nil {
@@ -154,7 +154,7 @@ type Judged struct {
 
 // Judge returns the coverage and size of the sets for examples with probabilities p and labels y,
 // noisy by c, as Calibrate takes them. By noisy labels the coverage is estimated, and may leave
-// [0, 1]. Errors are those of Calibrate.
+// [0, 1]. Errors are as for Calibrate.
 func (r *Rule) Judge(p []float32, y []int32, c *confusion.Matrix) (Judged, error) {
 	q, err := check(p, y, c, *r)
 	if err != nil {

@@ -71,7 +71,7 @@ func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, e
 }
 
 // noiseOf returns the confusion matrix of the labels, nil if they are trusted: for the training
-// labels that of the model, for others only a given one.
+// labels the model's, for others only a given one.
 func (r *reporter) noiseOf(given *confusion.Matrix, learned bool) *confusion.Matrix {
 	switch m := r.model; {
 	case given != nil:

@@ -70,7 +70,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if isModel(path) {
 		return o.showModel(path)
 	}
-	var classes []string // nil for those of the file
+	var classes []string // nil for the file's
 	if o.Given("classes") {
 		classes = strings.Split(o.Classes, ",")
 	}

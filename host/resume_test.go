@@ -2,12 +2,9 @@ package host_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -125,13 +122,6 @@ func TestResumeOther(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(gone.Model, straight.Model) {
 		t.Errorf("gone on: %v, or another model", err)
 	}
-	before := *stopped.Model
-	before.Meta.DataSHA256 = hashBefore(d)
-	o.Resume = &before
-	gone, err = host.Train(context.Background(), d, noise, o)
-	if err != nil || !reflect.DeepEqual(gone.Model, straight.Model) {
-		t.Errorf("gone on with what an earlier version wrote: %v, or another model", err)
-	}
 	o.Resume = stopped.Model
 	other := *d
 	other.Y = slices.Clone(d.Y)
@@ -159,40 +149,6 @@ func TestResumeOther(t *testing.T) {
 	if _, err := host.Train(context.Background(), d, nil, o); !errors.Is(err, host.ErrResume) {
 		t.Errorf("no noise: %v, want %v", err, host.ErrResume)
 	}
-}
-
-// hashBefore is what dataset.Hash was in earlier versions, of dense data.
-func hashBefore(d *dataset.Dataset) string {
-	text := []byte("uma-gpu dataset 2\n")
-	number := func(n int) { text = binary.LittleEndian.AppendUint64(text, uint64(n)) }
-	word := func(v uint32) { text = binary.LittleEndian.AppendUint32(text, v) }
-	number(d.N)
-	number(d.D)
-	number(len(d.Classes))
-	for _, name := range d.Classes {
-		number(len(name))
-		text = append(text, name...)
-	}
-	number(d.N)
-	for _, y := range d.Y {
-		word(uint32(y))
-	}
-	for i := range d.N {
-		var columns, values []uint32
-		for j, v := range d.Row(i) {
-			if bits := math.Float32bits(v); bits != 0 {
-				columns, values = append(columns, uint32(j)), append(values, bits)
-			}
-		}
-		word(uint32(len(values)))
-		if len(values) == d.D {
-			columns = nil
-		}
-		for _, v := range append(columns, values...) {
-			word(v)
-		}
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // failing are the parameters of a learner that fails in its sixth step, as when its device is

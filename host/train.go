@@ -184,11 +184,6 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	case o.MaxSteps < 0:
 		o.MaxSteps = 0
 	}
-	if o.Resume != nil {
-		base := *o.Resume
-		base.Meta.TrainedOn(data)
-		o.Resume = &base
-	}
 	t := &trainer{o: o, given: data, data: *data}
 	if a := o.Annotations; a != nil {
 		if err := a.Check(data.N, len(data.Classes)); err != nil {

@@ -153,6 +153,9 @@ func TestHelp(t *testing.T) {
 		"split":          {"--fractions LIST", "--counts LIST", "Example: uma-gpu split"},
 		"convert":        {"--to FORMAT", "Example: uma-gpu convert"},
 		"synth":          {"--examples N", "Example: uma-gpu synth"},
+		"kpca":           {"fit", "transform"},
+		"kpca fit":       {"--basis FILE", "--landmarks M", "Example: uma-gpu kpca fit"},
+		"kpca transform": {"--basis FILE", "--out FILE", "Example: uma-gpu kpca transform"},
 		"devices":        {"--json", "Example: uma-gpu devices"},
 		"version":        {"--json", "Example: uma-gpu version"},
 	} {

@@ -3,6 +3,8 @@ package model
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,6 +44,31 @@ func TestKernelRoundTrip(t *testing.T) {
 		got, err := decode(encode(t, want))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("sparse %v: %+v, %v, wanted %+v", sparse, got, err, want)
+		}
+		b := &Basis{FormatVersion: BasisVersion, ToolVersion: "v", Features: want.Meta.Features,
+			Preparation: want.Meta.Preparation,
+			Kernel:      *want.Meta.Kernel, Eigenvalues: []float64{3, 2, 1, 0.5}, Map: want.Map()}
+		path := filepath.Join(t.TempDir(), "b.npz")
+		if err := b.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if back, err := LoadBasis(path); err != nil || !reflect.DeepEqual(back, b) {
+			t.Errorf("basis, sparse %v: %+v, %v, wanted %+v", sparse, back, err, b)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decode(text); !facts.Told(err, "meta.json member") {
+			t.Errorf("a basis read as a model: %v", err)
+		}
+		for at := range text { // every flipped bit is noticed, or changes nothing
+			text[at] ^= 4
+			if back, err := readBasis(bytes.NewReader(text), int64(len(text))); err == nil &&
+				!reflect.DeepEqual(back, b) {
+				t.Fatalf("byte %d changed: another basis is read", at)
+			}
+			text[at] ^= 4
 		}
 	}
 }

@@ -10,7 +10,7 @@ import warnings
 from typing import Any, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -153,7 +153,21 @@ def _is_online(estimator: "NoisyClassifier") -> bool:
     return True
 
 
-class NoisyClassifier(ClassifierMixin, BaseEstimator):
+class _Program(BaseEstimator):
+    """What estimators have in common whose work is the program's."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _seed(self) -> Any:
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return self.random_state
+        return check_random_state(self.random_state).randint(1 << 31)
+
+
+class NoisyClassifier(ClassifierMixin, _Program):
     """A classifier that learns from labels which are wrong in a known way, or right.
 
     Parameters
@@ -186,16 +200,6 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.options = options
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _seed(self) -> Any:
-        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
-            return self.random_state
-        return check_random_state(self.random_state).randint(1 << 31)
 
     def _flags(self, **defaults: Any) -> list[str]:
         return flags_of({"device": self.device, "learner": self.learner, "kernel": self.kernel,
@@ -375,3 +379,38 @@ class NoisyClassifier(ClassifierMixin, BaseEstimator):
             new.classes_ = np.array(meta["classes"])
         new._take(data)
         return new
+
+
+class KernelMap(TransformerMixin, _Program):
+    """The kernel principal components of examples."""
+
+    def __init__(self, kernel: str = "rbf", *, n_components: Optional[int] = None,
+                 gamma: Any = None, device: Optional[str] = None, random_state: Any = None,
+                 options: Optional[dict[str, Any]] = None) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.gamma = gamma
+        self.device = device
+        self.random_state = random_state
+        self.options = options
+
+    def fit(self, X: Any, y: Any = None) -> "KernelMap":
+        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        with Call() as call:
+            basis = call.path(".npz")
+            call.run("kpca", "fit", "--data", call.array(X), "--no-labels", "--basis", basis,
+                     *flags_of({"kernel": self.kernel, "components": self.n_components,
+                                "seed": self._seed(), "gamma": self.gamma, "device": self.device,
+                                **(self.options or {})}))
+            with open(basis, "rb") as file:
+                self.basis_ = file.read()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
+        with Call() as call:
+            out = call.path(".npy")
+            call.run("kpca", "transform", "--basis", call.write(".npz", self.basis_), "--data",
+                     call.array(X), "--no-labels", "--out", out, *flags_of({"device": self.device}))
+            return np.load(out).astype(X.dtype if X.dtype.kind == "f" else np.float32)

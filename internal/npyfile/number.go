@@ -2,6 +2,7 @@ package npyfile
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -23,19 +24,18 @@ const maxElement = 1 << 16
 func parseType(descr string) (Type, error) {
 	code := strings.TrimLeft(descr, "<>|=")
 	if code == "" || len(descr)-len(code) > 1 {
-		return Type{}, fault(Element, "found elements of type %.100q, wanted numbers or texts", descr)
+		return Type{}, fmt.Errorf("found elements of type %.100q, wanted numbers or texts", descr)
 	}
 	if code[0] == 'O' {
-		return Type{}, fault(Element,
-			"found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as "+
-				"numbers")
+		return Type{}, fmt.Errorf("found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as " +
+			"numbers")
 	}
 	if code == "?" {
 		code = "b1"
 	}
 	size, err := strconv.Atoi(code[1:])
 	if err != nil || size < 0 || size > maxElement || code[0]|0x20 < 'a' || code[0]|0x20 > 'z' {
-		return Type{}, fault(Element, "found elements of type %.100q, wanted numbers or texts", descr)
+		return Type{}, fmt.Errorf("found elements of type %.100q, wanted numbers or texts", descr)
 	}
 	t := Type{Kind: code[0], Size: size, Big: descr[0] == '>'}
 	switch t.Kind {

@@ -16,66 +16,26 @@ const MaxHeader = 10000
 
 // Array is what an .npy file says before its elements.
 type Array struct {
-	Major, Minor byte   // version of the format
-	Size         int    // bytes before the first element
-	Text         string // Python's dictionary of the three below
-	Descr        string // the type of an element in NumPy's words, such as "<f4"
-	Type         Type   // the same, read
-	Fortran      bool   // the first index runs fastest
-	Shape        []int  // no size for a single element
+	Size    int    // bytes before the first element
+	Descr   string // the type of an element in NumPy's words, such as "<f4"
+	Type    Type   // the same, read
+	Fortran bool   // the first index runs fastest
+	Shape   []int  // no size for a single element
 }
 
-// Fault is an error about a header that can be read but is not as it must be.
-type Fault struct {
-	What Kind
-	text string
-}
-
-func (f *Fault) Error() string { return f.text }
-
-// Kind says which rule a header breaks.
-type Kind int
-
-const (
-	None       Kind = iota // no fault of a header, perhaps one of reading
-	NotNPY                 // the file does not begin with Magic
-	Cut                    // the file ends within the header
-	Version                // none of 1 to 3
-	Long                   // longer than MaxHeader
-	Dictionary             // not the three keys, each once, and nothing else
-	Order                  // neither True nor False
-	Shape                  // a negative size, or more elements than an int counts
-	Element                // no number and no text
-)
-
-// KindOf returns the kind of a Fault, None for any other error and for nil.
-func KindOf(err error) Kind {
-	if f, ok := errors.AsType[*Fault](err); ok {
-		return f.What
-	}
-	return None
-}
-
-func fault(what Kind, format string, args ...any) error {
-	return &Fault{what, fmt.Sprintf(format, args...)}
-}
-
-// ReadHeader reads up to the first element. A header that breaks the format is a *Fault, with what
-// was read until then. Sizes are not compared with what follows; their product fits in an int.
+// ReadHeader reads up to the first element. With an error comes what was read until
+// then. Sizes are not compared with what follows; their product fits in an int.
 func ReadHeader(r io.Reader) (Array, error) {
 	var a Array
 	start := make([]byte, len(Magic)+4, len(Magic)+6)
 	n, err := io.ReadFull(r, start)
 	if known := start[:min(n, len(Magic))]; !strings.HasPrefix(Magic, string(known)) {
-		return a, fault(NotNPY, `found no NumPy array, wanted a file that begins with \x93NUMPY`)
-	}
-	if n > len(Magic)+1 {
-		a.Major, a.Minor = start[6], start[7]
+		return a, fmt.Errorf(`found no NumPy array, wanted a file that begins with \x93NUMPY`)
 	}
 	if err != nil {
 		return a, cut(err)
 	}
-	switch a.Major {
+	switch start[6] {
 	case 1:
 		n = int(binary.LittleEndian.Uint16(start[8:]))
 	case 2, 3:
@@ -85,25 +45,23 @@ func ReadHeader(r io.Reader) (Array, error) {
 		}
 		n = int(binary.LittleEndian.Uint32(start[8:]))
 	default:
-		return a, fault(Version, "found version %d of the .npy format, wanted 1 to 3", a.Major)
+		return a, fmt.Errorf("found version %d of the .npy format, wanted 1 to 3", start[6])
 	}
 	a.Size = len(start) + n
 	if n > MaxHeader {
-		return a, fault(Long,
-			"found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
-				"save them as one matrix)", n, MaxHeader)
+		return a, fmt.Errorf("found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
+			"save them as one matrix)", n, MaxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
 		return a, cut(err)
 	}
-	a.Text = string(text)
-	return a, a.parse()
+	return a, a.parse(string(text))
 }
 
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return fault(Cut, "found the end of the file within the .npy header; the file is cut short, "+
+		return fmt.Errorf("found the end of the file within the .npy header; the file is cut short, " +
 			"fetch it again")
 	}
 	return err
@@ -113,12 +71,11 @@ func cut(err error) error {
 var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` +
 	`('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
 
-// parse takes the dictionary apart: its three keys, each once, in any order.
-func (a *Array) parse() error {
-	bad := fault(Dictionary,
-		"found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
-		strings.TrimSpace(a.Text))
-	rest, opened := strings.CutPrefix(strings.TrimSpace(a.Text), "{")
+// parse reads a dictionary of three keys, each once, in any order.
+func (a *Array) parse(text string) error {
+	bad := fmt.Errorf("found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
+		strings.TrimSpace(text))
+	rest, opened := strings.CutPrefix(strings.TrimSpace(text), "{")
 	rest, closed := strings.CutSuffix(rest, "}")
 	if !opened || !closed {
 		return bad
@@ -136,7 +93,7 @@ func (a *Array) parse() error {
 	case strings.TrimSpace(rest) != "" || !strings.ContainsAny(descr[:1], `'"`) || shape[0] != '(':
 		return bad
 	case order != "True" && order != "False":
-		return fault(Order, "found the order %.100q in the .npy header, wanted True or False as "+
+		return fmt.Errorf("found the order %.100q in the .npy header, wanted True or False as "+
 			"fortran_order", order)
 	}
 	a.Descr, a.Fortran = descr[1:len(descr)-1], order == "True"
@@ -158,7 +115,7 @@ func (a *Array) parseShape(tuple string) error {
 	for _, size := range sizes {
 		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(size), "L"))
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return fault(Dictionary, "found shape %.100s, wanted the sizes of an array", tuple)
+			return fmt.Errorf("found shape %.100s, wanted the sizes of an array", tuple)
 		}
 		a.Shape = append(a.Shape, n)
 		negative = negative || n < 0
@@ -169,9 +126,9 @@ func (a *Array) parseShape(tuple string) error {
 	}
 	switch {
 	case negative:
-		return fault(Shape, "found shape %.100s, wanted no negative size", tuple)
+		return fmt.Errorf("found shape %.100s, wanted no negative size", tuple)
 	case large:
-		return fault(Shape, "found shape %.100s, which is beyond the address space", tuple)
+		return fmt.Errorf("found shape %.100s, which is beyond the address space", tuple)
 	}
 	return nil
 }

@@ -48,11 +48,9 @@ func TestReadHeader(t *testing.T) {
 	}{
 		"NumPy's": {file(text), Array{Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
 		"version 2": {Magic + "\x02\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text,
-			Array{Major: 2,
-				Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+			Array{Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
 		"version 3": {Magic + "\x03\x00" + string([]byte{byte(len(text)), 0, 0, 0}) + text,
-			Array{Major: 3,
-				Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
+			Array{Size: 12 + len(text), Descr: "<f4", Type: f4, Shape: []int{3, 5}}},
 		"other writers": {file(` {"shape":(7L,),"descr":">i8" , 'fortran_order':True}`),
 			Array{Descr: ">i8",
 				Type: Type{Kind: 'i', Size: 8, Big: true}, Fortran: true, Shape: []int{7}}},
@@ -69,12 +67,10 @@ func TestReadHeader(t *testing.T) {
 	} {
 		r := strings.NewReader(c.file + "data")
 		got, err := ReadHeader(iotest.OneByteReader(r))
-		if c.want.Major == 0 {
-			c.want.Major, c.want.Size = 1, len(c.file)
+		if c.want.Size == 0 {
+			c.want.Size = len(c.file)
 		}
-		c.want.Text = got.Text
-		if err != nil || !reflect.DeepEqual(got, c.want) || r.Len() != 4 || !strings.HasSuffix(c.file,
-			got.Text) {
+		if err != nil || !reflect.DeepEqual(got, c.want) || r.Len() != 4 {
 			t.Errorf("%s: got %+v, %v, and %d bytes are left, wanted %+v and 4", name, got, err, r.Len(),
 				c.want)
 		}
@@ -86,50 +82,50 @@ func TestReadHeaderFaults(t *testing.T) {
 	edit := func(old, new string) string { return file(strings.Replace(good, old, new, 1)) }
 	for name, c := range map[string]struct {
 		file string
-		want Kind
+		want string
 	}{
-		"empty":             {"", Cut},
-		"half the magic":    {Magic[:3], Cut},
-		"text":              {"hello", NotNPY},
-		"long text":         {"hello, this is no array", NotNPY},
-		"cut":               {file(good)[:40], Cut},
-		"cut version 2":     {Magic + "\x02\x00\x01\x00\x00", Cut},
-		"version 0":         {Magic + "\x00\x00\x01\x00", Version},
-		"version 4":         {Magic + "\x04\x00\x01\x00", Version},
-		"4 GiB of header":   {Magic + "\x02\x00\xff\xff\xff\xff", Long},
-		"no dictionary":     {file(""), Dictionary},
-		"open":              {file(strings.TrimSuffix(good, "}")), Dictionary},
-		"junk behind":       {file(good + "x"), Dictionary},
-		"junk within":       {edit(" }", " x}"), Dictionary},
-		"key twice":         {edit("'descr'", "'shape'"), Dictionary},
-		"key missing":       {edit("'descr': '<f4', ", ""), Dictionary},
-		"fourth key":        {edit("}", "'x': 1}"), Dictionary},
-		"columns":           {edit("'<f4'", "[('x', '<f4')]"), Dictionary},
-		"word as type":      {edit("'<f4'", "f4"), Dictionary},
-		"word as shape":     {edit("(3, 5)", "True"), Dictionary},
-		"size missing":      {edit("3, 5", "3, , 5"), Dictionary},
-		"half a size":       {edit("3, 5", "3-1, 5"), Dictionary},
-		"order":             {edit("False", "Perhaps"), Order},
-		"order in a text":   {edit("False", "'True'"), Order},
-		"negative":          {edit("3, 5", "-3, -5"), Shape},
-		"beyond int":        {edit("3, 5", "99999999999999999999, 5"), Shape},
-		"product":           {edit("3, 5", "4611686018427387904, 2"), Shape},
-		"product with 0":    {edit("3, 5", "4611686018427387904, 0, 2"), Shape},
-		"objects":           {edit("<f4", "|O"), Element},
-		"no type":           {edit("<f4", ""), Element},
-		"two orders":        {edit("<f4", "<>f4"), Element},
-		"size of a type":    {edit("<f4", "<fx"), Element},
-		"no letter":         {edit("'<f4'", `"'4"`), Element},
-		"negative type":     {edit("<f4", "<f-4"), Element},
-		"element of 64 KiB": {edit("<f4", "<U65537"), Element},
+		"empty":             {"", "cut short"},
+		"half the magic":    {Magic[:3], "cut short"},
+		"text":              {"hello", "no NumPy array"},
+		"long text":         {"hello, this is no array", "no NumPy array"},
+		"cut":               {file(good)[:40], "cut short"},
+		"cut version 2":     {Magic + "\x02\x00\x01\x00\x00", "cut short"},
+		"version 0":         {Magic + "\x00\x00\x01\x00", "version"},
+		"version 4":         {Magic + "\x04\x00\x01\x00", "version"},
+		"4 GiB of header":   {Magic + "\x02\x00\xff\xff\xff\xff", "bytes, wanted at most"},
+		"no dictionary":     {file(""), "wanted"},
+		"open":              {file(strings.TrimSuffix(good, "}")), "wanted"},
+		"junk behind":       {file(good + "x"), "wanted"},
+		"junk within":       {edit(" }", " x}"), "wanted"},
+		"key twice":         {edit("'descr'", "'shape'"), "wanted"},
+		"key missing":       {edit("'descr': '<f4', ", ""), "wanted"},
+		"fourth key":        {edit("}", "'x': 1}"), "wanted"},
+		"columns":           {edit("'<f4'", "[('x', '<f4')]"), "wanted"},
+		"word as type":      {edit("'<f4'", "f4"), "wanted"},
+		"word as shape":     {edit("(3, 5)", "True"), "wanted"},
+		"size missing":      {edit("3, 5", "3, , 5"), "wanted"},
+		"half a size":       {edit("3, 5", "3-1, 5"), "wanted"},
+		"order":             {edit("False", "Perhaps"), "order"},
+		"order in a text":   {edit("False", "'True'"), "order"},
+		"negative":          {edit("3, 5", "-3, -5"), "shape"},
+		"beyond int":        {edit("3, 5", "99999999999999999999, 5"), "shape"},
+		"product":           {edit("3, 5", "4611686018427387904, 2"), "shape"},
+		"product with 0":    {edit("3, 5", "4611686018427387904, 0, 2"), "shape"},
+		"objects":           {edit("<f4", "|O"), "wanted numbers or texts"},
+		"no type":           {edit("<f4", ""), "wanted numbers or texts"},
+		"two orders":        {edit("<f4", "<>f4"), "wanted numbers or texts"},
+		"size of a type":    {edit("<f4", "<fx"), "wanted numbers or texts"},
+		"no letter":         {edit("'<f4'", `"'4"`), "wanted numbers or texts"},
+		"negative type":     {edit("<f4", "<f-4"), "wanted numbers or texts"},
+		"element of 64 KiB": {edit("<f4", "<U65537"), "wanted numbers or texts"},
 	} {
 		a, err := ReadHeader(strings.NewReader(c.file))
-		if err == nil || KindOf(err) != c.want || err.Error() == "" {
-			t.Errorf("%s: got %+v, %v of kind %d, wanted kind %d", name, a, err, KindOf(err), c.want)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %+v, %v, wanted %s", name, a, err, c.want)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := ReadHeader(iotest.ErrReader(broken)); err != broken || KindOf(err) != None {
+	if _, err := ReadHeader(iotest.ErrReader(broken)); err != broken {
 		t.Errorf("got %v, wanted what the reader fails with", err)
 	}
 }
@@ -138,7 +134,7 @@ func TestReadHeaderFaults(t *testing.T) {
 func TestReadHeaderAllocatesLittle(t *testing.T) {
 	text := Magic + "\x02\x00\x10\x27\x00\x00"
 	if got := testing.AllocsPerRun(10, func() {
-		if _, err := ReadHeader(strings.NewReader(text)); KindOf(err) != Cut {
+		if _, err := ReadHeader(strings.NewReader(text)); err == nil {
 			t.Error(err)
 		}
 	}); got > 10 {
@@ -248,8 +244,8 @@ func FuzzReadHeader(f *testing.F) {
 		r := bytes.NewReader(raw)
 		a, err := ReadHeader(r)
 		if err != nil {
-			if KindOf(err) == None || err.Error() == "" {
-				t.Fatalf("an error of no kind: %v", err)
+			if err.Error() == "" {
+				t.Fatal("an error without words")
 			}
 			return
 		}

@@ -284,7 +284,7 @@ func columnPosition(column string, width int) int {
 
 // chooseOther gives a column that is no feature its role, if one is asked for; not says among which
 // it must not be. It returns the column, -1 for none.
-func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault string) {
+func (c *columns) chooseOther(asked, what, not string, purpose role) (at int, fault string) {
 	text := strings.TrimSpace(asked)
 	if text == "" {
 		return -1, ""
@@ -298,7 +298,7 @@ func (c *columns) chooseOther(asked, what, not string, of role) (at int, fault s
 		return -1, fault
 	}
 	c.leaveOut(j)
-	c.role[j] = of
+	c.role[j] = purpose
 	return j, ""
 }
 
@@ -455,10 +455,10 @@ func (o Options) forTable(header []string) Options {
 	if e == nil {
 		return o
 	}
-	columns, there := e.ColumnNames(), lists.Set(header)
+	columns, present := e.ColumnNames(), lists.Set(header)
 	has := func(wanted []string) bool {
 		return wanted != nil && !slices.ContainsFunc(wanted,
-			func(name string) bool { return !there[name] })
+			func(name string) bool { return !present[name] })
 	}
 	if !has(columns) && has(e.FeatureNames()) {
 		o.Encoding, o.Encode = nil, nil

@@ -32,10 +32,10 @@ func (e *BadExamples) Unwrap() []error { return e.Errs }
 
 // faults decides what becomes of bad examples: end, list, or pass over.
 type faults struct {
-	most int  // errors to list before reading ends, at least 1
-	skip bool // pass over bad examples
-	few  bool // but not more than one in ten
-	errs []error
+	most    int  // errors to list before reading ends, at least 1
+	skip    bool // pass over bad examples
+	limited bool // but not more than one in ten
+	errs    []error
 	// of examples that were passed over: all places, and the first errors
 	skippedAt   []int
 	skippedErrs []error
@@ -46,14 +46,14 @@ const defaultListed = 10
 
 func newFaults(o Options) faults {
 	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad || o.SkipFew || o.lenient(),
-		few: !o.SkipBad}
+		limited: !o.SkipBad}
 }
 
 // passedOver returns the errors of bad examples that were passed over, if they are too many of seen
 // ones.
 func (f *faults) passedOver(seen int) error {
 	switch bad := len(f.skippedAt); {
-	case !f.few || 10*bad <= seen:
+	case !f.limited || 10*bad <= seen:
 		return nil
 	case f.most == 1 || bad == 1:
 		return f.skippedErrs[0]

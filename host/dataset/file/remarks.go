@@ -189,14 +189,14 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 	case d.LabelColumn > 0:
 		column = fmt.Sprintf("the label column %d", d.LabelColumn)
 	}
-	many := 2*len(d.Classes) > d.N
+	mostlyUnique := 2*len(d.Classes) > d.N
 	switch {
 	case o.lenient() && o.LabelColumn == "" && d.Label != "" && usual*len(d.Classes) > d.N &&
 		len(d.Classes) > forgotten:
 		return fmt.Errorf("%s: %s, the last, holds %d classes in %d examples, such as %s, and no label "+
 			"column was named; name it (%s, or %s if it is this one)", d.Path, column, len(d.Classes), d.N,
 			quote.List(d.Classes), option.Named("label-column"), option.Named("label-column", "last"))
-	case fractions != "" && many:
+	case fractions != "" && mostlyUnique:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
 			"classes and not a measurement; name the column of the class (%s), or read the data without "+
 			"labels; to predict a number, take scikit-learn's HistGradientBoostingRegressor", d.Path, column,
@@ -205,7 +205,7 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
 			"name the column of the class ("+option.Named("label-column")+")", column, fractions,
 			len(d.Classes))
-	case many:
+	case mostlyUnique:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
 			"name the column of the class ("+option.Named("label-column")+")", column,
 			len(d.Classes), d.N)

@@ -241,9 +241,9 @@ func (r *csvReader) namesWanted(fields []string) bool {
 	if r.c.o.FeatureNames == nil {
 		return false
 	}
-	there, words := lists.Set(fields), false
+	present, words := lists.Set(fields), false
 	for _, name := range r.c.o.FeatureNames {
-		if !there[name] {
+		if !present[name] {
 			return false
 		}
 		_, number := decimal.Parse([]byte(name))

@@ -94,11 +94,11 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, fun
 		if info.IsDir() {
 			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
 		}
-		of := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
+		work := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
 		if info.Mode().IsRegular() {
-			of.Total = info.Size()
+			work.Total = info.Size()
 		}
-		_, task = progress.Begin(ctx, of)
+		_, task = progress.Begin(ctx, work)
 		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular(), task}, defaultLimits)
 		if err == nil && s.packed == "" && !s.utf16 && info.Mode().IsRegular() {
 			s.file, s.size, s.task = f, info.Size(), task

@@ -43,9 +43,9 @@ func knotsOf(s *Encoder, e dataset.Examples) [][]float32 {
 			}
 		}
 	}
-	for k, of := range values {
-		slices.Sort(of)
-		knots[k] = cuts(of, s.o.Knots)
+	for k, numbers := range values {
+		slices.Sort(numbers)
+		knots[k] = cuts(numbers, s.o.Knots)
 	}
 	return knots
 }

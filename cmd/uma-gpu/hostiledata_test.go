@@ -16,7 +16,6 @@ import (
 	parquetgo "github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -136,7 +135,7 @@ func writeTables(t *testing.T, dir, csv string) {
 		t.Fatal(err)
 	}
 	var plain, snappy, packed bytes.Buffer
-	if err := parquet.Write(&plain, rows); err != nil {
+	if err := parquetgo.Write(&plain, rows); err != nil {
 		t.Fatal(err)
 	}
 	table := parquetgo.NewGenericWriter[row](&snappy, parquetgo.Compression(&parquetgo.Snappy))

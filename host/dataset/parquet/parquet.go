@@ -1,5 +1,5 @@
-// Package parquet makes package file read Apache Parquet, and writes it. A program that reads such
-// files imports it, if only for that: import _ "github.com/uma-gpu/uma-gpu/host/dataset/parquet".
+// Package parquet makes package file read Apache Parquet. A program that reads such files imports
+// it for that alone: import _ "github.com/uma-gpu/uma-gpu/host/dataset/parquet".
 package parquet
 
 import (
@@ -19,19 +19,6 @@ import (
 )
 
 func init() { file.Parquet = open }
-
-// Write writes rows as a table of one column for each field of the struct T, named by the field's
-// tag `parquet:"name"`: numbers, truths or texts. The same rows give the same bytes.
-func Write[T any](w io.Writer, rows []T) error {
-	table := parquet.NewGenericWriter[T](w, parquet.CreatedBy("uma-gpu", "", ""))
-	if _, err := table.Write(rows); err != nil {
-		return fmt.Errorf("write Parquet: %w", err)
-	}
-	if err := table.Close(); err != nil {
-		return fmt.Errorf("write Parquet: %w", err)
-	}
-	return nil
-}
 
 // table is an open file.
 type table struct {

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parquet-go/parquet-go"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
-	"github.com/uma-gpu/uma-gpu/host/dataset/parquet"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 

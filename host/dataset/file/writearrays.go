@@ -80,7 +80,7 @@ func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	return a.zip.Close()
 }
 
-// archive writes an .npz whose arrays begin at multiples of 64 bytes, to be mapped.
+// archive writes an .npz whose first array begins at a multiple of 64 bytes, to be mapped.
 type archive struct {
 	zip *zip.Writer
 	to  *counted

@@ -63,7 +63,7 @@ func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o W
 // copying is a call of CopyTable.
 type copying struct {
 	Copy
-	record
+	rec     record
 	d       *dataset.Dataset
 	w       *lineWriter
 	without []bool // columns
@@ -85,7 +85,7 @@ func (c *copying) file(path string) error {
 	if l.lenient = c.Options.lenient() || c.Options.Encoding != nil; l.lenient {
 		s.latin()
 	}
-	c.record = record{src: s, layout: l}
+	c.rec = record{src: s, layout: l}
 	if err = c.copy(); errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -96,11 +96,11 @@ func (c *copying) copy() error {
 	at := c.d.LabelColumn - 1
 	header, second := c.d.Label != "" || c.d.Features != nil, 0
 	for first := true; ; first = false {
-		if err := c.next(); err != nil {
+		if err := c.rec.next(); err != nil {
 			return err
 		}
-		if c.bad == nil {
-			c.split()
+		if c.rec.bad == nil {
+			c.rec.split()
 		}
 		if first && c.without == nil {
 			if err := c.leaveOut(header); err != nil {
@@ -110,24 +110,25 @@ func (c *copying) copy() error {
 		var err error
 		switch {
 		case first && header:
-			if c.layout.lenient {
-				_, second = c.joinHeader(c.fields())
+			if c.rec.layout.lenient {
+				_, second = c.rec.joinHeader(c.rec.fields())
 			}
 			if !c.later {
 				err = c.write(-1, "")
 			}
-		case c.line == second:
+		case c.rec.line == second:
 			if !c.later {
 				err = c.write(-1, "")
 			}
-		case slices.Contains(c.d.SkippedAt, c.line):
-			if c.bad == nil && c.Skipped {
+		case slices.Contains(c.d.SkippedAt, c.rec.line):
+			if c.rec.bad == nil && c.Skipped {
 				err = c.write(-1, "")
 			}
-		case c.bad != nil:
-			return c.bad
-		case c.rows == c.d.N || at >= len(c.ends):
-			return c.src.errorAt(c.line, 0, "found a row that was not there before; did the file change?")
+		case c.rec.bad != nil:
+			return c.rec.bad
+		case c.rows == c.d.N || at >= len(c.rec.ends):
+			return c.rec.src.errorAt(c.rec.line, 0, "found a row that was not there before; did "+
+				"the file change?")
 		default:
 			err = c.example(at)
 			c.rows++
@@ -144,15 +145,15 @@ func (c *copying) leaveOut(header bool) error {
 	if !c.WithoutIgnored {
 		return nil
 	}
-	table := columns{role: make([]role, len(c.ends))}
+	table := columns{role: make([]role, len(c.rec.ends))}
 	if header {
-		table.names = c.fields()
+		table.names = c.rec.fields()
 	}
-	c.without = make([]bool, len(c.ends))
+	c.without = make([]bool, len(c.rec.ends))
 	for _, text := range c.Options.Ignore {
 		j, fault := table.find(strings.TrimSpace(text), "a column to leave out")
 		if fault != "" {
-			return c.src.errorAt(c.line, 0, "%s", fault)
+			return c.rec.src.errorAt(c.rec.line, 0, "%s", fault)
 		}
 		c.without[j] = true
 	}
@@ -176,7 +177,7 @@ func (c *copying) example(at int) error {
 
 // write writes the record with another text in field at; -1 for none.
 func (c *copying) write(at int, text string) error {
-	delim := c.delim
+	delim := c.rec.delim
 	switch own := delim == '\t' || delim == ' '; {
 	case extension(c.w.path) == ".tsv":
 		delim = '\t'
@@ -184,7 +185,7 @@ func (c *copying) write(at int, text string) error {
 		delim = ','
 	}
 	begun := false
-	for j := range c.ends {
+	for j := range c.rec.ends {
 		if j < len(c.without) && c.without[j] {
 			continue
 		}
@@ -192,11 +193,11 @@ func (c *copying) write(at int, text string) error {
 			c.w.line = append(c.w.line, delim)
 		}
 		begun = true
-		field := string(c.field(j))
+		field := string(c.rec.field(j))
 		if j == at {
 			field = text
 		}
-		c.w.line = appendCell(c.w.line, field, j < len(c.places) && c.places[j].quoted ||
+		c.w.line = appendCell(c.w.line, field, j < len(c.rec.places) && c.rec.places[j].quoted ||
 			field == "" && delim == ' ' || strings.ContainsAny(field, "\"\n\r"+string(delim)))
 	}
 	return c.w.end()

@@ -128,19 +128,24 @@ func Fault(text []byte) string {
 	case IsNonFinite(s):
 		return "found " + quote.Text(s) + ", wanted a finite number; replace it or remove the example"
 	}
-	if !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("0123456789+-.eE", r)
-	}) {
-		if v, err := strconv.ParseFloat(s, 32); err != nil && math.IsInf(v, 0) {
-			return "found " + quote.Text(s) +
-				", wanted a number within the range of float32 (±3.4e38); rescale the column"
-		}
+	if BeyondRange(text) {
+		return "found " + quote.Text(s) +
+			", wanted a number within the range of float32 (±3.4e38); rescale the column"
 	}
 	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
 	if HasComma(s) {
 		fault += "; if that is a decimal comma, say so (" + option.Named("decimal", "comma") + ")"
 	}
 	return fault
+}
+
+// BeyondRange reports whether text is a number that float32 cannot hold.
+func BeyondRange(text []byte) bool {
+	if len(bytes.Trim(text, "0123456789+-.eE")) > 0 {
+		return false
+	}
+	v, err := strconv.ParseFloat(string(text), 32)
+	return err != nil && math.IsInf(v, 0)
 }
 
 // IsNonFinite reports whether s is a word for a number that is not finite.

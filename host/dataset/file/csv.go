@@ -268,7 +268,7 @@ func (r *csvReader) fault(j int, what string) error {
 		if text := decimal.Trim(r.rec.field(j)); encode.IsMissing(text) {
 			return r.rec.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
-		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !beyondRange(text) {
+		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !decimal.BeyondRange(text) {
 			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
 				option.Named("categories", r.columns.option(j)))
 		}

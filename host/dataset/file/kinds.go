@@ -34,7 +34,8 @@ func (t *tally) count(text []byte) {
 		t.missing++
 		return
 	}
-	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) || beyondRange(text) {
+	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) ||
+		decimal.BeyondRange(text) {
 		t.numbers++
 	} else if _, ok := encode.ParseTruth(text); ok {
 		t.truths++
@@ -232,11 +233,6 @@ func (r *csvReader) surveyed() (next *record, done func()) {
 func (r *record) telling(j int) []byte {
 	field, _ := r.pointed(r.field(j))
 	return decimal.Trim(field)
-}
-
-// beyondRange reports whether text is a number that float32 cannot hold.
-func beyondRange(text []byte) bool {
-	return strings.Contains(decimal.Fault(text), "range of float32")
 }
 
 // isDate reports whether a text is a date, perhaps with a time, or a time.

@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 )
 
-// ReadTexts returns a text for each of n examples: a column of a CSV by name or position, or "" for
+// ReadTexts returns a text for each of n rows: a column of a CSV by name or position, or "" for
 // whole lines. The first record is a header if it holds the name, or is one too many. A file with
 // another number is an error.
 func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
@@ -31,9 +31,11 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each "+
 			"example", path)
 	}
-	read := readLines
+	read, skips := readLines, newFaults(o).skip
 	if column != "" {
-		read = func(s *source) ([]string, error) { return readColumn(s, l, strings.TrimSpace(column), n) }
+		read = func(s *source) ([]string, error) {
+			return readColumn(s, l, strings.TrimSpace(column), n, skips)
+		}
 	}
 	texts, err := read(s)
 	if err = s.finished(err); err != nil {
@@ -87,15 +89,18 @@ func readLines(s *source) (texts []string, err error) {
 	}
 }
 
-// readColumn reads one column of a CSV of n examples; a first record too many is a header.
-func readColumn(s *source, l layout, column string, n int) (texts []string, err error) {
+// readColumn reads one column of a CSV of n rows; a first record too many is a header. Malformed
+// rows have no text, if skips, or are an error.
+func readColumn(s *source, l layout, column string, n int, skips bool) (texts []string, err error) {
 	r := columnReader{rec: record{src: s, layout: l}}
 	for err = r.start(column, "the column of texts"); err == nil; err = r.rec.next() {
-		if err := r.fault(); err != nil {
-			return nil, err
+		text := ""
+		if fault := r.fault(); fault == nil {
+			text = strings.ToValidUTF8(string(decimal.Trim(r.rec.field(r.at))), "\uFFFD")
+		} else if !skips {
+			return nil, fault
 		}
-		texts = append(texts,
-			strings.ToValidUTF8(string(decimal.Trim(r.rec.field(r.at))), "\uFFFD"))
+		texts = append(texts, text)
 	}
 	if err != io.EOF {
 		return nil, err

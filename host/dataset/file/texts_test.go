@@ -59,6 +59,15 @@ func TestReadTexts(t *testing.T) {
 	}
 }
 
+// A malformed row that examples pass over has no text, so that the others keep their rows.
+func TestReadTextsSkips(t *testing.T) {
+	path := writeText(t, "a.csv", "id,what\n7,a\n8\n9,c\n")
+	got, err := ReadTexts(t.Context(), path, "what", 3, Options{SkipBad: true})
+	if err != nil || !slices.Equal(got, []string{"a", "", "c"}) {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
+
 // Fields lie as Options.Separator says: here another one would be found.
 func TestReadTextsBySeparator(t *testing.T) {
 	path := writeText(t, "a.csv", "id,no|what, it is\n7,1|a, b\n8,2|c, d\n")

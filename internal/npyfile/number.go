@@ -27,8 +27,8 @@ func parseType(descr string) (Type, error) {
 		return Type{}, fmt.Errorf("found elements of type %.100q, wanted numbers or texts", descr)
 	}
 	if code[0] == 'O' {
-		return Type{}, fmt.Errorf("found an array of Python objects, wanted numbers or texts; save it with .astype(str) or as " +
-			"numbers")
+		return Type{}, fmt.Errorf("found an array of Python objects, wanted numbers or texts; save it " +
+			"with .astype(str) or as numbers")
 	}
 	if code == "?" {
 		code = "b1"

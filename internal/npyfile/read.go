@@ -49,8 +49,8 @@ func ReadHeader(r io.Reader) (Array, error) {
 	}
 	a.Size = len(start) + n
 	if n > MaxHeader {
-		return a, fmt.Errorf("found an .npy header of %d bytes, wanted at most %d (a table of named columns? "+
-			"save them as one matrix)", n, MaxHeader)
+		return a, fmt.Errorf("found an .npy header of %d bytes, wanted at most %d (a table of named "+
+			"columns? save them as one matrix)", n, MaxHeader)
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(r, text); err != nil {
@@ -73,8 +73,8 @@ var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` 
 
 // parse reads a dictionary of three keys, each once, in any order.
 func (a *Array) parse(text string) error {
-	bad := fmt.Errorf("found the .npy header %.100q, wanted descr, fortran_order and shape of a plain array",
-		strings.TrimSpace(text))
+	bad := fmt.Errorf("found the .npy header %.100q, wanted descr, fortran_order and shape of a "+
+		"plain array", strings.TrimSpace(text))
 	rest, opened := strings.CutPrefix(strings.TrimSpace(text), "{")
 	rest, closed := strings.CutSuffix(rest, "}")
 	if !opened || !closed {

@@ -94,7 +94,7 @@ func (c *contest) try(ctx context.Context, w way) error {
 	var err error
 	switch {
 	case w.neighbours:
-		err = c.byNeighbours(ctx, s)
+		err = byNeighbours(ctx, c.Engine, &c.cases, s)
 	default:
 		if s.noise, err = c.noise(ctx, w); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (c *contest) try(ctx context.Context, w way) error {
 	if err != nil {
 		return err
 	}
-	c.judge(s)
+	assess(&c.cases, s)
 	c.said = append(c.said, s)
 	checked := ""
 	if len(s.right) > 0 {
@@ -124,13 +124,13 @@ var errUntold = errors.New("clean: the scores do not predict the labels")
 // leastProbability limits the influence of a single row.
 const leastProbability = 1e-2
 
-// judge computes the losses of a candidate.
-func (c *contest) judge(s *candidate) {
+// assess computes the losses of a candidate.
+func assess(c *cases, s *candidate) {
 	q := c.q
 	s.drops, s.right, s.wrong = nil, nil, 0
 	for k, i := range c.rows {
 		row := s.p[k*q : (k+1)*q]
-		if t := c.right(i); t >= 0 {
+		if t := c.right[i]; t >= 0 {
 			s.right = append(s.right, surprise(float64(row[t])))
 			if lists.Largest(row) != int(t) {
 				s.wrong++

@@ -77,13 +77,19 @@ func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error
 	return c.finish(ctx)
 }
 
+// cases are the examples of a contest, and what is known of their labels.
+type cases struct {
+	data  *dataset.Dataset
+	q     int
+	right []int32 // the true class of each example, -1 if unknown
+	known []int   // the examples whose true class is known
+	rows  []int   // the examples of the contest, in increasing order
+}
+
 // contest is the state of Find.
 type contest struct {
 	Options
-	data  *dataset.Dataset
-	q     int
-	known []int // the examples whose true class is known
-	rows  []int // the examples of the contest, in increasing order
+	cases
 	fold  []int // of each of rows
 	said  []*candidate
 	gamma float32 // of the kernel, after its search
@@ -92,7 +98,7 @@ type contest struct {
 func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 	o.Folds = cmp.Or(o.Folds, DefaultFolds)
 	o.Most = cmp.Or(o.Most, mostContest)
-	c := &contest{Options: o, data: data, q: len(data.Classes)}
+	c := &contest{Options: o, cases: cases{data: data, q: len(data.Classes), right: o.Right}}
 	switch {
 	case len(data.Y) != data.N:
 		return nil, fmt.Errorf("clean: labels: got %d, want one for each of %d examples", len(data.Y),
@@ -106,7 +112,10 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 	case c.q < 2:
 		return nil, errors.New("clean: classes: got one, want at least two")
 	}
-	for i, t := range o.Right {
+	if c.right == nil {
+		c.right = slices.Repeat([]int32{-1}, data.N)
+	}
+	for i, t := range c.right {
 		if int(t) >= c.q {
 			return nil, fmt.Errorf("clean: true class of example %d (counted from 0): got %d, want below "+
 				"%d", i, t, c.q)
@@ -115,34 +124,21 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 			c.known = append(c.known, i)
 		}
 	}
-	c.rows = c.sample(o.Most)
-	c.draw()
+	c.rows = sample(&c.cases, o.Most, c.Seed)
+	groups := make([]int32, len(c.rows)) // by label and by known class
+	for k, i := range c.rows {
+		if groups[k] = c.data.Y[i]; c.right[i] >= 0 {
+			groups[k] = int32(c.q) + c.right[i]
+		}
+	}
+	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed, fold.Outer)
 	return c, nil
 }
 
 // sample returns about most examples, stratified by label, and all of known class.
-func (c *contest) sample(most int) []int {
-	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, c.Seed+1, fold.Outer)
-	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right(i) >= 0 })
-}
-
-// draw assigns folds, stratified by label and by known class.
-func (c *contest) draw() {
-	groups := make([]int32, len(c.rows))
-	for k, i := range c.rows {
-		if groups[k] = c.data.Y[i]; c.right(i) >= 0 {
-			groups[k] = int32(c.q) + c.right(i)
-		}
-	}
-	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed, fold.Outer)
-}
-
-// right returns the true class of an example, -1 if it is not known.
-func (c *contest) right(i int) int32 {
-	if c.Right == nil {
-		return -1
-	}
-	return c.Right[i]
+func sample(c *cases, most int, seed uint64) []int {
+	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, seed+1, fold.Outer)
+	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right[i] >= 0 })
 }
 
 // compete trains the candidates, in the order of their dependencies.
@@ -161,7 +157,8 @@ func (c *contest) compete(ctx context.Context) error {
 		plain[0].noise, plain[1].noise = given, given
 	}
 	for _, w := range plain {
-		if w.kernel && !c.wantsKernel() || w.neighbours && !c.wantsNeighbours() {
+		if w.kernel && (c.data.Sparse() || c.data.D > 4*mostFeatures) ||
+			w.neighbours && c.data.D > mostFeatures {
 			continue
 		}
 		if err := try(w); err != nil {
@@ -171,11 +168,11 @@ func (c *contest) compete(ctx context.Context) error {
 	if c.Given != nil {
 		return nil
 	}
-	if c.plainest() < 0 {
+	if plainest(c.said) < 0 {
 		return errNothing
 	}
 	for _, kernel := range []bool{false, true} {
-		if !c.goesOn(kernel) {
+		if !goesOn(c.said, kernel) {
 			continue
 		}
 		ways := []way{{noise: joint, kernel: kernel}, {noise: learned, kernel: kernel}}
@@ -196,9 +193,9 @@ func (c *contest) compete(ctx context.Context) error {
 
 // goesOn reports whether models of a kind compete further: one that trusts the labels exists, and
 // the other kind is not clearly better.
-func (c *contest) goesOn(kernel bool) bool {
+func goesOn(said []*candidate, kernel bool) bool {
 	var mine, other *candidate
-	for _, s := range c.said {
+	for _, s := range said {
 		switch {
 		case s.models == nil:
 		case s.way.kernel == kernel:
@@ -217,13 +214,9 @@ func (c *contest) goesOn(kernel bool) bool {
 var errNothing = errors.New("clean: no candidate can tell the classes apart: give features that " +
 	"depend on the classes")
 
-// wantsKernel reports whether features are few and dense.
-func (c *contest) wantsKernel() bool { return !c.data.Sparse() && c.data.D <= 4*mostKernel }
-
-// wantsNeighbours reports whether features are few.
-func (c *contest) wantsNeighbours() bool { return c.data.D <= mostKernel }
-
-const mostKernel = 1000
+// mostFeatures is the number of features up to which nearest neighbours compete; kernel models
+// take four times as many, but only dense ones.
+const mostFeatures = 1000
 
 // note reports to the listener, if any.
 func (c *contest) note(format string, args ...any) {
@@ -233,27 +226,14 @@ func (c *contest) note(format string, args ...any) {
 }
 
 // labels returns the labels of some examples, the true class if known.
-func (c *contest) labels(some []int) []int32 {
+func labels(c *cases, some []int) []int32 {
 	y := make([]int32, len(some))
 	for k, i := range some {
-		if y[k] = c.data.Y[i]; c.right(i) >= 0 {
-			y[k] = c.right(i)
+		if y[k] = c.data.Y[i]; c.right[i] >= 0 {
+			y[k] = c.right[i]
 		}
 	}
 	return y
-}
-
-// withRight returns some examples, repeating those of known class.
-func (c *contest) withRight(some []int, times int) []int {
-	more := slices.Clone(some)
-	for _, i := range some {
-		if c.right(i) >= 0 {
-			for range times - 1 {
-				more = append(more, i)
-			}
-		}
-	}
-	return more
 }
 
 // noiseOf returns a matrix as host.Train takes it, nil if labels are right.

@@ -203,7 +203,8 @@ func TestPoolOfNeighbours(t *testing.T) {
 	}
 	for _, of := range []struct{ models, near []float32 }{{flat, sharp}, {sharp, flat}} {
 		r := &Result{True: slices.Clone(of.models), By: "linear"}
-		if err := c.pool(t.Context(), r, &candidate{way: way{neighbours: true}, p: of.near}); err != nil {
+		near := &candidate{way: way{neighbours: true}, p: of.near}
+		if err := pool(t.Context(), c.Engine, &c.cases, r, near); err != nil {
 			t.Fatal(err)
 		}
 		joined := r.By == "linear and nearest neighbours"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -17,15 +18,15 @@ const surelyCurved = 2
 
 // plainest returns the index of the model that trusts the labels: the linear one, unless the kernel
 // model is clearly better; -1 for none.
-func (c *contest) plainest() int {
+func plainest(said []*candidate) int {
 	at := -1
-	for k, s := range c.said {
+	for k, s := range said {
 		if s.models == nil || s.way.weighty || s.way.noise > given {
 			continue
 		}
 		if at < 0 {
 			at = k
-		} else if better, off := ahead(c.said[at].drops, s.drops); better > surelyCurved*off {
+		} else if better, off := ahead(said[at].drops, s.drops); better > surelyCurved*off {
 			at = k
 		}
 	}
@@ -34,8 +35,8 @@ func (c *contest) plainest() int {
 
 // finish combines the candidates into the result.
 func (c *contest) finish(ctx context.Context) (*Result, error) {
-	r := &Result{Checked: len(c.known), Plain: c.plainest()}
-	parts := c.stack()
+	r := &Result{Checked: len(c.known), Plain: plainest(c.said)}
+	parts := stack(&c.cases, c.said)
 	if len(parts) == 0 {
 		return nil, errNothing
 	}
@@ -57,14 +58,14 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	doubtful, err := c.believe(r, parts)
+	doubtful, err := believe(&c.cases, c.said, r, parts)
 	if err != nil {
 		return nil, err
 	}
 	if doubtful {
 		mixed.noise = r.Noise
 	}
-	c.judge(mixed)
+	assess(&c.cases, mixed)
 	if err := c.everywhere(ctx, r, mixed, parts); err != nil {
 		return nil, err
 	}
@@ -72,9 +73,9 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.measure(r, mixed)
-	c.settle(r)
-	c.next(r)
+	measure(&c.cases, r, mixed)
+	settle(&c.cases, r)
+	next(&c.cases, r, c.Seed)
 	r.Model, err = c.learn(ctx, parts)
 	if err == nil {
 		err = ctx.Err()
@@ -119,7 +120,7 @@ func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error
 // believe chooses the noise of the result: of the largest part that has one, identified noise
 // first, if most of the model distrusts the labels and there is clear evidence for it; else of the
 // checked rows, if they clearly show noise. doubtful reports the former.
-func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
+func believe(c *cases, said []*candidate, r *Result, parts []part) (doubtful bool, err error) {
 	var doubter *candidate
 	sum := 0.0
 	for _, s := range parts {
@@ -134,9 +135,9 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 	}
 	shown := false
 	if len(c.known) < LeastRight {
-		shown = sum > 0.5 && c.surelyBetter(doubter)
+		shown = sum > 0.5 && surelyBetter(doubter, said)
 	} else {
-		wrong := lists.Count(c.known, func(i int) bool { return c.data.Y[i] != c.right(i) })
+		wrong := lists.Count(c.known, func(i int) bool { return c.data.Y[i] != c.right[i] })
 		low, _ := wilson(wrong, len(c.known))
 		shown = low >= leastShown
 	}
@@ -147,7 +148,7 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 		r.Noise = doubter.noise
 		return true, nil
 	}
-	r.Noise, err = c.confidentJoint()
+	r.Noise, err = confidentJoint(c, said)
 	return false, err
 }
 
@@ -155,8 +156,8 @@ func (c *contest) believe(r *Result, parts []part) (doubtful bool, err error) {
 // trust the labels, before labels are called wrong.
 const surelyLabels = 1
 
-func (c *contest) surelyBetter(s *candidate) bool {
-	for _, other := range c.said {
+func surelyBetter(s *candidate, said []*candidate) bool {
+	for _, other := range said {
 		if other.noise != nil || other.drops == nil {
 			continue
 		}
@@ -179,7 +180,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, p
 	for k, i := range c.rows {
 		copy(r.True[i*c.q:(i+1)*c.q], mixed.p[k*c.q:(k+1)*c.q])
 	}
-	if err := c.beyond(ctx, r, parts); err != nil {
+	if err := beyond(ctx, c.Engine, &c.cases, r, parts); err != nil {
 		return err
 	}
 	if r.Noise != nil && mixed.noise == nil && mixed.way.noise != alone {
@@ -187,14 +188,14 @@ func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, p
 	}
 	for _, s := range c.said {
 		if s.way.neighbours && mixed.drops != nil {
-			return c.pool(ctx, r, s)
+			return pool(ctx, c.Engine, &c.cases, r, s)
 		}
 	}
 	return nil
 }
 
 // beyond computes the probabilities of the examples outside the contest: the mean over the folds.
-func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
+func beyond(ctx context.Context, e *engine.Engine, c *cases, r *Result, parts []part) error {
 	inside := make([]bool, c.data.N)
 	for _, i := range c.rows {
 		inside[i] = true
@@ -206,7 +207,7 @@ func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
 	p, err := blend(parts, func(s part) ([]float32, error) {
 		sums := make([]float32, len(others)*c.q)
 		for _, m := range s.models {
-			scores, err := c.scores(ctx, m, others)
+			scores, err := scores(ctx, e, c.data, m, others)
 			if err == nil {
 				err = s.probabilities(scores)
 			}
@@ -226,7 +227,7 @@ func (c *contest) beyond(ctx context.Context, r *Result, parts []part) error {
 }
 
 // measure estimates the share of wrong labels and the error of the model.
-func (c *contest) measure(r *Result, chosen *candidate) {
+func measure(c *cases, r *Result, chosen *candidate) {
 	believed := 0.0
 	for _, is := range r.Issues {
 		believed += 1 - is.Quality
@@ -237,7 +238,7 @@ func (c *contest) measure(r *Result, chosen *candidate) {
 		more, squares := 0.0, 0.0
 		for _, i := range c.known {
 			d := r.Issues[i].Quality - 1
-			if c.data.Y[i] != c.right(i) {
+			if c.data.Y[i] != c.right[i] {
 				d++
 			}
 			more += d
@@ -294,10 +295,10 @@ func wilson(k, n int) (low, high float64) {
 }
 
 // settle applies the known classes, and clears issues if there is no evidence of noise.
-func (c *contest) settle(r *Result) {
+func settle(c *cases, r *Result) {
 	for i := range r.Issues {
 		is := &r.Issues[i]
-		if t := c.right(i); t >= 0 {
+		if t := c.right[i]; t >= 0 {
 			*is = estimate.Issue{Likely: t, Sure: 1, Wrong: t != c.data.Y[i]}
 			if !is.Wrong {
 				is.Quality = 1
@@ -316,12 +317,12 @@ const (
 )
 
 // next chooses the rows to check: random ones until there are fairChecks, then the most uncertain.
-func (c *contest) next(r *Result) {
-	left := lists.Where(c.data.N, func(i int) bool { return c.right(i) < 0 })
+func next(c *cases, r *Result, seed uint64) {
+	left := lists.Where(c.data.N, func(i int) bool { return c.right[i] < 0 })
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
 		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
-		for k, f := range fold.Draw(y, c.q, parts, c.Seed+2, fold.Outer) {
+		for k, f := range fold.Draw(y, c.q, parts, seed+2, fold.Outer) {
 			if f == 0 && len(r.Next) < fair {
 				r.Next = append(r.Next, left[k])
 			}

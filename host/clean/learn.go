@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -36,7 +37,7 @@ func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 		if len(rest) == 0 {
 			continue
 		}
-		h.from = c.start(s.way, len(s.models))
+		h.from = start(c.said, s.way, len(s.models))
 		m, err := c.train(ctx, s, fit, h)
 		if err != nil {
 			return err
@@ -48,7 +49,7 @@ func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 			h.settled = m.Run.Settled
 		}
 		s.models = append(s.models, m.Model)
-		scores, err := c.scores(ctx, m.Model, of)
+		scores, err := scores(ctx, c.Engine, c.data, m.Model, of)
 		if err != nil {
 			return err
 		}
@@ -56,13 +57,13 @@ func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 			copy(s.p[at*c.q:(at+1)*c.q], scores[k*c.q:(k+1)*c.q])
 		}
 	}
-	return c.calibrate(ctx, s)
+	return calibrate(ctx, &c.cases, s)
 }
 
 // start returns the initial model of a fold: preparation and kernel map of the first candidate of
 // its kind, with zero weights; nil for that candidate itself.
-func (c *contest) start(w way, fold int) *model.Model {
-	for _, s := range c.said {
+func start(said []*candidate, w way, fold int) *model.Model {
+	for _, s := range said {
 		if s.way.kernel == w.kernel && len(s.models) > fold {
 			return emptied(s.models[fold])
 		}
@@ -79,13 +80,13 @@ func emptied(m *model.Model) *model.Model {
 
 // calibrate turns the scores into probabilities, by a temperature fitted to the labels, or to
 // checked rows for a candidate that uses only these.
-func (c *contest) calibrate(ctx context.Context, s *candidate) (err error) {
+func calibrate(ctx context.Context, c *cases, s *candidate) (err error) {
 	var scores []float32
 	var y []int32
 	for k, i := range c.rows {
 		label := c.data.Y[i]
 		if s.way.noise == alone {
-			label = c.right(i)
+			label = c.right[i]
 		}
 		if label >= 0 {
 			scores, y = append(scores, s.p[k*c.q:(k+1)*c.q]...), append(y, label)
@@ -118,12 +119,13 @@ func (s *candidate) probabilities(p []float32) error {
 }
 
 // scores returns the scores of some examples.
-func (c *contest) scores(ctx context.Context, m *model.Model, some []int) ([]float32, error) {
-	x := c.data.Pick(some)
-	if c.data.Prepared == nil {
-		return m.Scores(ctx, c.Engine, x)
+func scores(ctx context.Context, e *engine.Engine, d *dataset.Dataset, m *model.Model, some []int,
+) ([]float32, error) {
+	x := d.Pick(some)
+	if d.Prepared == nil {
+		return m.Scores(ctx, e, x)
 	}
-	return m.ScoresPrepared(ctx, c.Engine, x)
+	return m.ScoresPrepared(ctx, e, x)
 }
 
 // rightTimes is the least weight of a checked example of a weighty way; together they get at least
@@ -161,7 +163,7 @@ func (c *contest) train(ctx context.Context, s *candidate, fit []int, h how) (*h
 	var noise *confusion.Matrix
 	times := 1
 	if w.weighty {
-		times = c.times(fit)
+		times = weightOfRight(&c.cases, fit)
 	}
 	switch w.noise {
 	case none:
@@ -170,16 +172,21 @@ func (c *contest) train(ctx context.Context, s *candidate, fit []int, h how) (*h
 		noise = noiseOf(s.noise)
 	case alone:
 		p.Correction = softmax.None
-		fit = slices.DeleteFunc(slices.Clone(fit), func(i int) bool { return c.right(i) < 0 })
+		fit = slices.DeleteFunc(slices.Clone(fit), func(i int) bool { return c.right[i] < 0 })
 		if len(fit) < 2 {
 			return nil, nil
 		}
 	}
-	fit = c.withRight(fit, times)
+	var more []int // the further copies of examples of known class
+	for _, i := range fit {
+		if c.right[i] >= 0 {
+			more = append(more, slices.Repeat([]int{i}, times-1)...)
+		}
+	}
 	if o.Learner = p; h.settled != nil {
 		o.Learner = h.settled
 	}
-	m, err := host.Train(ctx, c.part(fit), noise, o)
+	m, err := host.Train(ctx, pick(&c.cases, slices.Concat(fit, more)), noise, o)
 	if err == nil && m.Meta.Kernel != nil {
 		c.gamma = m.Meta.Kernel.Function.Gamma
 	}
@@ -192,9 +199,9 @@ const (
 	fewLandmarks = 200
 )
 
-// times returns the weight of a checked example of fit.
-func (c *contest) times(fit []int) int {
-	n := lists.Count(fit, func(i int) bool { return c.right(i) >= 0 })
+// weightOfRight returns the weight of a checked example of fit.
+func weightOfRight(c *cases, fit []int) int {
+	n := lists.Count(fit, func(i int) bool { return c.right[i] >= 0 })
 	if n == 0 {
 		return 1
 	}
@@ -207,7 +214,7 @@ func (c *contest) noise(ctx context.Context, w way) (*estimate.Estimate, error) 
 	case given:
 		return &estimate.Estimate{Matrix: *c.Given, Method: "given"}, nil
 	case joint:
-		return c.confidentJoint()
+		return confidentJoint(&c.cases, c.said)
 	case learned:
 		return c.learnNoise(ctx, w)
 	}
@@ -219,20 +226,20 @@ const mostLearned = 3000
 
 // learnNoise learns the noise together with a model of the way, and adds the checked examples.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
-	some := c.sample(mostLearned)
+	some := sample(&c.cases, mostLearned, c.Seed)
 	start := outoffold.Start{}
 	if w.kernel {
 		start.Kernel = c.rbf(min(fewLandmarks/2, len(some)))
 	}
-	part := c.part(some)
-	part.Y = lists.At(c.data.Y, some)
+	data := pick(&c.cases, some)
+	data.Y = lists.At(c.data.Y, some)
 	o := c.Options.Options
 	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
-	e, err := outoffold.LearnNoise(ctx, part, nil, o, []outoffold.Start{start})
+	e, err := outoffold.LearnNoise(ctx, data, nil, o, []outoffold.Start{start})
 	if err != nil {
 		return nil, err
 	}
-	return c.joined(e)
+	return joined(&c.cases, e)
 }
 
 // rbf returns the kernel; its γ is searched once.
@@ -241,19 +248,19 @@ func (c *contest) rbf(landmarks int) *fitting.Options {
 		Landmarks: landmarks}
 }
 
-// part returns a copy of some examples, with true classes where known.
-func (c *contest) part(some []int) *dataset.Dataset {
+// pick returns a copy of some examples, with true classes where known.
+func pick(c *cases, some []int) *dataset.Dataset {
 	d := *c.data
 	d.Examples = c.data.Pick(some)
-	d.Y, d.SHA256, d.Home = c.labels(some), "", nil
+	d.Y, d.SHA256, d.Home = labels(c, some), "", nil
 	return &d
 }
 
 // confidentJoint estimates the noise from the best probabilities of noisy labels, and adds the
 // checked examples.
-func (c *contest) confidentJoint() (*estimate.Estimate, error) {
-	best := c.said[0]
-	for _, s := range c.said {
+func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
+	best := said[0]
+	for _, s := range said {
 		if s.loss() < best.loss() {
 			best = s
 		}
@@ -264,12 +271,12 @@ func (c *contest) confidentJoint() (*estimate.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.joined(e)
+	return joined(c, e)
 }
 
 // joined estimates the noise from checked examples with the given prior.
-func (c *contest) joined(prior *estimate.Estimate) (*estimate.Estimate, error) {
-	counts, err := outoffold.CountClean(c.data, c.Right)
+func joined(c *cases, prior *estimate.Estimate) (*estimate.Estimate, error) {
+	counts, err := outoffold.CountClean(c.data, c.right)
 	if err != nil || counts == nil {
 		return prior, err
 	}

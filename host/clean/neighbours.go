@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -20,8 +21,8 @@ var (
 
 // byNeighbours predicts each example of the contest by the labels of its nearest neighbours, with
 // the best number of them.
-func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
-	near, err := neighbours.OfDataset(ctx, c.Engine, c.data, c.rows,
+func byNeighbours(ctx context.Context, e *engine.Engine, c *cases, s *candidate) error {
+	near, err := neighbours.OfDataset(ctx, e, c.data, c.rows,
 		nearest[len(nearest)-1])
 	if err != nil {
 		return err
@@ -32,8 +33,8 @@ func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
 			break
 		}
 		for _, hope := range hopes {
-			tried := &candidate{way: s.way, p: c.shares(near, k, hope)}
-			c.judge(tried)
+			tried := &candidate{way: s.way, p: shares(c, near, k, hope)}
+			assess(c, tried)
 			if l := tried.loss(); l < best {
 				best, *s = l, *tried
 			}
@@ -46,8 +47,8 @@ func (c *contest) byNeighbours(ctx context.Context, s *candidate) error {
 }
 
 // shares returns the label shares among the k nearest neighbours of each row.
-func (c *contest) shares(near *neighbours.Graph, k int, hope float64) []float32 {
-	q, y := c.q, c.labels(c.rows)
+func shares(c *cases, near *neighbours.Graph, k int, hope float64) []float32 {
+	q, y := c.q, labels(c, c.rows)
 	before := make([]float64, q)
 	for _, t := range y {
 		before[t] += 1 / float64(len(y))
@@ -80,7 +81,7 @@ const leastOfModels, leastOfNeighbours = 1e-6, 1e-3
 
 // pool multiplies the probabilities of r by those of the nearest neighbours, each with the power
 // that maximises the likelihood of the contest's labels.
-func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
+func pool(ctx context.Context, e *engine.Engine, c *cases, r *Result, s *candidate) error {
 	models, near := make([]float32, len(c.rows)*c.q), slices.Clone(s.p)
 	for k, i := range c.rows {
 		copy(models[k*c.q:(k+1)*c.q], r.True[i*c.q:(i+1)*c.q])
@@ -93,7 +94,7 @@ func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
 	for _, of := range ofModels {
 		for _, by := range ofNeighbours {
 			tried.p = multiplied(models, near, of, by, c.q)
-			if c.judge(tried); tried.loss() < best {
+			if assess(c, tried); tried.loss() < best {
 				a, b, best = of, by, tried.loss()
 			}
 		}
@@ -103,10 +104,10 @@ func (c *contest) pool(ctx context.Context, r *Result, s *candidate) error {
 	}
 	r.By += " and nearest neighbours"
 	if len(c.rows) < c.data.N {
-		all := &contest{Options: c.Options, data: c.data, q: c.q, known: c.known}
+		all := *c
 		all.rows = lists.UpTo[int](c.data.N)
 		every := &candidate{way: s.way}
-		if err := all.byNeighbours(ctx, every); err != nil {
+		if err := byNeighbours(ctx, e, &all, every); err != nil {
 			return err
 		}
 		if near = every.p; r.Noise != nil {

@@ -35,39 +35,39 @@ const (
 // checked rows, if there are enough, with the weights by all others as a prior. The model is of one
 // kind: linear, unless kernel candidates have more weight and are clearly better. The largest
 // weight is first.
-func (c *contest) stack() []part {
-	var said []*candidate
+func stack(c *cases, said []*candidate) []part {
+	var able []*candidate
 	var known [][]float64
-	for _, s := range c.said {
-		if s.models != nil && c.trusted(s) {
-			said, known = append(said, s), append(known, c.likelihoods(s))
+	for _, s := range said {
+		if s.models != nil && trusted(c, s, said) {
+			able, known = append(able, s), append(known, likelihoods(c, s, said))
 		}
 	}
-	if len(said) == 0 {
+	if len(able) == 0 {
 		return nil
 	}
 	var kinds [2][]*candidate
 	var likely [2][][]float64
 	curved := 0.0
-	for k, share := range c.mixture(known) {
+	for k, share := range mixture(c, known) {
 		kind := 0
-		if said[k].way.kernel {
+		if able[k].way.kernel {
 			kind, curved = 1, curved+share
 		}
-		kinds[kind], likely[kind] = append(kinds[kind], said[k]), append(likely[kind], known[k])
+		kinds[kind], likely[kind] = append(kinds[kind], able[k]), append(likely[kind], known[k])
 	}
 	kind := 0
 	if len(kinds[0]) == 0 || len(kinds[1]) > 0 && curved > 0.5 && surelyLikelier(likely) {
 		kind = 1
 	}
-	return kept(kinds[kind], c.mixture(likely[kind]))
+	return kept(kinds[kind], mixture(c, likely[kind]))
 }
 
 // mixture returns the weights of candidates from their likelihoods of each row.
-func (c *contest) mixture(known [][]float64) []float64 {
+func mixture(c *cases, known [][]float64) []float64 {
 	var checked, others []int
 	for k, i := range c.rows {
-		if c.right(i) >= 0 && len(c.known) >= LeastRight {
+		if c.right[i] >= 0 && len(c.known) >= LeastRight {
 			checked = append(checked, k)
 		} else {
 			others = append(others, k)
@@ -153,7 +153,7 @@ func kept(said []*candidate, shares []float64) (parts []part) {
 // identified. Without checked rows, right labels must be about as frequent as any wrong one and
 // more frequent than chance, and its predictions must not agree clearly less with the labels than
 // the best candidate that trusts them.
-func (c *contest) trusted(s *candidate) bool {
+func trusted(c *cases, s *candidate, said []*candidate) bool {
 	switch {
 	case s.noise == nil:
 		return true
@@ -176,9 +176,9 @@ func (c *contest) trusted(s *candidate) bool {
 		return false
 	}
 	var best []float64
-	for _, other := range c.said {
+	for _, other := range said {
 		if other.noise == nil && other.models != nil && !other.way.weighty && other.way.noise != alone {
-			if misses := c.misses(other); best == nil || lists.Mean(misses) < lists.Mean(best) {
+			if misses := misses(c, other); best == nil || lists.Mean(misses) < lists.Mean(best) {
 				best = misses
 			}
 		}
@@ -186,14 +186,14 @@ func (c *contest) trusted(s *candidate) bool {
 	if best == nil {
 		return true
 	}
-	better, off := ahead(best, c.misses(s))
+	better, off := ahead(best, misses(c, s))
 	return better > -off
 }
 
 // misses returns for each unchecked row 1 if its most likely class is not its label, else 0.
-func (c *contest) misses(s *candidate) (missed []float64) {
+func misses(c *cases, s *candidate) (missed []float64) {
 	for k, i := range c.rows {
-		if row := s.p[k*c.q : (k+1)*c.q]; c.right(i) < 0 {
+		if row := s.p[k*c.q : (k+1)*c.q]; c.right[i] < 0 {
 			v := 1.0
 			if row[c.data.Y[i]] == slices.Max(row) {
 				v = 0
@@ -206,16 +206,16 @@ func (c *contest) misses(s *candidate) (missed []float64) {
 
 // likelihoods returns a candidate's likelihood of the true class, if known, or noisy label of each
 // row. A candidate without noise of its own uses that of others.
-func (c *contest) likelihoods(s *candidate) []float64 {
+func likelihoods(c *cases, s *candidate, said []*candidate) []float64 {
 	noise := s.noise
 	if s.way.noise == alone || s.way.weighty {
-		noise = c.counted()
+		noise = counted(said)
 	}
 	all := make([]float64, len(c.rows))
 	for k, i := range c.rows {
 		row := s.p[k*c.q : (k+1)*c.q]
 		v := 0.0
-		if t := c.right(i); t >= 0 {
+		if t := c.right[i]; t >= 0 {
 			v = float64(row[t])
 		} else {
 			v = labelled(row, int(c.data.Y[i]), noise)
@@ -226,8 +226,8 @@ func (c *contest) likelihoods(s *candidate) []float64 {
 }
 
 // counted returns the noise of the first candidate that has an estimate; nil for none.
-func (c *contest) counted() *estimate.Estimate {
-	for _, s := range c.said {
+func counted(said []*candidate) *estimate.Estimate {
+	for _, s := range said {
 		if s.noise != nil {
 			return s.noise
 		}

@@ -39,7 +39,7 @@ func (c *contest) saying(w way, p float32, class func(i int) int32) *candidate {
 			}
 		}
 	}
-	c.judge(s)
+	assess(&c.cases, s)
 	return s
 }
 
@@ -67,7 +67,8 @@ func TestSharesOfCandidates(t *testing.T) {
 	near := c.saying(way{neighbours: true}, 0.99, c.label)
 	near.models = nil
 	c.said = []*candidate{bad, good, near}
-	if parts := c.stack(); len(parts) != 1 || parts[0].candidate != good || parts[0].share != 1 {
+	parts := stack(&c.cases, c.said)
+	if len(parts) != 1 || parts[0].candidate != good || parts[0].share != 1 {
 		t.Errorf("got %+v, want the good one alone", parts)
 	}
 	half := func(first bool) func(int) int32 {
@@ -80,13 +81,13 @@ func TestSharesOfCandidates(t *testing.T) {
 	}
 	c.said = []*candidate{c.saying(way{}, 0.9, half(true)),
 		c.saying(way{weighty: true}, 0.9, half(false))}
-	parts := c.stack()
+	parts = stack(&c.cases, c.said)
 	if len(parts) != 2 || math.Abs(parts[0].share-0.5) > 0.02 || parts[0].share < parts[1].share ||
 		math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
 		t.Errorf("got %+v, want halves", parts)
 	}
 	c.said = []*candidate{near}
-	if parts := c.stack(); parts != nil {
+	if parts := stack(&c.cases, c.said); parts != nil {
 		t.Errorf("got %+v of what is no model, want none", parts)
 	}
 }
@@ -116,7 +117,7 @@ func TestCurvedModelsAreSurelyLikelier(t *testing.T) {
 		}
 		c.said = []*candidate{c.saying(way{}, 0.9, missing(300/misses, 0)),
 			c.saying(way{kernel: true}, 0.9, missing(75, 1))}
-		parts := c.stack()
+		parts := stack(&c.cases, c.said)
 		if len(parts) != 1 || parts[0].way.kernel != curved {
 			t.Errorf("%d labels missed beside 4: got %+v", misses, parts)
 		}
@@ -130,7 +131,7 @@ func TestCheckedRowsWeighInShares(t *testing.T) {
 		ofLabels := c.saying(way{}, 0.9, c.label)
 		ofChecked := c.saying(way{weighty: true}, 0.9, c.next3) // right of checked rows alone
 		c.said = []*candidate{ofLabels, ofChecked}
-		parts := c.stack()
+		parts := stack(&c.cases, c.said)
 		if first := parts[0].candidate; (first == ofChecked) != trusting {
 			t.Errorf("%d checked rows: got %s first", checked, first.way)
 		}
@@ -169,16 +170,16 @@ func TestTrustedNoise(t *testing.T) {
 		s := c.saying(way{noise: learned}, 0.9, some(of.misses))
 		s.noise = of.noise
 		c.said = []*candidate{c.saying(way{}, 0.9, some(20)), s}
-		if got := c.trusted(s); got != of.want {
+		if got := trusted(&c.cases, s, c.said); got != of.want {
 			t.Errorf("%s: got %v, want %v", of.name, got, of.want)
 		}
 		if of.noise != nil {
 			of.noise.Unidentified = []int{1}
-			if got := c.trusted(s); got != of.want {
+			if got := trusted(&c.cases, s, c.said); got != of.want {
 				t.Errorf("%s, one class not told: got %v, want %v", of.name, got, of.want)
 			}
 			of.noise.Unidentified = []int{0, 1, 2}
-			if c.trusted(s) {
+			if trusted(&c.cases, s, c.said) {
 				t.Errorf("%s: trusted although labels tell no class", of.name)
 			}
 		}
@@ -195,7 +196,7 @@ func TestLikelihoodsOfRows(t *testing.T) {
 	for _, said := range [][]*candidate{{s, of}, {of}} {
 		c.said = said
 		for _, one := range said {
-			got := c.likelihoods(one)
+			got := likelihoods(&c.cases, one, c.said)
 			want := 0.7*0.8 + 0.15*0.2 // P(label | same class)·P(same) + P(label | other)·P(other)
 			if said[0] == of {
 				want = 0.8 // nothing tells the noise

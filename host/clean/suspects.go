@@ -31,7 +31,7 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 	if o.Probabilities != nil {
 		best, err = c.fromElsewhere()
 	} else if err = c.compete(ctx); err == nil {
-		best = c.doubter()
+		best = doubter(c.said)
 	}
 	if err == nil && best == nil {
 		err = errNothing
@@ -51,8 +51,8 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 }
 
 // doubter returns the best candidate that distrusts the labels; nil for none.
-func (c *contest) doubter() (best *candidate) {
-	for _, s := range c.said {
+func doubter(said []*candidate) (best *candidate) {
+	for _, s := range said {
 		if s.noise != nil && len(s.noise.Unidentified) == 0 && (best == nil || s.loss() < best.loss()) {
 			best = s
 		}
@@ -63,16 +63,16 @@ func (c *contest) doubter() (best *candidate) {
 // fromElsewhere returns a candidate from the probabilities of the options.
 func (c *contest) fromElsewhere() (*candidate, error) {
 	noisy := &candidate{way: way{elsewhere: true}, p: c.Probabilities}
-	c.judge(noisy)
+	assess(&c.cases, noisy)
 	c.said = []*candidate{noisy}
 	s := &candidate{way: noisy.way, p: slices.Clone(noisy.p)}
 	var err error
 	if c.Given != nil {
 		s.noise = &estimate.Estimate{Matrix: *c.Given, Method: "given"}
-	} else if s.noise, err = c.confidentJoint(); err != nil {
+	} else if s.noise, err = confidentJoint(&c.cases, c.said); err != nil {
 		return nil, err
 	}
-	if c.judge(s); c.Given == nil || noisy.loss() <= s.loss() {
+	if assess(&c.cases, s); c.Given == nil || noisy.loss() <= s.loss() {
 		estimate.Unmix(s.p, s.noise.P, c.q)
 	}
 	return s, nil

@@ -152,24 +152,26 @@ func (s *scorer) compared(op string, err error) error {
 	return s.note(fmt.Errorf("audit of %s: %w", op, err))
 }
 
-// enough drops an error of too little memory, unless everything is to be audited.
-func (s *scorer) enough(err error) error {
+// audit calls compare, which takes that number of operations, if there is time. A lack of memory is
+// an error only if everything is audited.
+func (s *scorer) audit(op string, a allowance, operations int, compare func() error) error {
+	err := s.a.budget.audit(a, operations, compare)
 	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
 		return nil
 	}
-	return err
+	return s.compared(op, err)
 }
 
 // again computes values on the other driver, if there is time, and compares them.
 func again[T int64 | float32](s *scorer, op string, operations int, found []T,
 	compute func(want []T) error, name func(k int) string) error {
-	return s.compared(op, s.enough(s.a.budget.audit(all, operations, func() error {
+	return s.audit(op, all, operations, func() error {
 		want := make([]T, len(found))
 		if err := compute(want); err != nil {
 			return err
 		}
 		return same(found, want, name)
-	})))
+	})
 }
 
 func (s *scorer) Rescore(w engine.Weights, classes []int) error {

@@ -43,20 +43,19 @@ func (c *cells) Assign(alpha float32) (engine.Assignment, error) {
 	c.found.Regions = append(c.found.Regions[:0], a.Regions...)
 	c.found.Predicted = append(c.found.Predicted[:0], a.Predicted...)
 	name := fmt.Sprintf("assignment %d", c.assigns)
-	if err := c.compared(name, c.counts(a)); err != nil {
+	if err := c.compared(name, checkCounts(a, c.labels)); err != nil {
 		return a, err
 	}
-	if err := c.compared(name, c.enough(c.a.budget.audit(all, c.cost(), c.compare))); err != nil ||
-		c.current {
+	if err := c.audit(name, all, c.cost(), c.compare); err != nil || c.current {
 		return a, err
 	}
 	return a, c.compared(name, c.addUp(a))
 }
 
-// counts judges an assignment by itself: each label has as many examples as ever.
-func (c *cells) counts(a engine.Assignment) error {
-	q := c.w.Q
-	for k, want := range c.labels {
+// checkCounts compares the counts of an assignment with the numbers of examples of each label.
+func checkCounts(a engine.Assignment, labels []int64) error {
+	q := len(labels)
+	for k, want := range labels {
 		got := int64(0)
 		for p := range q {
 			cell := p*q + k
@@ -109,7 +108,7 @@ func (c *cells) compare() error {
 		if err := c.t().ClassSums(c.expected, p); err != nil {
 			return err
 		}
-		if err := same(c.sums, c.expected, c.sumName(p)); err != nil {
+		if err := same(c.sums, c.expected, sumName(p, c.x.D)); err != nil {
 			return err
 		}
 		for k := range c.total { // which is known if every example is in some region
@@ -128,10 +127,10 @@ func (c *cells) readSums(p int) error {
 	return c.r.ClassSums(c.sums, p)
 }
 
-// sumName returns the names of the class sums of a region.
-func (c *cells) sumName(p int) func(k int) string {
+// sumName returns the names of the class sums of a region, for d features.
+func sumName(p, d int) func(k int) string {
 	return func(k int) string {
-		return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/c.x.D, k%c.x.D)
+		return fmt.Sprintf("class sum of region %d, label %d, feature %d", p, k/d, k%d)
 	}
 }
 
@@ -162,7 +161,7 @@ func (c *cells) ClassSums(dst []int64, p int) error {
 		return err
 	}
 	return again(c.scorer, "class sums", 4*len(dst), dst,
-		func(want []int64) error { return c.t().ClassSums(want, p) }, c.sumName(p))
+		func(want []int64) error { return c.t().ClassSums(want, p) }, sumName(p, c.x.D))
 }
 
 func (c *cells) Norms(dst, inv []float32) error {
@@ -191,7 +190,7 @@ func (c *cells) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32)
 func (c *cells) Close() error {
 	var err error
 	if !c.a.closed && c.failed == nil && c.assigns > 0 && !c.current && !c.moved {
-		err = c.compared("the last assignment", c.enough(c.a.budget.audit(last, c.cost(), c.compare)))
+		err = c.audit("the last assignment", last, c.cost(), c.compare)
 	}
 	return errors.Join(err, c.scorer.Close())
 }

@@ -49,7 +49,7 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 	if err := v.compared(name, v.plausible()); err != nil {
 		return e, err
 	}
-	return e, v.compared(name, v.enough(v.a.budget.audit(all, v.cost(), v.compare)))
+	return e, v.audit(name, all, v.cost(), v.compare)
 }
 
 // plausible judges an evaluation by itself.
@@ -130,7 +130,7 @@ func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 func (v *evaluator) Close() error {
 	var err error
 	if !v.a.closed && v.failed == nil && v.evaluations > 0 && !v.current {
-		err = v.compared("the last evaluation", v.enough(v.a.budget.audit(last, v.cost(), v.compare)))
+		err = v.audit("the last evaluation", last, v.cost(), v.compare)
 	}
 	return errors.Join(err, v.scorer.Close())
 }

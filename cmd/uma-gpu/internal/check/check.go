@@ -29,7 +29,8 @@ A correct matrix may not help: where people err on hard examples, C alone says l
 --correction em uses more.
 
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
-		Flags: app.Flags(o.NoisyDataFlags(), o.FoldFlags(), o.EngineFlags(), o.JSONFlag(),
+		Flags: app.Flags(training.NoisyDataFlags(&o.Options), training.FoldFlags(&o.Options),
+			training.EngineFlags(&o.Options), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

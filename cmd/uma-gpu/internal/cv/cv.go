@@ -48,7 +48,7 @@ several parts; then all measures are better here than on new examples.
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax" \
            --try "--kernel rbf" --try "--learner uma --normalize l2"`,
-		Flags: app.Flags(o.OutOfFoldFlags(),
+		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
 			&cli.StringSliceFlag{Name: "try", Destination: &o.Try,
 				Usage: "compare trainings by these `FLAGS` with others; may be given again"},
 			o.Tables.Flags(), o.JSONFlag(),

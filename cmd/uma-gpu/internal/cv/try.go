@@ -61,7 +61,8 @@ const noConfusion = "none"
 func (o *Options) configurations() (all []*configuration, err error) {
 	for _, flags := range o.Try.Value() {
 		c := &configuration{flags: flags}
-		known := app.Flags(c.NormalizeFlag(), app.Without(c.LearningFlags("folds"), "seed"),
+		known := app.Flags(app.NormalizeFlag(&c.Train.Preparation),
+			app.Without(training.LearningFlags(&c.Options, "folds"), "seed"),
 			c.Kernel.Flag(&c.Common), c.Kernel.DetailFlags())
 		words := append(o.Words(app.FlagNames(known)...), strings.Fields(flags)...)
 		known = append(known, c.Noise.Flags("`FILE`")...)

@@ -80,7 +80,7 @@ Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --ask 50 --out check.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
-		Flags: app.Flags(o.OutOfFoldFlags(),
+		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
 			app.Inputs(&o.Probabilities, "probabilities", "out-of-fold probabilities of classes: "+
 				"`FILE`, .npy or CSV; may be repeated"),
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`.csv"),

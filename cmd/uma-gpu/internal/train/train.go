@@ -93,13 +93,14 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), training.EvidenceFlags(&o.Options),
+		Flags: app.Flags(training.NoisyDataFlags(&o.Options), training.AnnotatorFlags(&o.Options),
+			training.EvidenceFlags(&o.Options),
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
-			streamFlags(o), o.Match.MatchFlag(), o.LearningFlags(),
+			streamFlags(o), o.Match.MatchFlag(), training.LearningFlags(&o.Options),
 			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
 				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
-			o.EngineFlags(), o.DetailFlags(),
+			training.EngineFlags(&o.Options), training.DetailFlags(&o.Options),
 			app.Switch(&o.TrustConfusion, "trust-confusion",
 				"train even if the labels say that the axes of --confusion are exchanged"),
 			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),

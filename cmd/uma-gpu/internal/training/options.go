@@ -44,24 +44,22 @@ type Options struct {
 }
 
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
-func (o *Options) NoisyDataFlags() []cli.Flag {
+func NoisyDataFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"), o.Data.TextFlag(),
-		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"), o.NormalizeFlag())
+		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
+		app.NormalizeFlag(&o.Train.Preparation))
 }
 
 // DetailFlags returns the flags of details that only train and cv have.
-func (o *Options) DetailFlags() []cli.Flag {
+func DetailFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Data.ColumnFlags(), o.Data.EncodingFlags(),
-		app.Grouped("Label noise", o.TrustFlag(), app.Text(&o.Inverse, "inverse", confusion.Exact,
+		app.Grouped("Label noise", TrustFlag(o), app.Text(&o.Inverse, "inverse", confusion.Exact,
 			"`RULE` for the inverse of --confusion: exact, pinv, tikhonov or mix[:STRENGTH]")),
 		o.Kernel.DetailFlags(), o.Device.DetailFlags())
 }
 
-// NormalizeFlag returns the flag of the preparation.
-func (o *Options) NormalizeFlag() cli.Flag { return app.NormalizeFlag(&o.Train.Preparation) }
-
 // AnnotatorFlags returns the flags of labels by several people.
-func (o *Options) AnnotatorFlags() []cli.Flag {
+func AnnotatorFlags(o *Options) []cli.Flag {
 	return app.Flags(
 		app.Input(&o.Annotators, "annotators",
 			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
@@ -70,26 +68,26 @@ func (o *Options) AnnotatorFlags() []cli.Flag {
 }
 
 // TrustFlag returns the flag of annotators that never err.
-func (o *Options) TrustFlag() cli.Flag {
+func TrustFlag(o *Options) cli.Flag {
 	return app.Text(&o.Trust, "trust", "",
 		"comma list of `WORKERS` of --annotators whose labels are right, as of a checker")
 }
 
 // LearningFlags returns the flags of the learner, of its parameters but for those without, and of
 // its steps.
-func (o *Options) LearningFlags(without ...string) []cli.Flag {
-	return app.Flags(o.Learner.Flags(&o.Common, without...), stepsFlag(o), o.SeedFlag(),
+func LearningFlags(o *Options, without ...string) []cli.Flag {
+	return app.Flags(o.Learner.Flags(&o.Common, without...), stepsFlag(o), seedFlag(o),
 		&cli.StringFlag{Name: "weights", DefaultText: "the learner's", Destination: &o.Weights,
 			Category: "Learner", Usage: "weights to keep, by `RULE`: best-average, best, average, last"})
 }
 
 // UsualFlags returns the flags of a training that matter most.
-func (o *Options) UsualFlags() []cli.Flag {
-	return app.Flags(o.Learner.UsualFlags(&o.Common), stepsFlag(o), o.SeedFlag())
+func UsualFlags(o *Options) []cli.Flag {
+	return app.Flags(o.Learner.UsualFlags(&o.Common), stepsFlag(o), seedFlag(o))
 }
 
 // FoldFlags returns these flags and --folds.
-func (o *Options) FoldFlags() []cli.Flag { return app.Flags(o.UsualFlags(), o.FoldFlag()) }
+func FoldFlags(o *Options) []cli.Flag { return app.Flags(UsualFlags(o), FoldFlag(o)) }
 
 func stepsFlag(o *Options) cli.Flag {
 	return app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
@@ -97,22 +95,21 @@ func stepsFlag(o *Options) cli.Flag {
 		Usage: "at most `STEPS` steps; passes, for online learners"}, Most: math.MaxInt}
 }
 
-// SeedFlag returns the flag --seed.
-func (o *Options) SeedFlag() cli.Flag { return app.SeedFlag(&o.Train.Seed, "all random choices") }
+func seedFlag(o *Options) cli.Flag { return app.SeedFlag(&o.Train.Seed, "all random choices") }
 
 // FoldFlag returns the flag --folds.
-func (o *Options) FoldFlag() cli.Flag {
+func FoldFlag(o *Options) cli.Flag {
 	return app.Count(&o.Folds, "folds", 5, 2, judge.MostFolds,
 		"hold out `K` parts in turn, from K trainings")
 }
 
 // OutOfFoldFlags returns the flags that the commands with trainings without each part share.
-func (o *Options) OutOfFoldFlags() []cli.Flag {
-	return app.Flags(o.NoisyDataFlags(), o.AnnotatorFlags(), o.FoldFlags(), o.EngineFlags())
+func OutOfFoldFlags(o *Options) []cli.Flag {
+	return app.Flags(NoisyDataFlags(o), AnnotatorFlags(o), FoldFlags(o), EngineFlags(o))
 }
 
 // EngineFlags returns the flags of the kernel and of the device.
-func (o *Options) EngineFlags() []cli.Flag {
+func EngineFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Kernel.Flag(&o.Common), o.Device.Flags())
 }
 

@@ -117,8 +117,8 @@ const (
 // Label is the type of the labels of Fit. Numbers become names: 7 is "7".
 type Label interface{ ~int | ~string }
 
-// Fit returns the model that is learned from examples x and their noisy labels, one for each
-// example; labels are nil with Options.Votes. Errors: ErrOptions, and those of host.Train.
+// Fit returns the model learned from examples x and their noisy labels, one for each example;
+// labels are nil with Options.Votes. Errors: ErrOptions, and errors from host.Train.
 func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Model, error) {
 	if x.err != nil {
 		return nil, x.err
@@ -137,8 +137,7 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 }
 
 // FitStream returns the model of an online learner with NoShuffle, which reads each example of a
-// CSV or LIBSVM file once and keeps none. Errors are those of file.OpenStream and
-// host.TrainStream.
+// CSV or LIBSVM file once and keeps none. Errors: errors from file.OpenStream and host.TrainStream.
 func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
 	stream, err := file.OpenStream(ctx, path, []string{path}, file.Options{})
 	if err != nil {
@@ -208,8 +207,8 @@ func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
 	return s, nil
 }
 
-// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for those of
-// Resume.
+// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for Resume's
+// parameters.
 func (o *Options) learner() (learners.Params, error) {
 	p := o.Learner
 	switch {

@@ -103,7 +103,7 @@ func onEachDevice(b *testing.B, f func(b *testing.B, i Info)) {
 	eachDevice(b, func(i Info) { b.Run(i.ID(), func(b *testing.B) { f(b, i) }) })
 }
 
-// median is that of the times of f, which is called once before.
+// median returns the median time of f, after one call to warm up.
 func median(b *testing.B, times int, f func() error) time.Duration {
 	var all []time.Duration
 	for k := range times + 1 {

@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// probe returns an error if the device's float32 operations are not those of the contract, or if
-// its driver ends loops early. It names what is wrong; the self-test would show wrong results
-// only.
+// probe returns an error if the device's float32 operations differ from the contract's, or if its
+// driver ends loops early. It names what is wrong, whereas the self-test would only show wrong
+// results.
 func (e *deviceEngine) probe() error {
 	questions := hardQuestions()
 	answers, rounds, err := askProbe(e, questions)

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
-// Engines of one of PoCL's processors share what is the same and nothing else, and those of other
-// devices nothing.
+// Engines on the same PoCL processor share only identical programs; engines on other devices share
+// nothing.
 func TestShared(t *testing.T) {
 	eachDevice(t, func(i Info) {
 		first := openTest(t, i, Options{}, build{})

@@ -69,9 +69,9 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// compile returns the assembly of a program. On the way it takes from the calls of libclc's
-// functions that they be convergent, which those of a GPU's own compiler are not, and which would
-// keep loops of calls from being unrolled.
+// compile returns the assembly of a program. It removes the convergent attribute from calls of
+// libclc's functions: a GPU's own compiler does not set it there, and it would keep loops with
+// calls from being unrolled.
 func (g gpuTarget) compile(t *testing.T, program, macros string) string {
 	t.Helper()
 	in := filepath.Join(t.TempDir(), "program")

@@ -142,9 +142,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestBestAverage looks at each average that may be chosen: of a run of 40 steps those after 1 to
-// 16 steps, then after every second one up to 32, then after 36 and 40. Each step's average is
-// better than the one before, so the result is that of the last which was looked at.
+// TestBestAverage looks at each average that may be chosen in a run of 40 steps: after 1 to 16
+// steps, then after every second one up to 32, then after 36 and 40. Each step's average is better
+// than the previous one, so the last average looked at is the result.
 func TestBestAverage(t *testing.T) {
 	x := dataset.Examples{N: 40, D: 2}
 	p := &learners.Problem{Q: 2, Engine: cpuref.New()}

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
-// Without folds the temperature is that of the training examples' scores.
+// Without folds the temperature is fitted to the training examples' scores.
 func TestTemperatureOfTheTrainingExamples(t *testing.T) {
 	ctx, e := context.Background(), simd.New()
 	data, noise, _ := noisyDigits()

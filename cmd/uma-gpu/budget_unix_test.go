@@ -26,7 +26,7 @@ func TestMemoryBudget(t *testing.T) {
 	id := write(t, dir, "id.csv", ids.String())
 	bare := write(t, dir, "C.csv", "1,0\n0,1\n")
 	long := write(t, dir, "long.csv", ids.String()+"0.5,"+strings.Repeat("x", 60000)+"\n")
-	for i := range 8000 { // 32 MB of text, twice that of numbers
+	for i := range 8000 { // 32 MB of text, 64 MB of numbers
 		fmt.Fprintf(&packed, "%s%d\n", strings.Repeat("7,", 2000), i%2)
 	}
 	bomb := write(t, dir, "bomb.csv.gz", pack(t, packed.String()))

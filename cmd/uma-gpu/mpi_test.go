@@ -35,7 +35,7 @@ func mpirun(t *testing.T, ranks int, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestRanksTrain: the file that ranks write is that of one process, and rank 0 alone speaks.
+// TestRanksTrain: ranks write the same file as one process, and only rank 0 prints.
 func TestRanksTrain(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "d.csv")

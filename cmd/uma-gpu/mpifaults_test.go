@@ -50,7 +50,7 @@ func TestRankComputesWrong(t *testing.T) {
 			t.Fatalf("without a fault: another %s", what)
 		}
 		reads := bytes.Count(read(t, log), []byte("clEnqueueReadBuffer"))
-		for _, share := range []int{50, 75, 97} { // the first are those of the self-test
+		for _, share := range []int{50, 75, 97} { // the first reads belong to the self-test
 			if err := os.Remove(model); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}

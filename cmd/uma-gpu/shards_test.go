@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// TestSeveralDevices: devices with + between them compute together, and the model is that of one.
+// TestSeveralDevices: devices joined by + compute together and give the same model as one device.
 func TestSeveralDevices(t *testing.T) {
 	dir := t.TempDir()
 	data, one, other := synthetic(t, dir), filepath.Join(dir, "one.npz"), filepath.Join(dir,

@@ -8,8 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
 )
 
-// evaluationMutants are ways to break the kernels of an evaluation, k those of the fastest
-// level. Each must turn the conformance suite red.
+// evaluationMutants are ways to break the evaluation kernels k of the fastest level. Each must turn
+// the conformance suite red.
 var evaluationMutants = []struct {
 	name   string
 	change func(k *kernels)

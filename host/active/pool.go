@@ -40,9 +40,10 @@ type Pool struct {
 	kernel      *pca.Map             // of the prepared examples; nil for none
 }
 
-// NewPool returns a pool of data without labels. It prepares the examples by o.Preparation and maps
-// them by o.Kernel, if not nil, on o.Engine; both are fitted to all of them. Errors: fewer than two
-// classes, a search for γ, which needs labels, and those of host.Prepare and pca.FitMap.
+// NewPool returns a pool of data without labels. It prepares the examples by o.Preparation and, if
+// o.Kernel is not nil, maps them by o.Kernel on o.Engine; both are fitted to all examples. Errors:
+// fewer than two classes, a search for γ, which needs labels, and errors from host.Prepare and
+// pca.FitMap.
 func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool, error) {
 	if len(data.Classes) < 2 {
 		return nil, fmt.Errorf("pool of examples: found the classes %.60q, wanted two at least",
@@ -83,7 +84,7 @@ func NewPool(ctx context.Context, data *dataset.Dataset, o host.Options) (*Pool,
 	return p, nil
 }
 
-// Apply prepares and maps raw examples as those of the pool.
+// Apply prepares and maps raw examples in the same way as the pool's examples.
 func (p *Pool) Apply(ctx context.Context, e *engine.Engine, raw dataset.Examples,
 ) (dataset.Examples, error) {
 	x, err := features.Apply(p.preparation, raw)
@@ -117,9 +118,9 @@ func (p *Pool) counts() (counts []int, classes int) {
 	return counts, classes
 }
 
-// Fit trains a model on the labels so far, with the given noise; nil if they are right. The model
-// has the pool's preparation and kernel, not those of o, and predicts from raw examples. Errors:
-// those of host.Train, and a cancelled ctx.
+// Fit trains a model on the labels so far with the given noise, nil if the labels are right. The
+// model uses the pool's preparation and kernel instead of o's, and predicts from raw examples.
+// Errors: errors from host.Train, and a cancelled ctx.
 func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 ) (*host.Trained, error) {
 	which := p.labelled()

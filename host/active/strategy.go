@@ -94,10 +94,10 @@ func (o Options) filled() Options {
 	return o
 }
 
-// Ask chooses K examples whose label is Unknown, or all of them if there are fewer, the most
-// valuable first. It draws them at random until two classes have labels. Margin and Entropy need a
-// model m that Fit returned for these labels. Errors: an option out of its range, those of
-// host.Train and of the engine, a cancelled ctx.
+// Ask chooses up to K examples whose label is Unknown, the most valuable first. It draws them at
+// random until two classes have labels. Margin and Entropy need a model m that Fit returned for
+// these labels. Errors: an option out of its range, errors from host.Train and from the engine, a
+// cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.check(); err != nil {
 		return nil, err

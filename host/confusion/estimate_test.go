@@ -124,8 +124,8 @@ func TestEstimatesBitForBit(t *testing.T) {
 	}
 }
 
-// On many examples the estimates come within 5 standard deviations of what the
-// true labels say; the deviations are bounded by those of independent counts.
+// On many examples the estimates come within 5 standard deviations of the matrix that the true
+// labels give; independent counts bound the deviations.
 func TestEstimatesOnInjectedNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	const q, n = 4, 200_000

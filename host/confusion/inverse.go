@@ -75,10 +75,10 @@ func (d *decomposition) condition() float64 {
 	return first / last
 }
 
-// Invert returns C⁻¹, computed by numerics.Inverse (clause 6), or what the Inversion puts in its
-// place. The error is that of Check, or, of the exact inverse, an *InseparableError if the matrix
-// is singular or its condition number is above MaxCondition. A second call returns the same
-// Inverse, unless P or Inversion has changed: of thousands of classes an inverse takes minutes.
+// Invert returns C⁻¹, computed by numerics.Inverse (clause 6), or the Inversion's replacement for
+// it. The error is from Check or, for the exact inverse, an *InseparableError if the matrix is
+// singular or its condition number is above MaxCondition. A second call returns the same Inverse
+// unless P or Inversion has changed: inverting the matrix of thousands of classes takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
 	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
 		return m.invert()

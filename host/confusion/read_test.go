@@ -108,7 +108,7 @@ func TestReadCounts(t *testing.T) {
 	}
 }
 
-// Names come from the table without data, and those of rows and columns may differ.
+// Names come from the table without data; row names and column names may differ.
 func TestReadTableNames(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

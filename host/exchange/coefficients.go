@@ -22,12 +22,11 @@ const (
 // Imported is the Meta.Learner of models that another program has learned.
 const Imported = "imported"
 
-// ReadCoefficients makes a model of an .npz file of size bytes with the coefficients of a linear
-// classifier, as scikit-learn has them: coef_ (Q×d, or 1×d of two classes, where the second is
-// that of positive scores), intercept_ (Q or 1 numbers; none for 0), classes_ (Q integers or
-// texts) and feature_names_in_ (d texts, or none). Numbers are rounded to float32. temperature is
-// the model's (Meta.Temperature): 1 gives the probabilities of logistic regression of the softmax
-// kind; 0 none.
+// ReadCoefficients reads a model from an .npz file of size bytes with the coefficients of a linear
+// classifier, named as in scikit-learn: coef_ (Q×d, or 1×d for two classes, where a positive score
+// means the second), intercept_ (Q or 1 numbers; 0 if absent), classes_ (Q integers or texts) and
+// feature_names_in_ (d texts, optional). Numbers are rounded to float32. temperature is the model's
+// (Meta.Temperature): 1 gives the probabilities of multinomial logistic regression; 0 means none.
 //
 // Errors name the array with its shape and the wanted one. Meta tells the version of tool.
 func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string,
@@ -89,7 +88,7 @@ func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool strin
 	}}
 	m.W = make([]float32, m.Q*m.D)
 	for i := range rows {
-		row := m.W[(m.Q-rows+i)*m.D:] // one row is that of the second class, beside 0 of the first
+		row := m.W[(m.Q-rows+i)*m.D:] // one row belongs to the second class; the first has 0
 		for j, v := range coef[i*d : (i+1)*d] {
 			row[j] = float32(v)
 		}

@@ -101,7 +101,7 @@ func TestReadCoefficients(t *testing.T) {
 	}
 }
 
-// TestReadTwoClasses: one row is that of the second class, which a score above 0 means.
+// TestReadTwoClasses: a single row belongs to the second class, which a score above 0 predicts.
 func TestReadTwoClasses(t *testing.T) {
 	for _, classes := range []any{[]int64{-1, 7}, []bool{false, true}, []float64{0, 1.5}} {
 		file := npz(t, map[string]any{"coef_": [][]float64{{2, -1}}, "intercept_": []float64{-1},

@@ -25,8 +25,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// blobs returns n examples of three classes in five features, one is far from 0 and one
-// is often 0, the last example all zeros; names are those of the classes.
+// blobs returns n examples of three classes in five features, one far from 0 and one often 0, the
+// last example all zeros; names are the class names.
 func blobs(n int, names ...string) *dataset.Dataset {
 	random := rand.New(rand.NewPCG(1, 2))
 	x, labels := make([]float32, n*5), make([]string, n)

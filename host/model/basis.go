@@ -18,7 +18,7 @@ type Basis struct {
 	ToolVersion   string              `json:"tool_version"`
 	Features      Features            `json:"features"`
 	Preparation   dataset.Preparation `json:"preparation"`
-	Kernel        Kernel              `json:"kernel"` // that of Map; Save describes it anew
+	Kernel        Kernel              `json:"kernel"` // Map's kernel; Save fills it in
 	// decreasing, Σ_i z_it² over the training examples
 	Eigenvalues []float64 `json:"eigenvalues"`
 	Map         *pca.Map  `json:"-"`

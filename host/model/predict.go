@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// ReadOptions returns options by which file.Read reads a file for m: features by their names
-// where both have names, encoded as those of the training data, classes in m's order, and stored
-// as m prepares them.
+// ReadOptions returns the options by which file.Read reads a file for m: features by name where
+// both have names, encoded as in the training data, classes in m's order, and stored as m prepares
+// them.
 func (m *Model) ReadOptions() file.Options {
 	o := file.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
 	o.Encoding = m.Meta.Features.Encoding

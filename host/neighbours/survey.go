@@ -39,7 +39,7 @@ const (
 	falseAlarms   = 0.05
 	nearest       = 0.5     // of the distance to the last neighbour, at most, is a near duplicate's
 	leastGap      = 1.25    // between an outlier's distance and the next one
-	leastLocal    = 1.5     // between an outlier's distance and those of its neighbours
+	leastLocal    = 1.5     // between an outlier's distance and its neighbours' distances
 	orders, marks = 199, 99 // random ones
 )
 

@@ -84,10 +84,10 @@ func dotChunk(x, w []float32) float32 {
 	return acc
 }
 
-// SparseDots writes ⟨x, w⟩ by clause 1 to dst for several w, which lie side by side in w: those of
-// column j from j·len(dst). x has some stored values, the others being +0: columns increase, each
-// is in w. For finite w the bits are those of Dot: a chunk of zeros adds +0, and a zero within a
-// chunk changes at most the sign of a zero, which the total forgets.
+// SparseDots writes ⟨x, w⟩ by clause 1 to dst for several w, which lie side by side in w: the
+// values of column j start at j·len(dst). x has some stored values, the others being +0: columns
+// increase, each is in w. For finite w the bits equal Dot's: a chunk of zeros adds +0, and a zero
+// within a chunk changes at most the sign of a zero, which the total forgets.
 func SparseDots(dst []float32, columns []int32, values, w []float32) {
 	values = values[:len(columns)]
 	for r := range dst {

@@ -36,9 +36,9 @@ func Write(path string, write func(io.Writer) error) error {
 	return notWritten(path, err)
 }
 
-// CheckWritable returns early the error with which Write would refuse path, such as that of a
-// missing or unwritable folder. It makes a temporary file and removes it; path itself is not
-// touched. It is no promise: the disk may be full by the time of writing.
+// CheckWritable returns early the error with which Write would refuse path, such as a missing or
+// unwritable folder. It creates a temporary file and removes it; path itself is not touched. It is
+// no guarantee: the disk may be full by the time of writing.
 func CheckWritable(path string) error {
 	target, _, err := resolve(path)
 	if err == nil {

@@ -111,8 +111,8 @@ func TestLongestName(t *testing.T) {
 	wantText(t, path, "long")
 }
 
-// Whatever byte the writing fails at, the old file stays and the temporary one
-// goes. The error is that of the function, without advice about the disk.
+// Whatever byte the writing fails at, the old file stays and the temporary one goes. The error is
+// the function's, without advice about the disk.
 func TestFailedWriteLeavesOldFile(t *testing.T) {
 	dir := t.TempDir()
 	own := fmt.Errorf("row 5: %w", &fs.PathError{Op: "open", Path: "other", Err: syscall.ENOENT})

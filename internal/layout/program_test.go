@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
-// programs returns the Go programs of docs/library.md: that of the front door, that of the
-// packages below, and the other first line of the latter, for OpenCL.
+// programs returns the Go programs of docs/library.md: the front door's, the lower packages', and
+// the other first line of the latter, for OpenCL.
 func programs(t *testing.T) (front, source, line string) {
 	text, err := os.ReadFile("../../docs/library.md")
 	if err != nil {

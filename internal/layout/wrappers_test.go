@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// interfaces are those of package engine. A struct that embeds one hands on a method that
-// is added later, unseen: one that verifies would not verify it.
+// interfaces are the interfaces of package engine. A struct that embeds one also passes on a method
+// that is added later: a struct that verifies would not verify it.
 var interfaces = []string{"Engine", "Scorer", "Cells"}
 
 // embedded returns where the structs of a file embed an interface of package engine.

@@ -57,7 +57,7 @@ func Count[T any](list []T, ok func(T) bool) (n int) {
 	return n
 }
 
-// As returns the numbers of list as those of another type.
+// As converts the numbers of list to another type.
 func As[To, From number](list []From) []To {
 	all := make([]To, len(list))
 	for k, v := range list {
@@ -77,7 +77,7 @@ func Sum[T number](list []T) (sum T) {
 // Mean returns the mean of list, 0 of an empty one.
 func Mean(list []float64) float64 { return Sum(list) / float64(max(1, len(list))) }
 
-// Add adds each number of list to that of sum at its place.
+// Add adds each number of list to the number at the same place in sum.
 func Add[T number](sum, list []T) {
 	for k, v := range list {
 		sum[k] += v

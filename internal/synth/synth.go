@@ -80,8 +80,8 @@ type Source struct {
 	next    int // example that the draws make
 }
 
-// New returns the source of the examples that Generate returns of these arguments. The errors are
-// those of Generate, but that the examples need not fit in memory.
+// New returns the source of the examples that Generate returns for these arguments. The errors are
+// the same as Generate's, except that the examples need not fit in memory.
 func New(n, d, q int, seed uint64) (*Source, error) {
 	if n < 0 || d < 1 || q < 2 || q > math.MaxInt32 {
 		return nil, fmt.Errorf("synthetic data: size: got %d examples × %d features in %d classes, want "+
@@ -123,8 +123,8 @@ func (s *Source) Labels(ctx context.Context) ([]int32, error) {
 	return y, nil
 }
 
-// Rows fills x with the rows of examples from first on, which go on from those of the last call or
-// begin with the first of all. It fits file.WriteOptions.
+// Rows fills x with the rows of examples from first on. They continue the rows of the last call, or
+// begin with the first example. It fits file.WriteOptions.
 func (s *Source) Rows(x []float32, first int) error {
 	if first == 0 {
 		s.begin()

@@ -82,8 +82,8 @@ func apart(x, y []float64) float64 {
 	return math.Acos(min(1, dot(x, y)/math.Sqrt(dot(x, x)*dot(y, y)))) * 180 / math.Pi
 }
 
-// The centre is that of random points, and each counts as much as the evidence lets it: a
-// judge that knows no factors.
+// The centre equals a weighted mean of random points, each weighted by the likelihood of the
+// evidence: a judge that knows no factors.
 func TestPropagationAgainstRandomPoints(t *testing.T) {
 	const points = 300_000
 	for _, c := range []struct {

@@ -43,7 +43,7 @@ func TestEveryLearner(t *testing.T) {
 	}
 }
 
-// checkTiles asserts that examples like those of the suite lie in tiles on half of the devices.
+// checkTiles asserts that examples like the suite's lie in tiles on half of the devices.
 func checkTiles(t *testing.T, engines []*engine.Engine) {
 	x := dataset.Examples{N: 480, D: features, X: make([]float32, 480*features)}
 	tiled, opencl := 0, 0

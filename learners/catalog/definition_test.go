@@ -102,7 +102,8 @@ func fields(p learners.Params) (map[string]string, error) {
 // tries are values that some parameters take.
 var tries = []string{"1", "2", "0.5", "true", "false", "x"}
 
-// fieldsOf returns the exported fields of a struct, with those of embedded ones instead of them.
+// fieldsOf returns the exported fields of a struct, with the fields of embedded structs in their
+// place.
 func fieldsOf(v reflect.Value) (all []reflect.Value) {
 	for i := range v.NumField() {
 		switch f := v.Type().Field(i); {
@@ -250,7 +251,7 @@ func checkNumbers(s subject) error {
 	return nil
 }
 
-// numbers returns the fields of floating point, with those of structs inside.
+// numbers returns the floating-point fields, including the fields of structs inside.
 func numbers(v reflect.Value) (all []reflect.Value) {
 	for _, f := range fieldsOf(v) {
 		switch {

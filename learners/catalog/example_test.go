@@ -25,7 +25,7 @@ func ExampleFind() {
 		fmt.Printf("%s: %v\n", each.Name, each)
 	}
 	// Output:
-	// an update of W by all mistakes, or by those of one kind
+	// an update of W by all mistakes, or by one kind of mistakes
 	// step: all
 	// select: confusion
 	// alpha: 0

@@ -12,8 +12,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// params are those of UMA that corrects one pair at random, so that it has a state, and what is
-// broken.
+// params are UMA's parameters, which correct one pair at random so that the learner has a state,
+// and the mutant to run.
 type params struct {
 	*uma.Params
 	m mutant

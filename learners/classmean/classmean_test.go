@@ -68,9 +68,8 @@ func run(t *testing.T, p *learners.Problem, from []float32) host.Result {
 	return r
 }
 
-// means are those of the classes in float64, by a twin that solves C·z = sums for each feature
-// with sums by label, and C·π = counts. Pairwise C is solved by iteration: z = (y - r·shifted
-// z)/(1-r).
+// means returns the class means in float64, by a twin that solves C·z = sums for each feature with
+// sums by label, and C·π = counts. Pairwise C is solved by iteration: z = (y - r·shifted z)/(1-r).
 func means(p *learners.Problem) (m [q][d]float64) {
 	const rate = 0.3
 	unmix := func(noisy [q]float64) (clean [q]float64) {
@@ -100,8 +99,8 @@ func means(p *learners.Problem) (m [q][d]float64) {
 	return m
 }
 
-// TestNearestMean compares predictions with those of a twin in float64 that measures distances
-// to means. With a bias column W says the same; without one in features of mean 0, it says the
+// TestNearestMean compares predictions with a twin in float64 that measures distances to means.
+// With a bias column W predicts the same; without one, in features of mean 0, it predicts the
 // largest product.
 func TestNearestMean(t *testing.T) {
 	for _, bias := range []bool{true, false} {

@@ -50,8 +50,8 @@ func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.D
 	return data, truth
 }
 
-// scores are those of a twin in float64, which knows the right labels: Σ κ(x_i, x)/n over each
-// class, or over n_k if balanced.
+// scores returns the scores of a twin in float64, which knows the right labels: Σ κ(x_i, x)/n over
+// each class, or over n_k if balanced.
 func scores(data *dataset.Dataset, labels []int32, gamma float64, balanced bool,
 	at []float32) []float64 {
 	q := len(data.Classes)
@@ -83,9 +83,9 @@ func weighed(balanced bool) *kernelmean.Params {
 	return p
 }
 
-// TestScores compares scores with those of the twin, of right labels and of labels that C
-// corrects, without a kernel function and with one, weighed by size and alike. C⁻¹ enlarges
-// rounding by up to 5, the condition number of C.
+// TestScores compares scores with the twin's, for right labels and for labels that C corrects,
+// without a kernel function and with one, weighted by size and equally. C⁻¹ enlarges rounding by up
+// to 5, the condition number of C.
 func TestScores(t *testing.T) {
 	classes := []string{"a", "b", "c", "d"}
 	right, err := confusion.Symmetric(classes, 0)

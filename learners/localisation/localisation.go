@@ -4,10 +4,10 @@
 // finds a plane that the weights violate, and the perceptron continues on the planes so far until
 // all of them hold. This repeats until the oracle finds none.
 //
-// The updates are those of a perceptron on a part of the examples: for two classes at most R²/γ²,
-// where R is the length of the longest example and γ the largest margin (Theorem 6.2). The planes
-// are a compression set: the weights are a sum of their examples, and oracles largest and smallest
-// find the same weights from these examples alone.
+// The perceptron makes the updates of a perceptron on a subset of the examples: for two classes at
+// most R²/γ², where R is the length of the longest example and γ the largest margin (Theorem 6.2).
+// The planes are a compression set: the weights are a sum of their examples, and oracles largest
+// and smallest find the same weights from these examples alone.
 //
 // The oracle takes one product of all examples with the weights on the engine. Everything else runs
 // on the host in float64: the inner products of the planes, in increasing order of the columns,
@@ -134,8 +134,8 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 	}, nil
 }
 
-// ask is the oracle: it returns the plane that it chooses, of how many mistakes. Each example has
-// one plane at most, that of the class which comes nearest to its own.
+// ask is the oracle: it returns the plane that it chooses, and the number of mistakes. Each example
+// has at most one plane, for the class that comes nearest to its own.
 func (l *learner) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	best := 0.0
 	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {

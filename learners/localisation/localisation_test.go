@@ -104,8 +104,8 @@ func TestMistakeBound(t *testing.T) {
 				t.Fatalf("%s, %d: ended by %s with %d mistakes (%s)", oracle, seed, r.Stop, mistakes(r),
 					r.Doubts)
 			}
-			// A plane is the difference of two rows: twice R², and of two classes γ is √2 times that of one
-			// plane.
+			// A plane is the difference of two rows, so R² doubles, and with two classes γ is √2
+			// times the margin of a single row's plane.
 			if bound := 2 * longest / (margin * margin); updates < 1 || float64(updates) > bound {
 				t.Errorf("%s, %d: %d updates, wanted 1 to %.0f", oracle, seed, updates, bound)
 			}

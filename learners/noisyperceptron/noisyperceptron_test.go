@@ -43,9 +43,10 @@ func halves(t *testing.T, n, d int, eta float64) (p *learners.Problem, truth []i
 	return p, truth
 }
 
-// twin is either learner for two classes and symmetric noise, in float64 and by the letter of
-// equation 3.3 of the thesis: examples of the second label are multiplied by -1, and x_up is the
-// sum of what w mistakes and η/(1-η) times that of the others. Where w is 0 all are both.
+// twin is either learner for two classes and symmetric noise, in float64, exactly as in equation
+// 3.3 of the thesis: examples of the second label are multiplied by -1, and x_up is the sum of the
+// examples that w mistakes and η/(1-η) times the sum of the others. Where w is 0 all examples count
+// in both sums.
 func twin(p *learners.Problem, w []float64, eta, sigma float64, steps int, turn bool) []float64 {
 	dot := func(a []float64, b []float64) (sum float64) {
 		for j, v := range a {
@@ -87,7 +88,7 @@ func twin(p *learners.Problem, w []float64, eta, sigma float64, steps int, turn 
 	return w
 }
 
-// angle returns the sine of the angle between the weights of the second class and those of a twin.
+// angle returns the sine of the angle between the second class's weights and a twin's.
 func angle(w []float32, twin []float64) float64 {
 	var ww, tt, wt float64
 	for j, v := range w {

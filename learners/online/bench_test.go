@@ -11,8 +11,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// BenchmarkPass measures a pass over examples of Fashion-MNIST's width, in the order of a
-// shuffle; GF/s are those of the scores alone.
+// BenchmarkPass measures a pass over examples of Fashion-MNIST's width, in shuffled order; GF/s
+// count only the scores.
 func BenchmarkPass(b *testing.B) {
 	const n, d, q = 20000, 784, 10
 	rng := rand.New(rand.NewPCG(1, 2))

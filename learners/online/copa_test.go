@@ -65,9 +65,9 @@ func TestCopa(t *testing.T) {
 	}
 }
 
-// The risk that is told is the largest singular value of the mean losses of the classes, which of
-// two classes is the larger one; the bound is that of Theorem 2. Of noisy labels C⁻¹ takes the
-// means apart.
+// The reported risk is the largest singular value of the mean losses of the classes, for two
+// classes the larger loss; the bound is the one in Theorem 2. For noisy labels C⁻¹ separates the
+// means.
 func TestCopaTellsItsRisk(t *testing.T) {
 	for _, rate := range []float64{0, 0.2} {
 		p := clouds(100, 20, 2)

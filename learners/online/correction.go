@@ -160,11 +160,11 @@ func (k *risk) see(y int, s []float32) {
 // certainty is 1 - δ of the bound on the risk.
 const certainty = 0.95
 
-// fields are the operator norm of the risk, and below what that of the mean of all
-// W on the way stays, with the probability certainty, if examples are drawn by chance and the pass
-// is the first. Beyond the norm that is M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), M the largest loss seen and
-// b_i what example i adds to the rows of the risk, 1/T_y to its own if labels are right (Theorem
-// 2; its text has Q/δ, its proof 2Q/δ).
+// fields reports the operator norm of the risk, and an upper bound on the operator norm of the risk
+// of the mean of all W so far. The bound holds with the probability certainty if examples are drawn
+// at random and the pass is the first. It exceeds the norm by M·√(2Q·Σ_i ‖b_i‖²·ln(2Q/δ)), where M
+// is the largest loss seen and b_i what example i adds to the rows of the risk, 1/T_y to its own if
+// labels are right (Theorem 2; its text has Q/δ, its proof 2Q/δ).
 func (k *risk) fields() []learners.Field {
 	q := len(k.counts)
 	of := trueCounts(k.inverse, k.counts)

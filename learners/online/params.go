@@ -24,9 +24,9 @@ type Params struct {
 	// above 0. The paper's is 0, which would leave W = 0 as it is, and ties between classes.
 	Margin float64
 
-	// Aggressiveness is C > 0 of the papers. COPA's is that of an example of a class of average size:
-	// one of class y is worth C·(n/(Q·T_y))², T_y being how many there are. Equation 17's C, which is
-	// divided by T_y² alone, is this one times (n/Q)².
+	// Aggressiveness is C > 0 of the papers. COPA's C applies to an example of a class of average
+	// size: an example of class y has C·(n/(Q·T_y))², where T_y is the number of its examples. The
+	// C of equation 17, divided by T_y² alone, is this one times (n/Q)².
 	Aggressiveness float64
 
 	algorithm *algorithm
@@ -57,7 +57,7 @@ const (
 // algorithm is one learner of the family.
 type algorithm struct {
 	name, summary, paper string
-	defaults             Params // those of the parameters that it lacks are 0
+	defaults             Params // 0 for parameters that it lacks
 	policy               func(p *Params) policy
 }
 

@@ -403,9 +403,10 @@ func (n *labelNoise) learned() []float64 {
 	return c
 }
 
-// found returns what is learned. The standard error of an entry is that of a share of N
-// examples, where each counts by how sure its true class is: by Louis' principle the information
-// about A[k][t] is Σ t_i² / A² of the Σ t_i / A² that there would be if true classes were known.
+// found returns the learned matrix. An entry's standard error is the standard error of a proportion
+// of N examples, where each counts by how sure its true class is: by Louis' principle the
+// information about A[k][t] is Σ t_i² / A² instead of Σ t_i / A², its value if true classes were
+// known.
 func (n *labelNoise) found() *confusion.Learned {
 	q, v := n.q, &n.state
 	r := &confusion.Learned{P: n.learned(), Error: make([]float64, q*q), Loss: v.Loss,

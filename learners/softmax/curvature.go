@@ -226,7 +226,8 @@ const probes = 8
 // near is how far the λ of a factor may be from the one that is asked for.
 const near = 4
 
-// penalise computes P for a penalty λ and factors it; unless exactly, that of a near λ is kept.
+// penalise computes P for a penalty λ and factors it; unless exactly is set, it keeps the factor of
+// a near λ.
 func (c *curvature) penalise(lambda float64, exactly bool) {
 	if c.factor != nil && (lambda == c.lambda ||
 		!exactly && lambda <= near*c.lambda && c.lambda <= near*lambda) {

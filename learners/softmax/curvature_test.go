@@ -46,8 +46,8 @@ func noisyProblem(t *testing.T, n, d, q int) *learners.Problem {
 		Engine: simd.New(), Seed: 1}
 }
 
-// The information is that of a twin in float64, which sums over labels and classes as the
-// definition says; it has the same bits from another engine and from sparse examples.
+// The information equals a twin's in float64, which sums over labels and classes as the definition
+// says; it has the same bits on another engine and with sparse examples.
 func TestInformation(t *testing.T) {
 	const n, d, q = 500, 150, 3
 	p := noisyProblem(t, n, d, q)
@@ -134,7 +134,7 @@ func plainInformation(p *learners.Problem, c []float64, x, w []float32) float64 
 	return h
 }
 
-// The factor solves as gonum's does, and the trace is that of the whole inverse, about.
+// The factor solves as gonum's does, and the trace approximates the trace of the whole inverse.
 func TestFactor(t *testing.T) {
 	const n, d, lambda = 400, 150, 0.01
 	p := noisyProblem(t, n, d, 2)

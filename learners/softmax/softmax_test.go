@@ -209,8 +209,8 @@ func TestLossIsThatOfATwin(t *testing.T) {
 	}
 }
 
-// TestLossIsThatOfScikitLearn compares the loss of rows of length 1 with the least that
-// scikit-learn 1.2.1 finds; bench/peers/same_loss.py prints it, and those of other penalties.
+// TestLossIsThatOfScikitLearn compares the loss of rows of length 1 with the minimum that
+// scikit-learn 1.2.1 finds; bench/peers/same_loss.py prints it, also for other penalties.
 func TestLossIsThatOfScikitLearn(t *testing.T) {
 	const lambda, want = 1e-3, 0.8759664966510066
 	data := readDigits(t)
@@ -236,7 +236,7 @@ func TestLossIsThatOfScikitLearn(t *testing.T) {
 	}
 }
 
-// weigh makes all labels count alike, and C that of examples that count so.
+// weigh gives all labels the same total weight, and adjusts C to the weighted examples.
 func (v *twin) weigh() {
 	q := v.p.Q
 	counts := make([]float64, q)

@@ -29,10 +29,10 @@ func bumps(p *learners.Problem, count int) {
 	p.X, p.Mapped = x, true
 }
 
-// Of mapped examples with spread noise the weights are those of ridge regression, times C⁻¹: what
-// is left of its gradient is the penalty, by one λ for all weights. Another engine has the same
-// bits, of sparse examples too. Where one class takes all wrong labels, the weights are those
-// of the likelihood.
+// With mapped examples and spread noise the result is ridge regression's weights times C⁻¹: the
+// rest of its gradient is the penalty, with one λ for all weights. Another engine gives the same
+// bits, also with sparse examples. Where one class takes all wrong labels, the weights maximise the
+// likelihood.
 func TestRidgeRegression(t *testing.T) {
 	symmetric := func(classes []string) (*confusion.Matrix, error) {
 		return confusion.Symmetric(classes, 0.4)

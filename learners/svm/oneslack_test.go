@@ -23,7 +23,7 @@ func planeAt(s *oneSlack, w []float64) (p plane, losses float64) {
 }
 
 // A plane is below the losses of every w, and touches them where it was found; its products with
-// others are those of the vectors.
+// others equal the products of the vectors.
 func TestPlaneIsBelowLosses(t *testing.T) {
 	for _, class := range []int{1, -1} {
 		s := newOneSlack(clouds(60, 6, 3), class, 3, false, &Params{Tolerance: 1e-3})

@@ -272,7 +272,7 @@ func TestFirstPassIsThatOfATwin(t *testing.T) {
 	}
 }
 
-// Two classes share one machine: the weights of the first are those of the second with the other
+// Two classes share one machine: the first class's weights are the second class's with the opposite
 // sign.
 func TestMirrored(t *testing.T) {
 	e := clouds(100, 9, 2)

@@ -30,9 +30,9 @@ func sample(n, d, q int) (x dataset.Examples, y []int32) {
 	return x, y
 }
 
-// TestAllIsBatchPerceptron compares steps that correct all, at C = identity, with the
-// perceptron that reads all examples before it changes its weights: each mistake is added to
-// the weights of its label and taken off those of its prediction.
+// TestAllIsBatchPerceptron compares steps that correct all, at C = identity, with the perceptron
+// that reads all examples before it changes its weights: each mistake is added to the weights of
+// its label and subtracted from the weights of its prediction.
 func TestAllIsBatchPerceptron(t *testing.T) {
 	const n, d, q, steps = 300, 8, 4, 60
 	x, y := sample(n, d, q)

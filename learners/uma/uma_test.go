@@ -80,10 +80,9 @@ func advance(t *testing.T, l learners.Learner, w engine.Weights, changed []int) 
 	return pair, s.Changed
 }
 
-// TestIsBatchPerceptron compares UMA at C = identity with a plain batch
-// perceptron in float64 that knows nothing of confusion matrices: sum the
-// mistakes by (predicted, label), add the largest sum to the label's weights,
-// take it off those of the prediction.
+// TestIsBatchPerceptron compares UMA at C = identity with a plain batch perceptron in float64 that
+// knows nothing of confusion matrices: sum the mistakes by (predicted, label), add the largest sum
+// to the label's weights, subtract it from the prediction's weights.
 func TestIsBatchPerceptron(t *testing.T) {
 	const n, d, q, steps = 300, 8, 4, 60
 	rng := rand.New(rand.NewPCG(5, 6))

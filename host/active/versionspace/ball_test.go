@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFactorGrows: after members came and went, the factor that grew with them is that of the
-// matrix of the others, bit for bit as made anew.
+// TestFactorGrows: after members came and went, the updated factor has the same bits as a new
+// factor of the remaining members' matrix.
 func TestFactorGrows(t *testing.T) {
 	left := 0
 	for seed := range uint64(20) {

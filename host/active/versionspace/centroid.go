@@ -40,14 +40,14 @@ type Centroid struct {
 // firstRound is the number of bounces in the first round.
 const firstRound = 1024
 
-// Centroid estimates the centre of gravity with a billiard: a ball that bounces off the walls, one
-// of which is the sphere (equations 5.4 and 5.5). The estimate is the mean of the mid-points of its
+// Centroid estimates the centre of gravity with a billiard: a ball that bounces off the walls,
+// including the sphere (equations 5.4 and 5.5). The estimate is the mean of the mid-points of its
 // flights, weighted by their lengths. At regular distances the ball takes a random direction, since
 // a ball that keeps its direction is not ergodic.
 //
-// Chains start at the centre of Ball. Each round is twice as long as the one before and discards
-// it; the rounds end when the estimates of the chains agree. Errors: those of Ball and Round, and
-// about options.
+// Chains start at the centre of Ball. Each round is twice as long as the previous one and discards
+// it; the rounds end when the estimates of the chains agree. Errors: errors from Ball and Round,
+// and invalid options.
 func (s *Space) Centroid(o Options) (Centroid, error) {
 	o.Chains = cmp.Or(o.Chains, 8)
 	if o.Angle == 0 {
@@ -124,7 +124,7 @@ func apart(x, y []float64) float64 {
 }
 
 // direct sets v to a random direction of length 1, from normal numbers by Marsaglia's polar method:
-// those of math/rand differ between machines in their last bits.
+// the normal numbers of math/rand differ between machines in their last bits.
 func direct(v []float64, random *rand.Rand) {
 	for {
 		for j := 0; j < len(v); j += 2 {

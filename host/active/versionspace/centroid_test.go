@@ -33,9 +33,9 @@ func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 	return centre, in
 }
 
-// The centres of random polytopes are no more than a degree from those of rejection sampling,
-// which has half a degree itself: 300,000 points in the ball, 15,000 of them at least in the
-// space.
+// The centres of random polytopes are within a degree of the centres found by rejection sampling.
+// Sampling itself is off by half a degree: 300,000 points in the ball, at least 15,000 of them in
+// the space.
 func TestCentroidsOfRandomPolytopes(t *testing.T) {
 	for d := 2; d <= 5; d++ {
 		for _, m := range []int{2, d + 1} {

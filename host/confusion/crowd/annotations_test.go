@@ -85,7 +85,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	}
 }
 
-// Tables that name the same examples in other ways, and those of other forms, say the same.
+// Tables that name the same examples differently, or come in another form, mean the same.
 func TestAnnotationForms(t *testing.T) {
 	long := func(column string, names ...string) string {
 		text := column + ",worker,label\n"

@@ -120,7 +120,7 @@ func twinEM(a *crowd.Annotations, rounds int, smoothing float64) (posterior [][]
 	return posterior
 }
 
-// The posteriors are those of another implementation, in logarithms.
+// The posteriors equal another implementation's, which computes in logarithms.
 func TestCrowdTwin(t *testing.T) {
 	a, _, _ := people(t, 120, 4, 9, 3, 3)
 	for _, rounds := range []int{1, 2, 12} {

@@ -93,7 +93,7 @@ func twinJoint(p []float32, y []int32, q int) []float64 {
 	return joint
 }
 
-// The joint is that of the rule, whatever the blocks and the number of processors.
+// The joint follows the definition, whatever the blocks and the number of processors.
 func TestConfidentJointTwin(t *testing.T) {
 	m, err := confusion.Random(names(7), 0.5, 3)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestMixedNeighbours(t *testing.T) {
 			t.Errorf("P(%d|%d) is %v, %v from 0.8 with the error %v", c, c, e.P[at], off, e.Error[at])
 		}
 	}
-	// Each example alone among those of the next class.
+	// Each example is alone among examples of the next class.
 	for i := range y {
 		y[i] = int32(i % 3)
 		near[i*NearestForNeighbours], near[i*NearestForNeighbours+1] = int32((i+1)%len(y)),

@@ -76,7 +76,7 @@ func TestReadCleanErrors(t *testing.T) {
 	}
 }
 
-// Numbers are those of rows of the input: skipped rows are counted, and cannot be named.
+// Row numbers refer to the input: skipped rows are counted and cannot be named.
 func TestReadCleanOfSkippedRows(t *testing.T) {
 	o := CleanOptions{Classes: abc, Y: []int32{2, 1, 0}, Source: []int{1, 2, 5}}
 	for text, want := range map[string]string{

@@ -38,7 +38,7 @@ func applyOver(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, er
 		from := max(0, to-rows)
 		raw := aside[:copy(aside, e.X[from*e.D:to*e.D])]
 		if found := applyRows(p, out.Part(from, to), raw, from); found != nil {
-			err = found // that of the first examples comes last
+			err = found // the first examples come last
 		}
 	}
 	return out, err

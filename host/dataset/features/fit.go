@@ -26,8 +26,8 @@ func Fit(s dataset.Steps, rows dataset.Examples) (*dataset.Preparation, error) {
 	return fitTo(s, rows, nil)
 }
 
-// fitTo is Fit whose column maps are those of the features of columns that are numbers; nil means
-// all. The others stay as they are: levels are 0 or 1, and texts have weights of their own.
+// fitTo is Fit with column maps only for the features of numeric columns; nil numbers means all
+// features. The others stay as they are: levels are 0 or 1, and texts have their own weights.
 func fitTo(s dataset.Steps, e dataset.Examples, numbers []int32) (*dataset.Preparation, error) {
 	p := &dataset.Preparation{Steps: s}
 	if err := p.Check(); err != nil {

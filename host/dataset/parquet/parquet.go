@@ -61,7 +61,7 @@ func recovered(err *error) {
 	}
 }
 
-// check returns an error unless the columns of a row group are those of the schema.
+// check returns an error unless the columns of a row group match the schema.
 func (t *table) check(g *format.RowGroup) error {
 	for _, leaf := range t.leaves {
 		if !leaf.Leaf() || leaf.Repeated() {

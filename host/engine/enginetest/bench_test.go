@@ -69,9 +69,9 @@ func each(b *testing.B, f func(b *testing.B, e *engine.Engine)) {
 func BenchmarkEvaluate(b *testing.B) { each(b, evaluate) }
 func BenchmarkProject(b *testing.B)  { each(b, project) }
 
-// evaluate measures evaluations, and weighted sums alone, of dense examples and of
-// sparse ones of the sizes of texts. Terms are those of the products of stored values and
-// classes, scores and weighted sums; the columns of stored values are read too.
+// evaluate measures evaluations, and weighted sums alone, of dense examples and of sparse ones as
+// large as texts. Terms count the products of stored values and classes in scores and weighted
+// sums; the columns of stored values are read too.
 func evaluate(b *testing.B, e *engine.Engine) {
 	for _, s := range []struct{ n, d, q, stored int }{
 		{60000, 784, 3, 784}, {60000, 784, 10, 784}, {60000, 784, 26, 784}, {20000, 784, 200, 784},

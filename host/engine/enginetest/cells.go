@@ -221,9 +221,9 @@ func step(got, want *engine.Cells, w engine.Weights, changed []int, alpha float3
 	return sameAssignment(got, want, alpha)
 }
 
-// partCases load a data set also in two parts, with the fixed-point format of the whole: counts
-// and class sums of the parts add up to those of the whole, and update vectors of the added sums
-// have its bits.
+// partCases load a data set whole and in two parts, with the fixed-point format of the whole:
+// counts and class sums of the parts add up to the counts and class sums of the whole, and update
+// vectors of the added sums have its bits.
 func partCases() []Case {
 	all := []Case{newCase("errors of fixed-point formats", checkFormats)}
 	for _, p := range []problem{

@@ -106,7 +106,7 @@ func TinyCases() []Case {
 		all(checks{tiny.name: tiny.check, "no labels": checkNoLabels}))
 }
 
-// Run runs cases, such as those of Cases, as subtests of t.
+// Run runs cases, such as the ones Cases returns, as subtests of t.
 func Run(t *testing.T, e *engine.Engine, cases []Case) {
 	t.Helper()
 	if len(cases) == 0 {

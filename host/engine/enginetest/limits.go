@@ -168,7 +168,7 @@ func checkEvaluateRounding(e, ref *engine.Engine) error {
 	return got.Close()
 }
 
-// sameRounding compares weighted sums, and those of an evaluation, of x in some form.
+// sameRounding compares the weighted sums of x in some form, computed alone and by an evaluation.
 func sameRounding(e, ref *engine.Engine, form, x dataset.Examples, a []float32,
 	f numerics.FixedPoint) error {
 	got, want, err := evaluators(e, ref, form, x, 1, f)

@@ -37,7 +37,7 @@ type loops struct {
 	summed      func(r engine.LoadedEvaluator) error                   // after weighted sums
 }
 
-// plainLoops are those of the contract.
+// plainLoops are the loops of the contract.
 func plainLoops() loops {
 	return loops{
 		block:    256,

@@ -32,9 +32,9 @@ func grid(opencl bool) (all []cell) {
 	return all
 }
 
-// TestLearners: the weights of a learner are those of one engine, from examples of any form, on 1
-// to 8 ranks of one or two devices each, which are the processor, OpenCL or both, however the
-// examples are cut.
+// TestLearners: a learner gets the same weights as on one engine, from examples of any form, on 1
+// to 8 ranks with one or two devices each (the processor, OpenCL or both), however the examples are
+// cut.
 func TestLearners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	data, noise := problem(t, false)
@@ -42,7 +42,7 @@ func TestLearners(t *testing.T) {
 	opencl := devices(t, 16)
 	cells, next := grid(opencl != nil), 0
 	for _, w := range ways() {
-		w.options.Preparation = "maxabs,bias,l2" // by default that of sparse examples is another
+		w.options.Preparation = "maxabs,bias,l2" // sparse examples have another default
 		want, err := train(t.Context(), simd.New(), w, data, noise)
 		if err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// TestUpdates: norms and update vectors are those of one engine, after another inverse and after
-// examples that moved.
+// TestUpdates: norms and update vectors equal one engine's, after another inverse and after
+// examples moved.
 func TestUpdates(t *testing.T) {
 	const n, q = 6, 2
 	inverses := [][]float32{{1.5, -0.5, 0, 1}, {1, 0, -0.25, 1.25}}

@@ -32,8 +32,8 @@ func identity(q int) []float64 {
 	return v
 }
 
-// Where labels are right, all values are those of Evaluate, and intervals those of Agresti and
-// Coull: (x + z²/2) / (n + z²) ± z·√(p(1-p)/(n + z²)).
+// Where labels are right, all values equal Evaluate's, and the intervals are Agresti and Coull's:
+// (x + z²/2) / (n + z²) ± z·√(p(1-p)/(n + z²)).
 func TestCorrectWithoutNoise(t *testing.T) {
 	for _, set := range peers {
 		truth, predicted := peerLabels(set.classes)

@@ -11,8 +11,8 @@ import (
 // its own.
 type drift struct {
 	q int
-	// spread is τ, Q×Q: column j of dC has the covariance diag(τ_j) - τ_jτ_jᵀ/Σ_i τ[i][j], that of
-	// shares, which sum to 1.
+	// spread is τ, Q×Q: column j of dC has the covariance diag(τ_j) - τ_jτ_jᵀ/Σ_i τ[i][j], the
+	// covariance of shares that sum to 1.
 	spread []float64
 }
 

@@ -13,8 +13,7 @@ import (
 
 const classes = 5
 
-// world draws examples of Gaussian classes, whose probabilities are those of a model that is less
-// sure than it might be.
+// world draws examples of Gaussian classes; their probabilities come from an underconfident model.
 type world struct {
 	rng    *rand.Rand
 	centre [classes][6]float64

@@ -29,7 +29,7 @@ const (
 )
 
 // Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
-// Errors: those of FindPCA, of the search, and of pca.FitMap.
+// Errors: errors from FindPCA, from the search, and from pca.FitMap.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 ) (*pca.Map, dataset.Examples, error) {
 	if l.Learner.Definition().FitMap != nil {

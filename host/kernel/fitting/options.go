@@ -101,9 +101,8 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	return o
 }
 
-// Check says whether examples can be fitted to. It reads
-// their number alone. Errors: those of pca.NewPlan, and memory.ErrBudget if there is no room for
-// the fit and the components.
+// Check reports whether the kernel map can be fitted to x, judging by its size alone. Errors:
+// errors from pca.NewPlan, and memory.ErrBudget if there is no room for the fit and the components.
 func (k *Options) Check(x dataset.Examples) error {
 	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
 	if err != nil {
@@ -124,9 +123,9 @@ func (k *Options) MostComponents(n, d int) int {
 	return o.Components
 }
 
-// FindPCA returns PCA's result with γ from the median distance of x if it has to be found. note
-// tells the user this γ; it is "" if γ was given, or only starts a search. Errors: those of Check
-// and pca.MedianGamma.
+// FindPCA returns PCA's result, with γ from the median distance of x if it has to be found. note
+// tells the user this γ; it is "" if γ was given, or only starts a search. Errors: errors from
+// Check and pca.MedianGamma.
 func (k *Options) FindPCA(e *engine.Engine, x dataset.Examples, seed uint64,
 ) (o pca.Options, note string, err error) {
 	o = k.PCA(x.N, x.D, seed)

@@ -32,7 +32,7 @@ type Length struct {
 // Lengths returns the length for each function, from up to lengthRows random examples of x with
 // noisy labels y; inverse is C⁻¹, q×q. It computes inner products once for all functions. In 95
 // samples of 100, the roots of all V are within that distance of their true values (Theorem 6).
-// Errors: engine.ErrShape, engine.ErrLabel, errors about a function, and those of Engine.Project.
+// Errors: engine.ErrShape, engine.ErrLabel, an invalid function, and errors from Engine.Project.
 func Lengths(
 	ctx context.Context, e *engine.Engine, given dataset.Examples, y []int32, q int, inverse []float64,
 	functions []kernel.Function, seed uint64) (lengths []Length, within float64, err error) {

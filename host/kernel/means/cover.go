@@ -25,10 +25,10 @@ type Cover struct {
 
 // NewCover chooses k centres of x one by one, or fewer if enough returns true after one; enough may
 // be nil. The first is random. The next is the example farthest from all centres so far (the
-// traversal of Gonzalez 1985, which is at most twice as far from any example as k centres can be),
-// or it is drawn in proportion to the squared distance from these (k-means++). There are fewer
-// centres if no example is away from all of them. The examples are read once for each centre. A
-// cancelled ctx ends it with ctx's error. Other errors: memory.ErrBudget and those of the engine.
+// traversal of Gonzalez 1985, at most twice as far from any example as k centres can be), or is
+// drawn in proportion to its squared distance from them (k-means++). There are fewer centres if
+// every example coincides with one. The examples are read once for each centre. A cancelled ctx
+// ends it with ctx's error. Other errors: memory.ErrBudget, and errors from the engine.
 func NewCover(ctx context.Context, e *engine.Engine, x dataset.Examples, f kernel.Function, k int,
 	farthest bool, seed uint64, enough func(*Cover) bool) (c *Cover, err error) {
 	err = memory.Check(memory.Product(x.N, 36), "the distances of the examples from centres")

@@ -145,11 +145,12 @@ func (m *Means) Notes() []string {
 // errorRows is how many examples of all classes Error is measured on.
 const errorRows = 4096
 
-// Fit finds means of the q classes of examples x with labels y: all examples, or as few as o says.
-// If o.Atoms is Auto, they are as few of some thousands as let the sum of Statistical and Error
-// stop falling (Corollary 23): it is within a twentieth of that with all of the thousands; if
-// o.Within is set, as few as are that near. A cancelled ctx ends it with ctx's error. Other
-// errors: ErrOptions, those of Exact, and those of Engine.Project.
+// Fit estimates the means of the q classes of examples x with labels y, from all examples or from
+// the atoms that o asks for. If o.Atoms is Auto, it takes the fewest out of some thousands of atoms
+// for which the sum of Statistical and Error stops falling (Corollary 23): the sum is within a
+// twentieth of its value with all of them. If o.Within is set, it takes the fewest atoms that near.
+// A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, and errors from Exact and
+// Engine.Project.
 func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, y []int32, q int, o Options,
 ) (*Means, error) {
 	if err := o.check(x.N); err != nil {

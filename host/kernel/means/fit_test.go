@@ -77,9 +77,9 @@ func squared(x dataset.Examples, y []int32, m *means.Means, k int) float64 {
 	return sum
 }
 
-// TestError compares the errors reported with those of a twin that has all pairs, for each way to
-// choose and to weigh atoms: the same on two engines and of both forms of the examples, below the
-// bound, and least with the optimal weights.
+// TestError compares the reported errors with a twin that has all pairs, for each way to choose and
+// to weight atoms: equal on two engines and in both forms of the examples, below the bound, and
+// smallest with the optimal weights.
 func TestError(t *testing.T) {
 	x, y := spots(480, 1)
 	for _, choice := range []string{means.Uniform, means.Clusters, means.Herding} {

@@ -13,9 +13,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 )
 
-// TestLengths compares lengths with those of a twin in float64 that has two classes and signs,
-// whose length is twice as large, with right labels and with labels from which an inverse takes the
-// noise; the longest is that of a width which the spots have.
+// TestLengths compares lengths with a twin in float64 that has two classes and signs and twice the
+// length, with right labels and with noisy labels that an inverse corrects; a width that the spots
+// have gives the greatest length.
 func TestLengths(t *testing.T) {
 	x, y := spots(160, 1)
 	var functions []kernel.Function

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
 
-// TestRows: rows asked for one by one are those of one projection.
+// TestRows: rows requested one by one equal the rows of one projection.
 func TestRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	dense := dataset.Examples{N: 70, D: 3}

@@ -116,7 +116,7 @@ func divide(x, r []float64, b int) {
 }
 
 // cholesky returns the upper triangular r with rᵀr = g. Where nothing is left of a column, its row
-// of r is that of a tiny multiple of the identity, or of the identity if the column is 0.
+// of r is a tiny multiple of the identity's row, or the identity's row if the column is 0.
 func cholesky(g []float64, b int) []float64 {
 	r := make([]float64, b*b)
 	for j := range b {

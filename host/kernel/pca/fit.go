@@ -17,10 +17,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Fit finds the kernel principal components of prepared examples x. It neither keeps nor
-// changes x. A cancelled ctx ends it between two blocks of work, with ctx's error. Errors
-// before any work: ErrOptions, ErrConstant; later those of the engine,
-// engine.ErrValue for kernel values that overflow, and ErrConstant.
+// Fit finds the kernel principal components of prepared examples x. It neither keeps nor changes x.
+// A cancelled ctx ends it between two blocks of work, with ctx's error. Errors before any work:
+// ErrOptions, ErrConstant; later: errors from the engine, engine.ErrValue for kernel values that
+// overflow, and ErrConstant.
 func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) (*Basis, error) {
 	if err := errors.Join(o.check(x.N, x.D), x.Check()); err != nil {
 		return nil, err
@@ -160,15 +160,15 @@ type Basis struct {
 	Steps            int     // dimensions of the Lanczos process; 0 if the problem was solved densely
 }
 
-// Prepare returns x as the projection wants it: itself, or for Cosine a copy with rows of
-// length 1. The error is that of features.Apply.
+// Prepare returns x as the projection wants it: itself, or for Cosine a copy with rows of length 1.
+// Its error is from features.Apply.
 func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
 	return unitRows(x, b.Cosine)
 }
 
-// Project writes the D components of each example of x to dst, x.N × D row-major. A
-// cancelled ctx ends it between two blocks of examples, with ctx's error. Other errors:
-// those of Prepare and of Engine.Project.
+// Project writes the D components of each example of x to dst, x.N × D row-major. A cancelled ctx
+// ends it between two blocks of examples, with ctx's error. Other errors: errors from Prepare and
+// Engine.Project.
 func (b *Basis) Project(ctx context.Context, e *engine.Engine, dst []float32,
 	x dataset.Examples) error {
 	if err := x.Check(); err != nil {

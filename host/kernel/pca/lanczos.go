@@ -22,8 +22,8 @@ const denseSize = 600
 var errNoAxis = fmt.Errorf("%w, as far as the landmarks can tell; take more, or another seed",
 	ErrConstant)
 
-// dense decomposes the n×n matrix HMH as a whole; mean is that of each column of M, nil if
-// it is centred.
+// dense decomposes the n×n matrix HMH as a whole; mean holds the column means of M, nil if M is
+// centred.
 func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs, error) {
 	all := 0.0
 	for _, v := range mean {

@@ -108,7 +108,7 @@ func symmetric(n int, value func(i int) float64) dataset.Examples {
 	return x
 }
 
-// The eigenpairs of a band matrix are those of the same matrix as a whole.
+// A band matrix has the same eigenpairs as the same matrix decomposed as a whole.
 func TestBand(t *testing.T) {
 	const width = 4
 	rng := rand.New(rand.NewPCG(3, 4))

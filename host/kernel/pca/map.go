@@ -20,7 +20,7 @@ type Map struct {
 }
 
 // FitMap fits a map to prepared examples x and returns it with the mapped examples, dense, x.N ×
-// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: those of Fit,
+// Preparation.Width(). A cancelled ctx ends it with ctx's error. Other errors: errors from Fit,
 // Engine.Project, features.Fit and Apply.
 func FitMap(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options,
 	steps dataset.Steps) (*Map, dataset.Examples, error) {
@@ -68,7 +68,7 @@ func (k *Map) prepare(z dataset.Examples) (dataset.Examples, error) {
 }
 
 // Apply maps prepared examples x: dense, x.N × Preparation.Width(). A cancelled ctx ends it with
-// ctx's error. Other errors: those of Basis.Project and Preparation.Apply.
+// ctx's error. Other errors: errors from Basis.Project and Preparation.Apply.
 func (k *Map) Apply(ctx context.Context, e *engine.Engine, x dataset.Examples) (dataset.Examples,
 	error) {
 	z, err := k.Basis.Components(ctx, e, x)
@@ -79,7 +79,7 @@ func (k *Map) Apply(ctx context.Context, e *engine.Engine, x dataset.Examples) (
 }
 
 // Components returns the components of prepared examples x, dense, x.N × b.Axes.Q. A cancelled ctx
-// ends it with ctx's error. Other errors: those of Basis.Project.
+// ends it with ctx's error. Other errors: errors from Basis.Project.
 func (b *Basis) Components(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) (z dataset.Examples, err error) {
 	what := fmt.Sprintf("%d components of %d examples", b.Axes.Q, x.N)
@@ -114,9 +114,9 @@ func (k *Map) Blocks(
 // medianRows is the most examples whose distances MedianGamma computes.
 const medianRows = 1000
 
-// MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples,
-// chosen by seed: the usual first guess for an rbf kernel function. Error: ErrConstant if
-// more than half of the pairs are equal, and those of Engine.Project.
+// MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples, chosen by
+// seed: the usual first guess for an rbf kernel function. Errors: ErrConstant if more than half of
+// the pairs are equal, and errors from Engine.Project.
 func MedianGamma(e *engine.Engine, given dataset.Examples, seed uint64) (float32, error) {
 	x := given
 	if x.N < 2 {

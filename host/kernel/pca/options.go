@@ -133,7 +133,7 @@ type Plan struct {
 // Total returns the sum.
 func (p Plan) Total() int64 { return memory.Sum(p.Kernel, p.Vectors, p.Basis) }
 
-// NewPlan returns what Fit needs for examples x. The error is that of Fit for these options.
+// NewPlan returns what Fit needs for examples x. Its error is the error Fit has for these options.
 func NewPlan(x dataset.Examples, o Options) (Plan, error) {
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {

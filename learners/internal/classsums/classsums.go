@@ -24,9 +24,9 @@ type Sums struct {
 	made    bool // the step
 }
 
-// Begin begins a run of the learner of that name, whose only step is weights: it is given those of
-// 0, and what it leaves in them is the result. It must not depend on anything but s and the
-// parameters, so that weights to begin with leave no trace. Errors: see Problem.LoadCells.
+// Begin begins a run of the named learner, whose only step is weights: it receives W = 0, and the W
+// that it leaves is the result. It must depend only on s and the parameters, so that initial
+// weights have no effect. Errors: see Problem.LoadCells.
 func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
 ) (learners.Learner, error) {
 	cells, inverse, err := problem.LoadCells()

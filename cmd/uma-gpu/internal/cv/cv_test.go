@@ -52,7 +52,7 @@ func TestCrossValidate(t *testing.T) {
 		math.Abs(a.StandardError-math.Sqrt((square-mean*mean)/3)) > 1e-12 {
 		t.Errorf("found %+v", a)
 	}
-	// The parts are of one size, so that the mean of their accuracies is that of all.
+	// The parts have equal sizes, so the mean of their accuracies is the overall accuracy.
 	if c := r.Judgement.Corrected.Accuracy; math.Abs(c.Value-a.Mean) > 0.01 || c.High-c.Low > 0.2 ||
 		c.Value < 0.75 {
 		t.Errorf("accuracy %+v, mean of the parts %v", c, a.Mean)

@@ -56,8 +56,8 @@ type configuration struct {
 // noConfusion, as --confusion of a --try, means no matrix.
 const noConfusion = "none"
 
-// configurations parses --try. Each adds its flags to those of cv for learner, kernel and
-// preparation.
+// configurations parses --try. Each configuration adds its flags to cv's flags for the learner,
+// kernel and preparation.
 func (o *Options) configurations() (all []*configuration, err error) {
 	for _, flags := range o.Try.Value() {
 		c := &configuration{flags: flags}

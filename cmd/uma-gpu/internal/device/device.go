@@ -150,9 +150,9 @@ var Processors = []struct {
 
 func plainDriver() engine.Driver { return cpuref.Driver{} }
 
-// Select finds the devices that a name stands for. list lists the OpenCL devices; it is not called
-// if the name does not ask for one, and for auto by Look. Errors are ErrNoSuchDevice or those of
-// list.
+// Select finds the devices that a name refers to. list lists the OpenCL devices; it is not called
+// if the name does not ask for one, and Look calls it for auto. Errors: ErrNoSuchDevice, and errors
+// from list.
 func Select(name string, list lister) (Selection, error) {
 	name = strings.TrimSpace(name)
 	keyword := strings.ToLower(name)

@@ -106,8 +106,8 @@ func agree(data string) error {
 // to be done with them, and between them the version of the contract.
 type Identity [3]int64
 
-// CompareIdentities returns an error that names the first rank whose identity is not that of rank
-// 0.
+// CompareIdentities returns an error that names the first rank whose identity differs from rank
+// 0's.
 func CompareIdentities(r shard.Reducer, mine Identity) error {
 	rank, all := r.Rank()
 	table := make([]int64, all*len(mine))

@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
-// Options are those of the command.
+// Options are the flags of the command.
 type Options struct {
 	app.Common
 	Test bool

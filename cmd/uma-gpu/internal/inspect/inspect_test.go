@@ -14,7 +14,7 @@ import (
 
 const pets = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
 
-// TestInspect: the numbers are those of the model, by name, largest first; the text has them too.
+// TestInspect: the command prints the model's numbers by name, largest first, as JSON and as text.
 func TestInspect(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -77,7 +77,7 @@ func TestIssues(t *testing.T) {
 		t.Errorf("%d by class, %d by pair, wanted %d", issues, pairs, r.Issues)
 	}
 
-	// The table has all rows, those of the report first.
+	// The table has all rows, the reported ones first.
 	table, err := csv.NewReader(strings.NewReader(string(clitest.Read(t, in("i.csv"))))).ReadAll()
 	if err != nil || len(table) != 501 || strings.Join(table[0], " ") !=
 		"example is_label_issue label_quality given_label predicted_label predicted_quality "+

@@ -25,7 +25,7 @@ const cannotTell = "?"
 type input struct {
 	labelled *dataset.Dataset // nil for none
 	pool     *dataset.Dataset
-	all      *dataset.Dataset // the examples of labelled, then those of the pool
+	all      *dataset.Dataset // labelled, then pool
 	labels   []int32          // of all: a class, active.Unknown or active.Aside
 	shown    string           // the column that is shown; "" for none
 	texts    []string         // of that column, of each row of the pool's file

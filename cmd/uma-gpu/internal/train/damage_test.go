@@ -63,7 +63,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 				refused(f.Name, "state best weights 0 counts")
 			case "last.npy":
 				refused(f.Name, "member only")
-			case "landmarks.npy": // or those of sparse ones
+			case "landmarks.npy": // or the landmarks of sparse examples
 				refused(f.Name, "no such member")
 			default:
 				refused(f.Name, f.Name+" no such member")

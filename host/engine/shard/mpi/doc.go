@@ -19,7 +19,7 @@ var ErrNotBuilt = errors.New("this program was built without MPI; build it with 
 // Launch is what the launcher has told a process of its place among the ranks.
 type Launch struct {
 	Rank, Ranks int
-	Local       int // rank among those of the same machine, by which each takes a device of its own
+	Local       int // rank within its machine, by which it takes its own device
 }
 
 // launchers are the names in the environment of rank, ranks and local rank: of Open MPI, of

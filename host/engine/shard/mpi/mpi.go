@@ -264,7 +264,7 @@ func (w *World) Abort(err error) {
 	w.Exit(1)
 }
 
-// Exit ends this process and those of all other ranks without a word.
+// Exit ends all ranks, including this process, without a message.
 func (*World) Exit(code int) {
 	C.uma_abort(C.int(code)) // whatever the thread of MPI waits for
 }

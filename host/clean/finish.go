@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -69,7 +70,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	if err := c.everywhere(ctx, r, mixed, parts); err != nil {
 		return nil, err
 	}
-	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, c.data.Firsts(), c.q, noiseOf(r.Noise))
+	first := dataset.Firsts(c.data.Examples)
+	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, first, c.q, noiseOf(r.Noise))
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,8 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 	if err := c.everywhere(ctx, r, best, []part{{best, 1}}); err != nil {
 		return nil, err
 	}
-	r.Issues, err = estimate.FindIssues(r.True, data.Y, data.Firsts(), c.q, noiseOf(r.Noise))
+	first := dataset.Firsts(data.Examples)
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, first, c.q, noiseOf(r.Noise))
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -68,8 +68,8 @@ func TestDuplicates(t *testing.T) {
 					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d",
 						name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
 				}
-				if !slices.Equal(d.Firsts(), firsts) {
-					t.Fatalf("%d×%d, sparse %v: found %v, want %v", d.N, d.D, d.Sparse(), d.Firsts(), firsts)
+				if got := Firsts(d.Examples); !slices.Equal(got, firsts) {
+					t.Fatalf("%d×%d, sparse %v: got %v, want %v", d.N, d.D, d.Sparse(), got, firsts)
 				}
 			}
 		}

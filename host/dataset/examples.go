@@ -183,31 +183,19 @@ func (e Examples) Compressed() Examples {
 	return s
 }
 
-// Join returns a copy of e and then the others; their width and form must agree.
-func (e Examples) Join(others ...Examples) (Examples, error) {
-	all := append([]Examples{e}, others...)
-	j := Examples{D: e.D}
-	if e.Sparse() {
-		j.Starts = make([]int64, 1)
+// Join returns a copy of a and then b; their width and form must agree.
+func Join(a, b Examples) (Examples, error) {
+	if a.D != b.D || a.Sparse() != b.Sparse() {
+		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
+			"%v), wanted the same", a.D, a.Sparse(), b.D, b.Sparse())
 	}
-	var x, values [][]float32
-	var columns [][]int32
-	for _, p := range all {
-		if e.D != p.D || e.Sparse() != p.Sparse() {
-			return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
-				"%v), wanted the same", e.D, e.Sparse(), p.D, p.Sparse())
-		}
-		j.N += p.N
-		if !e.Sparse() {
-			x = append(x, p.X)
-			continue
-		}
-		columns, values = append(columns, p.Columns), append(values, p.Values)
-		before := j.Starts[len(j.Starts)-1]
-		for _, start := range p.Starts[1:] {
-			j.Starts = append(j.Starts, before+start)
+	j := Examples{N: a.N + b.N, D: a.D, X: slices.Concat(a.X, b.X),
+		Columns: slices.Concat(a.Columns, b.Columns), Values: slices.Concat(a.Values, b.Values)}
+	if a.Sparse() {
+		j.Starts = slices.Clone(a.Starts)
+		for _, start := range b.Starts[1:] {
+			j.Starts = append(j.Starts, a.Starts[a.N]+start)
 		}
 	}
-	j.X, j.Columns, j.Values = slices.Concat(x...), slices.Concat(columns...), slices.Concat(values...)
 	return j, nil
 }

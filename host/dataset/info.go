@@ -198,7 +198,7 @@ func countDuplicates(d *Dataset, hash func([]byte) uint64) (duplicates, conflict
 }
 
 // Firsts returns for each example the number of the first one that equals it.
-func (e Examples) Firsts() []int32 { return firstEqual(e, hashBytes) }
+func Firsts(e Examples) []int32 { return firstEqual(e, hashBytes) }
 
 // firstEqual is Firsts by a hash of values.
 func firstEqual(e Examples, hash func([]byte) uint64) []int32 {

@@ -12,7 +12,7 @@ func TestJoin(t *testing.T) {
 	dense := Examples{N: 3, D: 2, X: []float32{1, 0, 0, 0, 2, 3}}
 	for _, e := range []Examples{dense, dense.Compressed()} {
 		for at := range 4 {
-			j, err := e.Part(0, at).Join(e.Part(at, 3))
+			j, err := Join(e.Part(0, at), e.Part(at, 3))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -22,7 +22,7 @@ func TestJoin(t *testing.T) {
 			}
 		}
 	}
-	if _, err := dense.Join(dense.Compressed()); !facts.Told(err, "the same") {
+	if _, err := Join(dense, dense.Compressed()); !facts.Told(err, "the same") {
 		t.Error(err)
 	}
 }

@@ -18,19 +18,18 @@ const Rest = -1
 // splitStream separates a split's random numbers from other uses of a seed.
 const splitStream = 0x73706c6974
 
-// SplitFractions is SplitCounts of the Counts of fractions.
+// SplitFractions is SplitCounts of the PartSizes of fractions.
 func SplitFractions(d *Dataset, fractions []float64, seed uint64, how ...Memory,
 ) ([]*Dataset, error) {
-	counts, err := d.Counts(fractions)
+	counts, err := PartSizes(d.N, fractions)
 	if err != nil {
 		return nil, err
 	}
 	return SplitCounts(d, counts, seed, how...)
 }
 
-// Counts returns how many examples fractions above 0, together at most 1, are, rounded by largest
-// remainder.
-func (d *Dataset) Counts(fractions []float64) ([]int, error) {
+// PartSizes returns fractions of n, above 0 and together at most 1, rounded by largest remainder.
+func PartSizes(n int, fractions []float64) ([]int, error) {
 	sum := 0.0
 	for k, f := range fractions {
 		if !(f > 0 && f <= 1) {
@@ -48,9 +47,9 @@ func (d *Dataset) Counts(fractions []float64) ([]int, error) {
 	}
 	counts := make([]int, len(fractions)+1)
 	remainders := make([]float64, len(counts))
-	rest := d.N
+	rest := n
 	for k, f := range slices.Concat(fractions, left) {
-		exact := float64(f * float64(d.N))
+		exact := float64(f * float64(n))
 		counts[k], remainders[k] = int(exact), exact-math.Floor(exact)
 		rest -= counts[k]
 	}

@@ -29,7 +29,7 @@ type Issue struct {
 //
 // By Bayes' rule P(true = t) ∝ p[t]·C[y][t]: a label can be right although the model prefers
 // another class, if that class never has this label. same[i], nil for none, is the first example
-// equal to i, as from dataset.Examples.Firsts; equal examples share one true class, with
+// equal to i, as from dataset.Firsts; equal examples share one true class, with
 // probability ∝ the mean of their p[t] times C[y][t] for each of their labels.
 //
 // Without noise, p are probabilities of noisy labels: Quality is p[y], Likely the argmax, Sure its

@@ -135,7 +135,8 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 	for _, i := range f.Next {
 		p.CheckNext = append(p.CheckNext, d.SourceRow(i)+1)
 	}
-	p.Suspects, p.Issues = training.Suspects(training.IssueRows(d, f.Issues, d.Firsts()))
+	rows := training.IssueRows(d, f.Issues, dataset.Firsts(d.Examples))
+	p.Suspects, p.Issues = training.Suspects(rows)
 	p.Conclude()
 	return p, nil
 }

@@ -42,7 +42,7 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 // writeQuestions writes the most uncertain rows, one of equal ones, with an empty column label.
 func (o *Options) writeQuestions(out io.Writer, d *dataset.Dataset, found []estimate.Issue) error {
 	var asked []int
-	for i, first := range d.Firsts() {
+	for i, first := range dataset.Firsts(d.Examples) {
 		if int(first) == i {
 			asked = append(asked, i)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -164,7 +165,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	rows := training.IssueRows(f.Dataset, found, f.Dataset.Firsts())
+	rows := training.IssueRows(f.Dataset, found, dataset.Firsts(f.Dataset.Examples))
 	r := newReport(f.Dataset.Classes, rows)
 	if o.Survey {
 		if err := o.survey(ctx, f, found, &r); err != nil {

@@ -54,7 +54,7 @@ func (o *Options) survey(ctx context.Context, f *training.OutOfFold, found []est
 	r.Survey = s
 	var rows []int // one of equal ones
 	var marked []bool
-	for i, first := range d.Firsts() {
+	for i, first := range dataset.Firsts(d.Examples) {
 		if int(first) == i {
 			rows, marked = append(rows, i), append(marked, found[i].Wrong)
 		}

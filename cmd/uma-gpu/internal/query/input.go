@@ -181,7 +181,7 @@ func (in *input) join(classes []string) error {
 				parts[k] = parts[k].Dense()
 			}
 		}
-		joined, err := parts[0].Join(parts[1])
+		joined, err := dataset.Join(parts[0], parts[1])
 		if err != nil {
 			return fmt.Errorf("%s and %s: %w", l.Path, in.pool.Path, err)
 		}

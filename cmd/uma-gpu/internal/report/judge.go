@@ -225,7 +225,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	if err != nil {
 		return err
 	}
-	r.Suspects, r.Issues = training.Suspects(training.IssueRows(d, found, d.Firsts()))
+	r.Suspects, r.Issues = training.Suspects(training.IssueRows(d, found, dataset.Firsts(d.Examples)))
 	for k := range r.Suspects {
 		s := &r.Suspects[k]
 		if texts != nil {

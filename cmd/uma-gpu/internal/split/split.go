@@ -73,7 +73,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if fractions != nil {
-		if counts, err = d.Counts(fractions); err != nil {
+		if counts, err = dataset.PartSizes(d.N, fractions); err != nil {
 			return err
 		}
 	}

@@ -140,10 +140,11 @@ func (f *OutOfFold) Issues() (found []estimate.Issue, err error) {
 		return nil, err
 	}
 	d := f.Dataset
+	first := dataset.Firsts(d.Examples)
 	if a := f.Train.Annotations; a != nil {
-		return estimate.FindCrowdIssues(p, a, d.Y, d.Firsts(), func(i int) []confusion.Annotator {
+		return estimate.FindCrowdIssues(p, a, d.Y, first, func(i int) []confusion.Annotator {
 			return f.Held.Learned[f.Held.Fold[i]].Annotators
 		})
 	}
-	return estimate.FindIssues(p, d.Y, d.Firsts(), len(d.Classes), f.Noise)
+	return estimate.FindIssues(p, d.Y, first, len(d.Classes), f.Noise)
 }

@@ -100,8 +100,8 @@ type Kernel struct {
 	Search     bool    // find the best of several Gamma near 1 / the median squared distance
 	Degree     int     // of Poly; 0 for 3
 	Coef0      float64 // of Poly
-	Components int     // 0 for 500, or as many as there are
-	Landmarks  int     // examples that stand for all; 0 for 1000, or of components up to 5000
+	Components int     // 0 for 500, or all if there are fewer
+	Landmarks  int     // examples that represent all; 0 for 1000, or of components up to 5000
 }
 
 // Function is a kernel function.
@@ -150,7 +150,7 @@ func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
 	})
 }
 
-// fit returns the model that train makes of the options; data have the classes and the width.
+// fit returns the model that train fits with the options; data have the classes and the width.
 func (o *Options) fit(data *dataset.Dataset,
 	train func(*confusion.Matrix, host.Options) (*host.Trained, error)) (*Model, error) {
 	settings, err := o.settings(data)

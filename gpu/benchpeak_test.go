@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// peakSource is chains of fma in registers, as many as hide how long one takes. VECTOR is a vector
+// peakSource is chains of fma in registers, enough to hide the latency of one. VECTOR is a vector
 // of float32; the registers hold 16.
 const peakSource = `
 #define EACH(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11) F(12) F(13) F(14) F(15)
@@ -72,8 +72,8 @@ func peak(b *testing.B, e *deviceEngine) float64 {
 	return best
 }
 
-// BenchmarkPeak tells which share of a processor's fma an evaluation uses: n·d·Q for the scores,
-// as many for the weighted sums.
+// BenchmarkPeak reports the share of a processor's peak fma rate that an evaluation reaches: n·d·Q
+// for the scores, and again for the weighted sums.
 func BenchmarkPeak(b *testing.B) {
 	const n, d, q = 60000, 784, 10
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -65,7 +65,7 @@ func drawEvaluation(n, d, q int) evaluation {
 	return v
 }
 
-// results is what an engine makes of an evaluation.
+// results is an engine's output of an evaluation.
 type results struct {
 	sums   [][]int64
 	totals []engine.Evaluation

@@ -224,7 +224,7 @@ func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 	return cases
 }
 
-// answers is what an engine makes of a data set.
+// answers is an engine's output for a data set.
 type answers struct {
 	Scores, Norms, Vectors []float32
 	Counts                 [2]engine.Assignment

@@ -250,7 +250,7 @@ func crowd(e *deviceEngine) int {
 	return 1 << 15
 }
 
-// Scores has the device turn as many scores at a time as r.ints has room for.
+// Scores transposes the scores on the device, in portions that fit in r.ints.
 func (r *resident) Scores(dst []float32, from, to int) error {
 	var rows []float32
 	room := &buffer[float32]{name: "scores by example", n: r.ints.n, mem: r.ints.mem, q: r.e.q}

@@ -26,7 +26,7 @@ func inOrder() *online.Params {
 	return p
 }
 
-// A stream makes the model that one step makes of all examples, but for what takes a second look
+// A stream gives the same model as one step over all examples, except for what needs a second look
 // at them.
 func TestTrainStream(t *testing.T) {
 	open := func() *file.Stream {

@@ -49,9 +49,9 @@ func encode(t *testing.T, values ...any) (b []byte) {
 	return b
 }
 
-// TestEvaluationTwin evaluates weights of random and hard examples and compares every bit with
-// what testdata/twin/evaluate.c makes of them: a program in another language, written from the
-// text of the contract.
+// TestEvaluationTwin evaluates weights of random and hard examples and compares every bit with the
+// results of testdata/twin/evaluate.c: a program in another language, written from the text of the
+// contract.
 func TestEvaluationTwin(t *testing.T) {
 	ask := evaluationTwin(t)
 	all := everyengine.Open(t)

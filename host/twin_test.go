@@ -23,9 +23,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// TestTwin trains on real data with wrong labels and compares every bit of W
-// with what testdata/twin/uma.c makes of the same file: a program in another
-// language, written from the text of the contract alone.
+// TestTwin trains on real data with wrong labels and compares every bit of W with the result of
+// testdata/twin/uma.c on the same file: a program in another language, written from the text of the
+// contract alone.
 func TestTwin(t *testing.T) {
 	twin := filepath.Join(t.TempDir(), "twin")
 	build := exec.Command("cc", "-O2", "-std=c99", "-ffp-contract=off", "-o", twin,

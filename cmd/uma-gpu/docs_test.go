@@ -186,7 +186,7 @@ var allFlags = sync.OnceValue(func() map[string]bool {
 // judgeArguments returns what the program itself finds wrong with a command and its flags, before
 // it does anything.
 func judgeArguments(args []string) string {
-	// What stands for something else is left out: an ellipsis, and the word NAME.
+	// Placeholders are left out: an ellipsis, and the word NAME.
 	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool {
 		return w == "…" || w == "NAME"
 	})

@@ -181,7 +181,7 @@ func newShell(t *testing.T, dir string) shell {
 			t.Fatal(err)
 		}
 	}
-	// Some pages speak of two OpenCL devices; PoCL has as many as it is told.
+	// Some pages use two OpenCL devices; POCL_DEVICES sets the number that PoCL has.
 	env := append(os.Environ(), runVariable+"=1", "POCL_DEVICES=pthread pthread",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return shell{dir, env, repository}

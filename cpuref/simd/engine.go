@@ -126,13 +126,12 @@ const littleWork = 1 << 20
 
 // worker is what no other task uses while one does.
 type worker struct {
-	floats []float32 // as many as run is asked for
+	floats []float32 // scratch values
 	share  share
 }
 
-// run does all tasks, on as many processors as there are if they are much work.
-// Little work is done at once, without a goroutine or an allocation. Each task
-// is given a worker with scratch values.
+// run does all tasks, on all processors if they are enough work. A little work runs in the caller,
+// without a goroutine or an allocation. Each task is given a worker with scratch values.
 func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work, scratch int) {
 	workers := 1
 	if work >= littleWork {

@@ -178,12 +178,12 @@ func partOf(d int) int {
 type share struct {
 	begun          bool
 	next, work     int           // which value of the examples to fetch next; of evaluator, or 0
-	soon           int           // else what of an example to fetch: as many bytes ahead
+	soon           int           // else how many bytes ahead to fetch in an example
 	a, t           []float32     // coefficients and targets of a span
 	rows           [span]int64   // where the targets of each example of a span begin
 	weight, losses [span]float32 // of the examples of a span
 	refusedOf      [span / lanes]uint16
-	loss           [span]int64 // sums of losses, as many as a span has examples
+	loss           [span]int64 // sums of losses, one per example of a span
 	refused        int64
 	totals         []float32 // of the kernel weighted
 	// of all rows and columns, or of up to 32 rows for some columns of sparse examples
@@ -333,8 +333,7 @@ func weightedPart(v *evaluator, first, n int, a []float32, r, rEnd, j, jEnd int,
 	}
 }
 
-// rowsAtOnce returns how many of some rows the kernel weighted is given at once: as many each
-// time, more or less.
+// rowsAtOnce returns how many rows the kernel weighted takes at once, in about equal portions.
 func rowsAtOnce(v *evaluator, rows int) int { return panels(rows, panels(rows, v.k.mostRows)) }
 
 // sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
@@ -400,7 +399,7 @@ type columns struct {
 	values []float32 // run by run
 }
 
-// newColumns returns all columns, as many together as a task takes.
+// newColumns returns all columns in groups, one group per task.
 func newColumns(x dataset.Examples) []columns {
 	starts, next := make([]int64, x.D+1), make([]int64, x.D)
 	rows, values := make([]int32, len(x.Values)), make([]float32, len(x.Values))

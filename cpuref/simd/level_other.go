@@ -2,5 +2,5 @@
 
 package simd
 
-// assembly: there is none.
+// assembly returns nil: there are no assembly kernels for this build.
 func assembly() []*kernels { return nil }

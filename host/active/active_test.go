@@ -66,8 +66,8 @@ func ask(t testing.TB, p *Pool, o Options) []int {
 	return which
 }
 
-// TestAskOnEveryEngine: each strategy asks about as many examples as wanted, none twice, none with
-// a label or put aside, and about the same ones on every engine and in both storages.
+// TestAskOnEveryEngine: each strategy asks about the wanted number of examples, none twice, none
+// labelled or put aside, and about the same ones on every engine and in both storages.
 func TestAskOnEveryEngine(t *testing.T) {
 	d, y := clouds(60, 5, 3, 3)
 	want := map[Strategy][]int{}

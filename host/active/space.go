@@ -85,7 +85,7 @@ func (s *span) space(r int32) (*versionspace.Space, error) {
 
 // addWeights adds w, given in coordinates, to weights: it is a combination of the basis examples,
 // whose coefficients solve an upper triangular system. The directions that slack added are left
-// out, since other examples have none of them.
+// out, since other examples do not extend along them.
 func (s *span) addWeights(to, w []float64) {
 	b := make([]float64, len(s.bases))
 	for c := len(b) - 1; c >= 0; c-- {

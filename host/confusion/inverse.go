@@ -152,7 +152,7 @@ type InseparableError struct {
 func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
 		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
-		"estimate of the matrix, or what stands for an inverse (%s)",
+		"estimate of the matrix, or an approximate inverse (%s)",
 		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes), option.Named("inverse", Pseudo))
 }
 

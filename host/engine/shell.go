@@ -53,7 +53,7 @@ func (e *Engine) Load(x dataset.Examples, classes int) (*Scorer, error) {
 
 // LoadCells is Load for examples with noisy labels y[i] in [0, classes); the engine may keep a
 // reference to y as to x's slices. Every cell starts empty. f is the fixed-point format of the
-// class sums; the zero value stands for the format that clause 3 derives from these examples.
+// class sums; the zero value selects the format that clause 3 derives from these examples.
 // Errors: see Load; ErrLabel; ErrShape also for a format that cannot hold the examples.
 func (e *Engine) LoadCells(x dataset.Examples, y []int32, classes int,
 	f numerics.FixedPoint) (*Cells,

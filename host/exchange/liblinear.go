@@ -25,7 +25,7 @@ func Labels(m *model.Model) (labels []int64, named bool) {
 	return labels, false
 }
 
-// writeLIBLINEAR writes m as a model file of LIBLINEAR (its README says what stands there), for raw
+// writeLIBLINEAR writes m as a model file of LIBLINEAR (its README has the format), for raw
 // features: the preparation is folded into the weights, in float64, and Labels are the labels.
 // That rows are scaled to length 1 divides the scores of an example by one number, which moves no
 // class, and is left out. So is the temperature: there are no probabilities. The solver is called

@@ -98,7 +98,7 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
 	p := readProjection(a, b.Preparation.Width())
-	if err := a.end("those of a basis file"); err != nil {
+	if err := a.end("the members of a basis file"); err != nil {
 		return nil, err
 	}
 	b.Map = newMap(&b.Kernel, p)

@@ -45,7 +45,7 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	m.Learned = readLearned(a, &m.Meta)
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
-		wanted = "those of a model with kernel PCA"
+		wanted = "the members of a model with kernel PCA"
 		m.Projection = readProjection(a, m.Meta.Preparation.Width())
 	}
 	if err := a.end(wanted); err != nil {

@@ -37,7 +37,7 @@ func (k *Kernel) check() error {
 			k.Components)
 	}
 	if n := len(k.Examples); n != 0 && n != k.Components || n != 0 && slices.Min(k.Examples) < 0 {
-		return fmt.Errorf("examples: found %d, wanted those of %d means or none", k.Examples,
+		return fmt.Errorf("examples: found %d, wanted one for each of %d means, or none", k.Examples,
 			k.Components)
 	}
 	if !finite(k.Explained) {

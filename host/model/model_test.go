@@ -146,7 +146,7 @@ func TestDeviceIsOneLineOfMeta(t *testing.T) {
 	}
 }
 
-// TestState keeps where a training stands, and a model that never had a confusion matrix.
+// TestState keeps a training's state, and a model that never had a confusion matrix.
 func TestState(t *testing.T) {
 	m := sample()
 	m.State = &State{Steps: 7, Last: []float32{14: 2.5}, Learner: []byte("any bytes\x00\xff")}

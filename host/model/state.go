@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// State is where a training stands between two steps: what it takes to go on with the
-// same bits, besides the weights that its result would be, which are the model's own.
+// State is the state of a training between two steps: all it needs to go on with the same bits,
+// except the weights that its result would be, which are the model's own.
 type State struct {
 	Steps int       // that were made; Meta.Steps in a model
 	Last  []float32 // Q×D row-major: the weights that the last step left

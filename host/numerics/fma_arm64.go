@@ -12,6 +12,6 @@ var nearly1 float32 = 1 + 0x1p-12 // no constant, whose product the compiler wou
 
 func init() {
 	if FMA(nearly1, nearly1, -1) != 0x1p-11+0x1p-24 {
-		panic("numerics: this Go compiler rounds products before it adds: build by that of go.dev")
+		panic("numerics: this Go compiler rounds products before it adds: build with Go from go.dev")
 	}
 }

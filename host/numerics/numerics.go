@@ -4,7 +4,7 @@
 // The contract itself is in package host/engine/contract; clause numbers below
 // refer to it. No bit depends on the processor or on the Go compiler's freedom
 // to fuse a multiplication with an addition: a product that must be rounded
-// before it is added stands in an explicit conversion, which the language
+// before it is added is in an explicit conversion, which the language
 // defines to round. FMA on arm64 is fused by the compiler, and a program whose
 // compiler does not ends when it starts.
 package numerics
@@ -127,7 +127,7 @@ const MostExamples = 1 << 53
 // FixedPoint is the fixed-point format of a set of examples (clause 3): the integer of x is
 // the integer nearest to x·2^S, and means are over N examples. Loads of parts of one set,
 // in shards, streams or on several machines, agree if they are given the format of the
-// whole. The zero value stands for the format of the examples at hand.
+// whole. The zero value selects the format of the examples at hand.
 type FixedPoint struct {
 	S int // in [-126, 126]
 	N int // examples of the whole set, 1 to MostExamples

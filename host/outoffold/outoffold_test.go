@@ -42,7 +42,7 @@ func halves(d *dataset.Dataset, h *judge.HeldOut, fold int) (outside *dataset.Da
 	return outside, inside
 }
 
-// Each example is scored by what Train makes of the other folds, but for the unit of the fold.
+// Each example is scored by the model of the other folds, as Train fits it, up to the fold's unit.
 func TestOutOfFoldIsTrain(t *testing.T) {
 	ctx := context.Background()
 	data, noise, _ := noisyDigits()

@@ -37,7 +37,7 @@ func Limit() (left int64, by, advice string) {
 // Check returns nil if the process may take another need bytes, and else an error
 // that wraps [ErrBudget]. what is the subject of the error's message, such as
 // "a table of 7 classes". It collects garbage before it refuses. A need of
-// [math.MaxInt64] stands for more than can be counted and is always refused.
+// [math.MaxInt64] means more than can be counted and is always refused.
 //
 // What was found is believed for a tenth of a second, less what was granted since,
 // for needs of at most half of it: many small ones cost no time.

@@ -11,8 +11,8 @@ import (
 // Magic begins every .npy file.
 const Magic = "\x93NUMPY"
 
-// Header returns what stands before an array in C order, padded to 64 bytes; dtype is such as
-// "<f4". Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+// Header returns the header of an array in C order, padded to 64 bytes; dtype is for example "<f4".
+// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 func Header(dtype string, shape ...int) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", dtype, Tuple(shape))
 	const before = len(Magic) + 4 // version and length

@@ -227,7 +227,7 @@ func (s subject) taken(text string) bool {
 	return err == nil
 }
 
-// checkNumbers sets every number to what is none, in a text and in the field itself.
+// checkNumbers sets every number to a value that is not finite, in a text and in the field itself.
 func checkNumbers(s subject) error {
 	for i, each := range s.New().Definition().Parameters {
 		for _, text := range []string{"NaN", "+Inf", "-Inf", "1e999"} {

@@ -42,5 +42,5 @@ func ExampleParse() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%+v\n", p)
-	// Output: &{Step:all Select:random Alpha:0 AlphaUnit:weights Tol:1e-09 Doubt:0}
+	// Output: &{Step:all Select:random Alpha:0 AlphaUnit:weights Tol:1e-09 Doubt:1}
 }

@@ -121,7 +121,7 @@ func (t task) permuteClasses(to []int32) task {
 	return t
 }
 
-// mapRows returns t with each example replaced by what f makes of it, of the same width for all.
+// mapRows returns t with each example x replaced by f(x), all of the same width.
 func (t task) mapRows(f func(row []float32) []float32) task {
 	x := dataset.Examples{N: t.x.N}
 	for i := range t.x.N {

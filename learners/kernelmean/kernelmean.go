@@ -109,9 +109,9 @@ func (p *Params) Definition() *learners.Definition {
 				means.Herding, "one after another, each the best beside those before"),
 			learners.OneOf("atom_weights", &p.AtomWeights, "weights of atoms",
 				means.Optimal, "those nearest to all examples",
-				means.Own, "those of the choice"),
+				means.Own, "the weights of the choice"),
 			learners.Float("atom_error", &p.AtomError, learners.Range{},
-				"as few atoms as bring each mean within this distance of that of all examples, in feature "+
+				"the fewest atoms that bring each mean this near to the mean of all examples, in feature "+
 					"space; 0 leaves the number to atoms"),
 		},
 		Check:  p.check,
@@ -128,8 +128,8 @@ func (p *Params) check() error {
 	return nil
 }
 
-// fitMap is Definition.FitMap: number k of an example is the mean of f between it and the
-// examples of noisy label k, or what stands for them.
+// fitMap is Definition.FitMap: component k of an example is the mean of f between it and the
+// examples of noisy label k, or the atoms that approximate them.
 func (p *Params) fitMap(
 	ctx context.Context, problem *learners.Problem, f kernel.Function, note func(string, ...any),
 ) (engine.Projection, error) {
@@ -173,7 +173,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	}
 	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
-			"want all atoms and 0 (without one there are as many weights as features)", p.Atoms, p.AtomError)
+			"want all atoms and 0 (without one each feature has a weight)", p.Atoms, p.AtomError)
 	}
 	own := *p // the caller may change its parameters while a run goes on
 	p = &own

@@ -18,9 +18,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 )
 
-// copies returns n examples of q classes of several sizes, each example several times, and labels
-// of them a matrix made exactly its share wrong: copy i of an example of class t has label p for
-// as many i as P[p][t] says.
+// copies returns n examples of q classes of several sizes, each example several times, with labels
+// whose noise follows a matrix exactly: the share of copies of an example of class t that have
+// label p is P[p][t].
 func copies(t *testing.T, n, each int, noise *confusion.Matrix) (data *dataset.Dataset,
 	truth []int32) {
 	t.Helper()

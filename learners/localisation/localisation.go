@@ -203,7 +203,7 @@ func (l *learner) Restore(saved []byte) error {
 		if p.Example < 0 || int(p.Example) >= l.Problem.X.N || p.Rival < 0 ||
 			int(p.Rival) >= l.Problem.Q || p.Rival == l.Problem.Y[p.Example] ||
 			c.Times < 0 || c.Times > 1<<53 || !l.planes.cuts(p) {
-			s.Refuse(errors.New("found a plane that is none"))
+			s.Refuse(errors.New("found an invalid plane"))
 			break
 		}
 		if err := l.planes.add(p); err != nil {

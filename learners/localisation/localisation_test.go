@@ -82,9 +82,9 @@ func mistakes(r host.Result) (sum int64) {
 	return sum
 }
 
-// No mistake is left, the updates are at most as many as Theorem 6.2 says, and the weights are a
-// sum of the examples of the compression set, from which alone the same weights are learned,
-// unless planes come by chance.
+// No mistake is left, the updates stay within the bound of Theorem 6.2, and the weights are a sum
+// of the examples of the compression set, which alone give the same weights, unless planes are
+// chosen at random.
 func TestMistakeBound(t *testing.T) {
 	for _, oracle := range []string{localisation.Largest, localisation.Smallest,
 		localisation.Random} {

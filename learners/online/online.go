@@ -93,7 +93,7 @@ func predicted(scores []float32) int {
 	return best
 }
 
-// state is where a run stands between two examples.
+// state is a run's state between two examples.
 type state struct {
 	seen   int64          // examples, earlier passes included
 	random rand.PCG       // the run's random numbers

@@ -41,7 +41,7 @@ const (
 // How learners of two classes, such as the perceptron, become learners of more.
 const (
 	Max = "max" // the class of an example against the best of the others: these two move
-	All = "all" // against all others: as many move as have to
+	All = "all" // against all others: each moves if it has to
 	OVR = "ovr" // one-versus-rest: a classifier of two classes for each class
 )
 

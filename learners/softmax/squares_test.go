@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// bumps makes of each example its rbf values with count others, and a 1.
+// bumps replaces each example by its rbf values with count others, and a 1.
 func bumps(p *learners.Problem, count int) {
 	x := dataset.Examples{N: p.X.N, D: count + 1}
 	for i := range p.X.N {

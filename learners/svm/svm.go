@@ -75,7 +75,7 @@ func (p *Params) Definition() *learners.Definition {
 			"Algorithms 1 and 3; all classes at once: Keerthi et al., A sequential dual method for large " +
 			"scale multi-class linear SVMs, KDD 2008; cutting planes: Joachims, Finley & Yu, " +
 			"Cutting-plane training of structural SVMs, Machine Learning 77, 2009, Algorithm 3",
-		Step:     "passes that look at four times as many examples as there are, or a cutting plane",
+		Step:     "passes over four times the number of examples, or a cutting plane",
 		MaxSteps: 250,
 		Weights:  []learners.Rule{learners.Last, learners.Best},
 		New:      func() learners.Params { return Defaults() },

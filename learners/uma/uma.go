@@ -177,7 +177,7 @@ func (p *Params) Definition() *learners.Definition {
 		StepPair, "one, as in the paper")
 	unit := learners.OneOf("alpha_unit", &p.AlphaUnit, "unit of alpha",
 		UnitWeights, "length of the weights of a class, on average",
-		UnitScore, "that of the score, which grows with the weights")
+		UnitScore, "the score itself, which grows with the weights")
 	doubt := learners.Float("doubt", &p.Doubt, learners.Range{},
 		"update vectors are left alone that "+
 			"are at most this many times as long as wrong labels alone would make them")

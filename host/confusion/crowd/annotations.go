@@ -88,7 +88,7 @@ func (a *Annotations) Check(n, q int) error {
 			q)
 	case len(a.Start) != n+1 || a.Start[0] != 0 || a.Start[n] != len(a.By) ||
 		len(a.By) != len(a.Label):
-		return fmt.Errorf("annotations: found those of %d examples (%d labels), wanted %d", a.N(),
+		return fmt.Errorf("annotations: found annotations of %d examples (%d labels), wanted %d", a.N(),
 			len(a.Label), n)
 	case !slices.IsSorted(a.Names) || len(slices.Compact(slices.Clone(a.Names))) != len(a.Names):
 		return fmt.Errorf("annotations: found annotators %s, wanted each once and in order",
@@ -296,7 +296,7 @@ func (t *annotationTable) place(header []string) (err error) {
 		by := int32(-1)
 		if t.keys == nil || at != t.keys.Column {
 			if by, err = t.annotators.Index(field); err != nil {
-				return fmt.Errorf("the header has a column without a name, wanted that of an annotator")
+				return fmt.Errorf("the header has a column without a name, wanted an annotator's name")
 			}
 			if int(by) < len(t.wide)-1 && slices.Contains(t.wide, by) {
 				return fmt.Errorf("the header has annotator %.60q twice, wanted once", field)

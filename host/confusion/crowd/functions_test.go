@@ -155,7 +155,7 @@ func TestFunctionsFallBack(t *testing.T) {
 			t.Fatalf("example %d has %v, and the vote %d", i, row, votes[i])
 		}
 	}
-	// Some right labels are the prior, and the model stands.
+	// Some right labels set the prior, and the model is kept.
 	withRight := &Annotations{Classes: a.Classes, Names: append(slices.Clone(a.Names), "right"),
 		Functions: true, Right: make([]bool, len(a.Names)+1), Start: []int{0}}
 	withRight.Right[len(a.Names)] = true

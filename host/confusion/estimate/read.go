@@ -116,7 +116,7 @@ func (t *cleanTable) place(header []string) error {
 	if t.right < 0 || t.keys == nil && t.noisy < 0 {
 		what := "columns of noisy and true classes, such as noisy,true"
 		if t.o.Y != nil {
-			what = "columns row (or index, id; or that of the data, as " +
+			what = "columns row (or index, id; or the data's own column, as " +
 				option.Named("id-column", "NAME") + " says) and label, or " + what
 		}
 		return fmt.Errorf("the header is %.80q, wanted %s", strings.Join(header, ","), what)

@@ -67,8 +67,8 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	}, nil
 }
 
-// PrepareBy replaces d's examples by what p makes of them: in place if they were prepared so
-// before, if p has no step or how allows; else a copy.
+// PrepareBy replaces d's examples by p's results: in place if they are already prepared by p, if p
+// has no step or if how allows it; otherwise in a copy.
 func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory) error {
 	switch {
 	case d.Prepared != nil:

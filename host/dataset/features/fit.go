@@ -66,7 +66,7 @@ func fitTo(s dataset.Steps, e dataset.Examples, numbers []int32) (*dataset.Prepa
 	return p, nil
 }
 
-// columnStep is how many columns go together where they are summed: a cache line has as many.
+// columnStep is how many columns are summed together: a cache line holds that number.
 const columnStep = 16
 
 // columnSums returns each column's sum, or squared distances from mean, in the order of the

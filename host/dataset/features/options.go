@@ -66,6 +66,6 @@ var ErrMissing error = missingAdvice{}
 type missingAdvice struct{}
 
 func (missingAdvice) Error() string {
-	return "say what stands for missing values (" + option.Named("missing", "mean") + " or " +
+	return "say how to fill in missing values (" + option.Named("missing", "mean") + " or " +
 		option.Named("missing", "indicator") + ")"
 }

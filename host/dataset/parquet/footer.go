@@ -46,7 +46,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 }
 
 // checkDepth returns an error if groups are nested deep or their sizes do not fit the schema, in
-// which a group stands before its columns.
+// which a group precedes its columns.
 func checkDepth(schema []format.SchemaElement) error {
 	const deepest = 64
 	var left []int32 // columns to come of each group that is open

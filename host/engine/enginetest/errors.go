@@ -223,8 +223,7 @@ func SmallEvaluator(e *engine.Engine) (*engine.Evaluator, error) {
 	return r, r.SetTargets(smallTargets())
 }
 
-// checkEvaluateErrors judges what an evaluator says to misuse, and that it is none the worse
-// for it.
+// checkEvaluateErrors checks an evaluator's errors for misuse, and that it still works after them.
 func checkEvaluateErrors(e, ref *engine.Engine) error {
 	load := loaders(e)[2]
 	for _, x := range []dataset.Examples{
@@ -400,8 +399,8 @@ func formats(l, ref loader) error {
 	return nil
 }
 
-// inFormat loads x in a format, and compares weighted sums if there are any. The zero value stands
-// for the finest.
+// inFormat loads x in a format, and compares weighted sums if there are any. The zero value means
+// the finest format.
 func inFormat(l, ref loader, x dataset.Examples, y []int32, f, finest numerics.FixedPoint) error {
 	r, err := l.load(x, y, 2, f)
 	if err != nil {

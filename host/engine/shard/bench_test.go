@@ -9,8 +9,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
-// BenchmarkUpdate: what a step of UMA makes of class sums on the host, the norms and the vectors
-// of all pairs of ten classes of 784 features; each assignment moves an example.
+// BenchmarkUpdate measures the work of an UMA step on class sums on the host: the norms and the
+// vectors of all pairs of ten classes of 784 features; each assignment moves an example.
 func BenchmarkUpdate(b *testing.B) {
 	const n, d, q = 200, 784, 10
 	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}

@@ -106,7 +106,7 @@ func train(
 		binary.Write(h, binary.LittleEndian, k.Basis.Offset)
 	}
 	arrays := hex.EncodeToString(h.Sum(nil))
-	m.Meta.Device = model.Device{} // which has as many names as there are engines
+	m.Meta.Device = model.Device{} // which has a name for each engine
 	if err := json.NewEncoder(h).Encode(m.Meta); err != nil {
 		return "", err
 	}

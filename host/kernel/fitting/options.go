@@ -37,8 +37,8 @@ const manyComponents = 0.1
 // Options describe the kernel map of a classifier with curved boundaries: its learner is linear in
 // kernel principal components of the examples.
 type Options struct {
-	// Gamma 0 of rbf and poly stands for what Search finds if coordinates are taken, or else, and
-	// with Median, for 1 / the median squared distance of examples
+	// Gamma 0 of rbf and poly means the γ that Search finds if coordinates are taken; otherwise,
+	// and with Median, 1 / the median squared distance of examples
 	Function kernel.Function
 	Median   bool
 	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken,
@@ -47,7 +47,7 @@ type Options struct {
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
 	Cosine     bool // scale each example to length 1 first
-	Components int  // 0 for 500, or as many as there are, or all coordinates
+	Components int  // 0 for 500, or all if there are fewer, or all coordinates
 	// instead of Components: the share of the variance that they have; 0 for none
 	Variance  float64
 	Landmarks int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000

@@ -81,7 +81,7 @@ func (o *Options) check(n int) error {
 	case o.Weights != Optimal && o.Weights != Own:
 		return wrong("found the weights %q, wanted %s or %s", o.Weights, Optimal, Own)
 	case o.Atoms < Auto || o.Atoms > n:
-		return wrong("found %d atoms, wanted 1 to %d, as many as there are examples", o.Atoms, n)
+		return wrong("found %d atoms, wanted 1 to %d, the number of examples", o.Atoms, n)
 	case o.Within < 0 || math.IsNaN(o.Within) || math.IsInf(o.Within, 0):
 		return wrong("found atoms within %v of the means, wanted a length above 0, or 0 for none",
 			o.Within)
@@ -126,9 +126,9 @@ func (m *Means) Notes() []string {
 	case far == 0 && bound == 0:
 		text += ", exact"
 	case bound == 0:
-		text += fmt.Sprintf(", at most %.2g from those of all examples", far)
+		text += fmt.Sprintf(", at most %.2g from the means of all examples", far)
 	default:
-		text += fmt.Sprintf(", at most %.2g from those of all examples (bound %.2g)", far, bound)
+		text += fmt.Sprintf(", at most %.2g from the means of all examples (bound %.2g)", far, bound)
 	}
 	if m.Length != nil {
 		text += fmt.Sprintf(", which are %.2g to %.2g long", slices.Min(m.Length), slices.Max(m.Length))

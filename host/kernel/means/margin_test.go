@@ -67,8 +67,8 @@ func isRight(row []float32, y int32) int {
 	return 1
 }
 
-// TestNoiseStood: with labels of the noise that a margin promises, and with as many turned at
-// once, the mean keeps what the margin says.
+// TestNoiseStood: with labels of the noise that a margin promises to tolerate, and with the same
+// number turned at once, the mean keeps the margin's promise.
 func TestNoiseStood(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, y := dataset.Examples{N: 2000, D: 1}, make([]int32, 2000)

@@ -16,8 +16,8 @@ type band struct {
 	a        []float64
 }
 
-// extend adds width rows and columns. r, upper triangular, couples them with the last
-// ones: it stands left of the new, still empty block on the diagonal.
+// extend adds width rows and columns. r, upper triangular, couples them with the last ones: it goes
+// to the left of the new, still empty block on the diagonal.
 func (t *band) extend(r []float64) {
 	for j := max(t.n-t.width, 0); j < t.n; j++ {
 		c := j - t.n + t.width

@@ -106,10 +106,10 @@ func (l lower) axes(ctx context.Context, d int, v []float64, triangular bool) ([
 	return lists.As[float32](v), nil
 }
 
-// pivotedCholesky factors the symmetric matrix in l, whose lower triangle it reads,
-// by panels, as LAPACK's pstrf does. Each step takes the row with the largest rest on the
-// diagonal, the first of them, until none is above least. It returns how many it took; their
-// factor is in as many leading rows and columns, and order is permuted as the rows were.
+// pivotedCholesky factors the symmetric matrix in l, whose lower triangle it reads, by panels, as
+// LAPACK's pstrf does. Each step takes the row with the largest rest on the diagonal, the first of
+// them, until none is above least. It returns the number k of rows taken; their factor is in the
+// first k rows and columns, and order is permuted as the rows were.
 func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) (int, error) {
 	_, task := progress.Begin(ctx, progress.Work{Name: "factor", Unit: "landmark", Total: int64(l.m)})
 	defer task.End()

@@ -157,7 +157,7 @@ type eigenpairs struct {
 // matrix is a symmetric positive semidefinite n×n matrix M on an engine.
 type matrix struct {
 	n       int
-	centred bool           // it stands for H·M·H
+	centred bool           // it represents H·M·H
 	values  *engine.Scorer // M
 }
 

@@ -30,8 +30,8 @@ var (
 	steps   = dataset.Steps{Standardize: true, Bias: true, L2: true}
 )
 
-// What Fit makes of the examples is what Apply and Blocks make of them, on each engine and
-// of both forms, and the examples stay as they were.
+// Apply and Blocks give the same result as Fit, on each engine and in both forms of the examples,
+// and the examples do not change.
 func TestMap(t *testing.T) {
 	x := examples(80, 4)
 	before := slices.Clone(x.X)

@@ -4,9 +4,9 @@
 // A command is a folder beside it, such as ../split. It has Options, which embed Common and groups
 // of options such as Data; New, which returns the command and calls a run of the caller; and Run,
 // which knows no flag. A flag fills its option by Destination, and nothing looks a flag up by name.
-// Choice, Count and Required declare values, CheckedFlag any other check: Mend makes them before
-// Run. Input and Output are files, which Mend protects. Usage, NotAllowed and Missing are errors
-// with exit code 2; Action adds the command. Tests parse a command line by apptest.Run.
+// Choice, Count and Required declare values, CheckedFlag any other check: InstallChecks runs
+// them before Run. Input and Output are files, which it protects. Usage, NotAllowed and Missing are
+// errors with exit code 2; Action adds the command. Tests parse a command line by apptest.Run.
 package app
 
 import (

@@ -22,7 +22,7 @@ func (m *Model) Flag() cli.Flag {
 
 func (m *Model) MatchFlag() cli.Flag {
 	return Choice(&m.Match, "match-features", "name",
-		"match features with those of the model by `KEY`: name or position", "name", "position")
+		"match features with the model's by `KEY`: name or position", "name", "position")
 }
 
 // Read reads data for a model of features f. It selects and orders the columns by name, if there

@@ -51,7 +51,7 @@ func (k *Kernel) DetailFlags() []cli.Flag {
 		Count(&k.Components, "components", 0, math.MinInt, math.MaxInt,
 			"number `D` of components").Unless("500, or all"),
 		Number(&k.Variance, "variance", 0,
-			"as many components as explain this `SHARE` of the variance"),
+			"the fewest components that explain this `SHARE` of the variance"),
 		Text(&k.Landmarks, "landmarks", "auto",
 			"number `M` of examples that span the components; all, or auto"),
 		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"))

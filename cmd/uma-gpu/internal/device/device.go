@@ -108,8 +108,8 @@ func (d *Device) chooseShards(shares string, names []string) error {
 // Selection is what --device stands for.
 type Selection struct {
 	Try     []gpu.Info // OpenCL devices to open, the first that works is used
-	CPU     processor  // used if none of them works, nil if it is not to be
-	Auto    bool       // --device names none of them
+	CPU     processor  // the fallback if none works; nil for no fallback
+	Auto    bool       // --device names no device
 	list    lister     // finds what auto is to try, nil once it is in Try
 	Problem error      // why there is nothing to try, if that is worth a word
 }
@@ -136,7 +136,7 @@ func (s *Selection) Foresee(path string) {
 	}
 }
 
-// largeFile is a size in bytes of as many values as are too many for the processor alone.
+// largeFile is the size in bytes of a file with too many values for the processor alone.
 const largeFile = 4 * ProcessorValues
 
 // processor opens a driver without OpenCL, which cannot fail.
@@ -272,7 +272,7 @@ func WorkOn(x dataset.Examples, classes int) Work {
 	return Work{x.Sparse(), x.D, classes, x.Size()}
 }
 
-// Mapped returns the work on as many components of each of n examples instead.
+// Mapped returns the work after a map of n examples to the given number of components.
 func (w Work) Mapped(n, components int) Work {
 	w.sparse, w.Features, w.Values = false, components, n*components
 	return w
@@ -287,7 +287,7 @@ func WorkOnModel(rows dataset.Examples, m *model.Model) Work {
 	return w
 }
 
-// WorkOnComponents returns the work on as many components of n examples.
+// WorkOnComponents returns the work on n examples of the given number of components.
 func WorkOnComponents(n, components, classes int) Work {
 	return Work{Classes: classes}.Mapped(n, components)
 }
@@ -370,7 +370,7 @@ func (d *Device) openOne(n app.Notes, w Work) (engine.Driver, error) {
 			about := e.Device()
 			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
 			if !about.Conforming {
-				n.Warn("%s fails the self-test; its weights may differ from those of other devices", about.ID)
+				n.Warn("%s fails the self-test; its weights may differ from other devices'", about.ID)
 			}
 			return d.audited(e), nil
 		}

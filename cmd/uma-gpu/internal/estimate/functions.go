@@ -45,7 +45,7 @@ func (v *Votes) text(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%d of %d examples have a vote; class prior %s\n", v.Voted, v.Examples, prior)
 	if v.ByVote {
-		fmt.Fprintln(w, "the labels are those of the vote: the model would overrule too many")
+		fmt.Fprintln(w, "the labels come from the vote: the model would overrule too many")
 	}
 	return app.Table(w, func(row app.Row) {
 		row("\nfunction\tvotes\tcoverage\toverlap\tconflict\tright\t")

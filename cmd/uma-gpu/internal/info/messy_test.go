@@ -194,7 +194,7 @@ func TestForgottenLabel(t *testing.T) {
 		t.Errorf("info: %s", stdout)
 	}
 	clitest.Succeed(t, "train", "--data", data, "--label-column", "kind", "--model", m)
-	// predict finds the features by name, and takes none of them for the label.
+	// predict finds the features by name and does not take any of them for the label.
 	rows := strings.Split(messyTable(9, ",", func(i int, row []string) []string {
 		return append(row[:3], fmt.Sprint(i))
 	}), "\n")

@@ -50,7 +50,7 @@ func TestTrainByAnnotators(t *testing.T) {
 			t.Errorf("eve takes class %d for the next with probability %.2f, wanted about 1", k, p)
 		}
 	}
-	// Whatever stands where the labels are does not count; nor does the order of the table.
+	// The text in the label column does not matter; nor does the order of the table.
 	var other, lines []string
 	for _, line := range strings.Fields(string(clitest.Read(t, data))) {
 		other = append(other, line[:len(line)-1]+"7")

@@ -92,7 +92,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Errorf("no checkpoint had %s", name)
 		}
 	}
-	// All of the state left out: a checkpoint is none without it.
+	// Without its state a checkpoint is invalid.
 	clitest.Succeed(t, with(train, "--model", m, "--checkpoint", k, "--every", "13")...)
 	for _, name := range []string{"counts.npy", "sum.npy", "learner.bin", "last.npy"} {
 		rewrite(t, k, bad, name, nil)

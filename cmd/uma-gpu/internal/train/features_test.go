@@ -46,8 +46,8 @@ func (r shuffled) text(names ...string) string {
 	return strings.Join(fields, ",") + "\n"
 }
 
-// What looks like a mistake in the data is a warning, which --quiet does not silence,
-// and stands in the description.
+// Probable mistakes in the data are warnings, which --quiet does not silence, and appear in the
+// description.
 func TestWarningsOfData(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder

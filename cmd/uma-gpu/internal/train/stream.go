@@ -25,7 +25,7 @@ func streamFlags(o *Options) []cli.Flag {
 		&cli.StringFlag{Name: "classes", DefaultText: "those read first", Destination: &o.Classes,
 			Usage: "comma `LIST` of all classes of a stream"},
 		app.Count(&o.Features, "features", 0, 1, math.MaxInt,
-			"number `D` of features of a LIBSVM stream").Unless("as many as those read first"),
+			"number `D` of features of a LIBSVM stream").Unless("the number in those read first"),
 	}
 }
 

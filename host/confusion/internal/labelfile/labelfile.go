@@ -64,9 +64,9 @@ func Open(ctx context.Context, path, what string) (text *bufio.Reader, done func
 }
 
 // Each calls place with the header of a CSV table, the text of the file at path, and add with each
-// other line, which has as many fields; neither may keep them. what names the table in errors, such
-// as "the annotations", and columns the header that it should have. Errors begin with the path, and
-// where a line is wrong with its number.
+// other line, which has the same number of fields; neither may keep them. what names the table in
+// errors, such as "the annotations", and columns the header that it should have. Errors begin with
+// the path and, where a line is wrong, with its number.
 func Each(path, what, columns string, text io.Reader, place func(header []string) error,
 	add func(row []string, line int) error) error {
 	r := csv.NewReader(osfile.Lines(text))

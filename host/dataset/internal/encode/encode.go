@@ -144,7 +144,7 @@ func commonLevels(s *Encoder, c *cellColumn, all *census) (common []string, n in
 	return common, n
 }
 
-// judgeLevels says why a category is none: most examples have a level of their own, or none.
+// judgeLevels says why a column is no category: most examples have their own level, or none.
 func judgeLevels(s *Encoder, c *cellColumn, levels, n int) (why string) {
 	switch {
 	case levels == 0:

@@ -16,8 +16,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 )
 
-// TestWorld runs on as many ranks as mpirun has started, or on one: sums, maxima and bytes of all,
-// in pieces as well, and calls that differ.
+// TestWorld runs on the ranks that mpirun started, or on one: sums, maxima and bytes of all ranks,
+// also in pieces, and calls that differ.
 func TestWorld(t *testing.T) {
 	Patience = 50 * time.Millisecond
 	var said said

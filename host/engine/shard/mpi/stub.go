@@ -11,7 +11,7 @@ const JoinFirst = false
 // Built says whether this program is linked with MPI.
 const Built = false
 
-// World is all ranks; there is none without MPI.
+// World is all ranks; it cannot be joined without MPI.
 type World struct{ shard.Reducer }
 
 // Join returns ErrNotBuilt.

@@ -33,7 +33,7 @@ func (m *Model) On(e *engine.Engine) *Model {
 	return &Model{model: m.model, engine: e, doubts: m.doubts}
 }
 
-// Save writes the model to a file, whole or not at all: an error leaves what was there.
+// Save writes the model to a file, whole or not at all: an error leaves the old file.
 func (m *Model) Save(path string) error { return m.model.Save(path) }
 
 // Classes returns the names of the classes: in the order of numbers if all are numbers, else

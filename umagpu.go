@@ -62,7 +62,7 @@ type Options struct {
 	// a training to continue that was interrupted or out of time, with the same data and Noise; nil
 	// for none
 	Resume *Model
-	Note   func(string) // is told what is worth knowing; may be nil
+	Note   func(string) // receives remarks for the user; may be nil
 }
 
 // Noise is the confusion matrix of labels.

@@ -88,7 +88,7 @@ type resident struct {
 	scores []float32 // n×Q, row i = example i
 }
 
-// cells is a resident with what is derived from labels.
+// cells is a resident with data derived from labels.
 type cells struct {
 	resident
 	y     []int32

@@ -123,7 +123,7 @@ type build struct {
 	sources []string
 	options string // besides the macros
 	style   string // "cpu" or "gpu"; "": by the device's type
-	guard   int    // bytes behind each buffer
+	guard   int    // guard bytes after each buffer
 	stream  bool   // no example stays on the device
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them

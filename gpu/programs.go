@@ -47,7 +47,7 @@ func (s *programCache) context(id string, device *cl.Device) (*cl.Context, error
 	})
 }
 
-// program returns the program that sources make, put one behind the other. compile makes it if
+// program returns the program that sources make, concatenated. compile makes it if
 // there is none.
 func (s *programCache) program(context *cl.Context, sources []string, options string,
 	compile func() (*cl.Program, error)) (*cl.Program, error) {

@@ -26,7 +26,7 @@ type queue struct {
 	context *cl.Context
 	cache   *programCache // of the context and its programs; nil if this engine alone has them
 	queue   *cl.CommandQueue
-	// transfers is for writes that go on while kernels of queue run.
+	// transfers is for writes that run while kernels of queue run.
 	transfers *cl.CommandQueue
 	device    *cl.Device
 	inUse     int64 // bytes of all buffers
@@ -409,7 +409,7 @@ func (b *buffer[T]) checkGuard() error {
 }
 
 // compiled is a kernel with the work-group size it is always launched with: one
-// size, because PoCL compiles a kernel anew for each.
+// size, because PoCL compiles a kernel for each.
 type compiled struct {
 	name  string
 	cl    *cl.Kernel
@@ -454,7 +454,7 @@ func (k *compiled) launch(width, height int, args any) error {
 // mostHeight is how many work-groups there may be in dimension 1 on a device of NVIDIA.
 const mostHeight = 65535
 
-// build returns the program that sources make, put one behind the other, for the queue's device,
+// build returns the program that sources make, concatenated, for the queue's device,
 // with these kernels. The caller gives it to release.
 func (q *queue) build(sources []string, options string, kernels ...string) (*cl.Program, error) {
 	if q.cache == nil {

@@ -69,7 +69,7 @@ type Options struct {
 	Watch Watch
 }
 
-// Watch holds functions that Train calls as it goes on; each may be nil.
+// Watch holds functions that Train calls as it runs; each may be nil.
 type Watch struct {
 	Note  func(format string, args ...any) // something worth knowing
 	Phase func(Phase)                      // a phase has ended

@@ -126,7 +126,7 @@ func (o *Options) base() *model.Model {
 	return o.From
 }
 
-// adopt prepares d as the data of base were, to begin with its weights or to go on with it.
+// adopt prepares d as the data of base were, to start from its weights or to continue it.
 func (t *trainer) adopt(base *model.Model, d *dataset.Dataset) error {
 	if !slices.Equal(base.Meta.Classes, t.data.Classes) {
 		return fmt.Errorf("train: %w: data: got %.40q, want %.40q as the model of From or Resume",

@@ -33,7 +33,7 @@ const OutOfTime = "out-of-time"
 //
 // If ctx is cancelled before the learning begins, Train returns ctx's error. If it is cancelled
 // later, Train finishes the step and returns the model so far: its Meta.Stop is "interrupted", and
-// Options.Resume goes on from it. If Options.Time is over, Meta.Stop is "time".
+// Options.Resume continues from it. If Options.Time is over, Meta.Stop is "time".
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
 	began := now()
@@ -249,7 +249,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 }
 
 // prepare prepares the data: the caller's own, if they may be overwritten, so that raw values need
-// not be kept beside them.
+// not be kept with them.
 func (t *trainer) prepare() error {
 	d := &t.data
 	if t.o.inPlace() {

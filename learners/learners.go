@@ -23,19 +23,19 @@ type Learner interface {
 
 	// Step improves w in place; the last Count was of this w. If ctx is cancelled a learner with long
 	// steps may return its error, and w and the learner are as before. After any other error the run
-	// cannot go on.
+	// cannot continue.
 	Step(ctx context.Context, w engine.Weights) (Step, error)
 
-	// Save returns what Restore needs, besides the weights, to go on from here with the same bits. It
-	// may be empty.
+	// Save returns the state that Restore needs, besides the weights, to continue from here with the
+	// same bits. It may be empty.
 	Save() ([]byte, error)
 
 	// Restore puts a learner that was started with the same parameters on the same problem, and has
-	// counted nothing yet, where the saved one stood. It must not trust saved, which may come from a
+	// counted nothing yet, into the saved state. It must not trust saved, which may come from a
 	// damaged file.
 	Restore(saved []byte) error
 
-	// Close frees what was loaded on the engine. A second Close does nothing.
+	// Close frees the data loaded on the engine. A second Close does nothing.
 	Close() error
 }
 
@@ -113,7 +113,7 @@ type Step struct {
 
 // Doubt is a finding about a result that its user should know, mostly one against it.
 type Doubt struct {
-	Code    string `json:"code"` // says for programs what it is about; codes do not change
+	Code    string `json:"code"` // names the doubt for programs; codes do not change
 	Finding string `json:"text"`
 	Advice  string `json:"advice"` // what to do about it; may be empty
 }
@@ -162,7 +162,7 @@ func Start(ctx context.Context, p Params, problem *Problem) (Fitter, error) {
 }
 
 // Stream is a run over examples that come once, in blocks. However they are cut, its result has the
-// bits of a step over all of them in their order. After an error it cannot go on.
+// bits of a step over all of them in their order. After an error it cannot continue.
 type Stream interface {
 	// Learn shows it the next examples and their labels, which it keeps no longer than for the call.
 	Learn(x dataset.Examples, y []int32) error
@@ -197,7 +197,7 @@ const (
 
 // Definition is a learner before any data, with the parameters that returned it.
 type Definition struct {
-	Name     string        // of flags and model files: lower-case letters, and digits behind them
+	Name     string        // of flags and model files: lower-case letters, then digits
 	Summary  string        // what it does, in a line
 	Paper    string        // where it comes from: authors, title, year, algorithm
 	Step     string        // what one step is, in a few words
@@ -223,11 +223,11 @@ type Definition struct {
 	// FitMap, if not nil, returns a kernel map of the learner's own, where others are given kernel
 	// principal components: a projection to p.Q numbers by kernel function f, fitted to the prepared
 	// examples and the noisy labels of p. Runs are then started on a Problem of the mapped
-	// examples, with OwnMap set. note is told what the user should know.
+	// examples, with OwnMap set. note receives remarks for the user.
 	FitMap func(ctx context.Context, p *Problem, f kernel.Function, note func(string, ...any),
 	) (engine.Projection, error)
 
-	Loads  int  // LoadsCells, LoadsEvaluator or LoadsScorer; it tells how much memory a run takes
+	Loads  int  // LoadsCells, LoadsEvaluator or LoadsScorer; it decides how much memory a run takes
 	Passes bool // a step is a pass over the examples: reports list what each found
 
 	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of

@@ -19,7 +19,7 @@ type Parameter struct {
 	Kind     Kind
 	Sentence string   // what the parameter is, for help
 	Wanted   string   // the values that it may have, in words; "" for a Switch
-	Choices  []Choice // all values of a Word, or those beside numbers
+	Choices  []Choice // all values of a Word, or the words allowed besides numbers
 
 	field any                    // pointer to the value, for JSON
 	text  func() (string, error) // of the value
@@ -52,7 +52,7 @@ func (r Range) holds(v float64) bool {
 	return v >= r.Least && v <= cmp.Or(r.Most, math.MaxFloat64) && !(r.Open && v == r.Least)
 }
 
-// words returns the range to stand behind "a number".
+// words returns the range to write after "a number".
 func (r Range) words() string {
 	switch {
 	case r.Open && r.Most == 0:

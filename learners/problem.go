@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// Problem is what a learner learns from. Nobody writes to what it refers to while a run goes on.
+// Problem is what a learner learns from. Nobody writes to its data during a run.
 type Problem struct {
 	X      dataset.Examples  // n × d, prepared, and mapped if there is a kernel function
 	Y      []int32           // noisy labels: n, each in 0..Q-1

@@ -8,7 +8,7 @@ import (
 )
 
 // dense is how the kernels see dense examples: in blocks of 16 rows of at least
-// four columns, so that no kernel has to ask what is there.
+// four columns, so that no kernel has to check the width.
 type dense struct {
 	d     int       // columns of a row
 	whole []float32 // the whole blocks: the caller's memory, if it has four columns

@@ -317,7 +317,7 @@ func sumOwn(v *evaluator, at int, last bool, own *worker, fill func(own *worker,
 	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
 }
 
-// weightedPart goes on with the weighted sums of n examples from the first on, for rows r..rEnd-1
+// weightedPart continues the weighted sums of n examples from the first on, for rows r..rEnd-1
 // of their coefficients and columns j..jEnd-1.
 func weightedPart(v *evaluator, first, n int, a []float32, r, rEnd, j, jEnd int, totals []float32,
 	width int, s *share) {

@@ -62,7 +62,7 @@ var portable = kernels{
 // denseGo computes the scores of n = len(lines) classes for 16·blocks examples
 // (clause 1). x are their rows of d values, d at least 4; the scores of class c
 // for block b go to the 16 lanes from scores[b·step + lines[c]]. w are packed
-// weights (see pack). The assembly fetches memory from ahead bytes behind x on, rate bytes for 256
+// weights (see pack). The assembly fetches memory from ahead bytes after x on, rate bytes for 256
 // that it reads.
 func denseGo(x []float32, d, blocks int, w []float32, lines []int, scores []float32, step,
 	ahead, rate int) {
@@ -209,7 +209,7 @@ type (
 	residualKernel func(scores []float32, q int, t, a, weight, losses []float32, refused []uint16)
 )
 
-// weightedGo goes on with Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
+// weightedGo continues Σ a[i][r]·x_i, one block of clause 14, for some examples, some columns
 // and rows 0..rows-1 of coefficients. Example i has its columns from x[i·stride] and its
 // coefficient of row r at a[i/16·step + r·16 + i%16]; the sums of row r are those from
 // totals[r·width]. ahead and rate are as in denseGo; if rate is 0, ahead is where columns of the

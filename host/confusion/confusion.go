@@ -124,7 +124,7 @@ func New(classes []string) (*Matrix, error) {
 		known: &known{}}, nil
 }
 
-// checkMemory refuses a matrix of q classes that does not fit in memory beside its inverse and the
+// checkMemory refuses a matrix of q classes that does not fit in memory with its inverse and the
 // float32 copy of that.
 func checkMemory(q int) error {
 	return memory.Check(memory.Product(q, q, 24), fmt.Sprintf("the confusion matrix of %d classes "+

@@ -6,7 +6,7 @@ import (
 )
 
 // Driver computes for an Engine, which checks every argument before and makes no call after Close.
-// Only Close of what was loaded may come after it, once for each. Drivers keep references to
+// After it only loaded data may be closed, each once. Drivers keep references to
 // arguments that an Engine's methods say an engine may keep, and modify none but results.
 type Driver interface {
 	// Device describes where the driver computes.

@@ -27,7 +27,7 @@ type Scorer struct {
 // Shape returns the numbers of examples, features and classes.
 func (s *Scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
 
-// Close frees what was loaded. A second Close does nothing.
+// Close frees the loaded data. A second Close does nothing.
 func (s *Scorer) Close() (err error) {
 	s.e.locked(func() {
 		if s.loaded != nil {

@@ -28,7 +28,7 @@ const Imported = "imported"
 // feature_names_in_ (d texts, optional). Numbers are rounded to float32. temperature is the model's
 // (Meta.Temperature): 1 gives the probabilities of multinomial logistic regression; 0 means none.
 //
-// Errors name the array with its shape and the wanted one. Meta tells the version of tool.
+// Errors name the array with its shape and the wanted one. Meta has the version of tool.
 func ReadCoefficients(r io.ReaderAt, size int64, temperature float32, tool string,
 ) (*model.Model, error) {
 	a, err := openArrays(r, size)

@@ -46,7 +46,7 @@ func (b *Basis) check(p *Projection) error {
 	return p.check(&b.Kernel, b.Preparation.Width())
 }
 
-// Save writes the basis file path, by a temporary file: a failure leaves what was there.
+// Save writes the basis file path, by a temporary file: a failure leaves the old file.
 func (b *Basis) Save(path string) error {
 	members, err := b.members()
 	return save("basis", path, members, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 )
 
-// Meta is meta.json: all that is known of a model beside its numbers.
+// Meta is meta.json: all metadata of a model.
 //
 // Everything but Device follows from the data, the options and the seed; two
 // models trained by the same command on different devices differ in Device and

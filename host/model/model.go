@@ -1,6 +1,6 @@
 // Package model is the trained classifier: what it predicts, and its file, which has the
 // weights, the confusion matrix they were trained with, and what is needed to repeat the
-// training or to go on with it.
+// training or to continue it.
 //
 // A model file is an .npz archive, a zip file of exactly these members:
 //

@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// ErrInput is the kind of error about what was asked for; test with errors.Is.
+// ErrInput marks errors about the request; test with errors.Is.
 var ErrInput = errors.New("nearest neighbours")
 
 // Most is the largest number of neighbours of an example.

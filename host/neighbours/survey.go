@@ -15,7 +15,7 @@ type Survey struct {
 	// Near has sets of near duplicates, each in increasing order: nearer to each other than chance
 	// would bring one pair among all, given how far their other neighbours are.
 	Near [][]int
-	// Outliers are far from all others, the farthest first: behind a gap in the distances.
+	// Outliers are far from all others, the farthest first: beyond a gap in the distances.
 	Outliers []int
 	// Distance is the mean distance to the neighbours, in units of the median of all examples.
 	Distance []float64
@@ -137,7 +137,7 @@ func (f forest) all() (sets [][]int) {
 	return sets
 }
 
-// outliers finds the examples behind the lowest gap among the largest distances that is too wide.
+// outliers finds the examples beyond the lowest gap among the largest distances that is too wide.
 // The spacings of the logarithms of the largest ones, times their rank, are alike and exponential
 // if the tail is a power, and smaller above if it falls faster.
 func (g *Graph) outliers() (found []int, distance []float64) {

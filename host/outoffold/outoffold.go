@@ -74,7 +74,7 @@ func Scores(
 	return h, nil
 }
 
-// eachFold calls learn for each fold, and tells how many are done.
+// eachFold calls learn for each fold, and reports how many are done.
 func eachFold(ctx context.Context, folds int, learn func(ctx context.Context, f int) error) error {
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "learning without each fold", Unit: "fold",
 		Total: int64(folds)})

@@ -19,7 +19,7 @@ import (
 // folder, which is flushed to disk and then takes the place of path; then the folder is flushed,
 // where the system can. After a failure, also a panic of write, the temporary file is gone and the
 // old file unchanged. Where the system allows it the file has no name before it is whole, so that a
-// program that is killed leaves none behind.
+// program that is killed leaves none.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced keeps its own. A
 // symbolic link stays, and the file it points to is replaced. A folder, a device, a pipe and a link
@@ -27,7 +27,7 @@ import (
 //
 // The writer given to write is buffered and valid until write returns. The error begins with path
 // and says what was found and what to do. It wraps the error of write, or of the system:
-// errors.Is(err, syscall.ENOSPC) tells a full disk.
+// errors.Is(err, syscall.ENOSPC) detects a full disk.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := stage(path, write)
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package memory tells how many bytes the process may still take, so that a size
+// Package memory reports how many bytes the process may still take, so that a size
 // that cannot fit is refused with an error before it ends the process.
 package memory
 

@@ -100,7 +100,7 @@ func groupLeft(root fs.FS, folder string, version2 bool) (left int64, ok bool) {
 // number of whole pages.
 const unlimited = math.MaxInt64 - 1<<20
 
-// field reads the number behind a word at the beginning of a line, in bytes; "" is for a file of a
+// field reads the number after a word at the beginning of a line, in bytes; "" is for a file of a
 // single number. The word max is none.
 func field(root fs.FS, name, word string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)

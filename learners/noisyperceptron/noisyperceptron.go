@@ -1,4 +1,4 @@
-// Package noisyperceptron has the perceptrons for labels that were flipped by chance, from which
+// Package noisyperceptron has the perceptrons for labels that were flipped at random, from which
 // UMA descends: by Bylander (1994), and by Blum, Frieze, Kannan and Vempala (1998).
 //
 // Both learn to tell two classes apart from the sum of the examples that are mistaken, which

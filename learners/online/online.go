@@ -6,7 +6,7 @@
 //
 // The learners differ in τ alone, which a policy chooses from the scores of the example. The
 // loop is the same for all: the order of the examples, the average of all weights on the way,
-// what a pass tells, and what it takes to go on later.
+// what a pass reports, and what it needs to continue later.
 //
 // Passes are the host's, whatever the engine, which only counts predictions: an update may change
 // what the next example does, so examples cannot be shared out. Clause 20 of the contract fixes
@@ -34,7 +34,7 @@ type policy interface {
 	steps(tau, s []float32, e *example) bool
 }
 
-// example is what a policy may ask of an example beside its scores.
+// example is what a policy may ask of an example besides its scores.
 type example struct {
 	y      int        // its label
 	norm2  float32    // ‖x‖² (clause 1)

@@ -51,7 +51,7 @@ const (
 	StepMax          = "max"          // all to the class of the highest score, the lowest on a tie
 	StepUniform      = "uniform"      // alike
 	StepProportional = "proportional" // in proportion to s_r - s_y, alike if all are 0
-	StepRandom       = "random"       // all to one of them, by chance
+	StepRandom       = "random"       // all to a random one of them
 )
 
 // algorithm is one learner of the family.

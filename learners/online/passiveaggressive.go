@@ -14,7 +14,7 @@ func newPassive(m string, s slack) policy {
 	return &passiveAggressive{slack: s, all: m == All}
 }
 
-// slack is what it costs to miss a part ξ of the margin: most·ξ or, squared, most·ξ².
+// slack is the cost of missing a part ξ of the margin: most·ξ or, squared, most·ξ².
 type slack struct {
 	most    float64 // C; infinite if nothing may be missed
 	squared bool

@@ -28,12 +28,12 @@ const (
 // labels are joined by: most have given few.
 const shrink = 2
 
-// inner is how often the matrices are found anew from the same probabilities. That problem is
+// inner is how often the matrices are re-estimated from the same probabilities. That problem is
 // concave, and need not be solved to its end before the probabilities change.
 const inner = 5
 
 // Learning ends after learningRounds, or when a round moves less than settled of the
-// probability of a true class' labels, on average. Its fits are short, as each goes on from
+// probability of a true class' labels, on average. Its fits are short, as each continues from
 // the one of the round before.
 const (
 	learningRounds     = 100
@@ -326,7 +326,7 @@ func learnNoise(ctx context.Context, r *run, w []float32) ([]float32, error) {
 	return s.W[0], nil
 }
 
-// relearn finds the matrices anew, by scores of models that have not seen the example, n×Q, and
+// relearn re-estimates the matrices by scores of models that have not seen the example, n×Q, and
 // reports whether they have settled.
 func relearn(r *run, scores []float32) (bool, error) {
 	n := r.noise

@@ -419,7 +419,7 @@ func inner1(x, y []float64) (s float64) {
 	return s
 }
 
-// informant says how much a label tells of the scores of its example.
+// informant returns how much a label says about the scores of its example.
 type informant struct {
 	q      int
 	c      []float64 // how labels come about, Q×Q; nil if the label is the class

@@ -133,7 +133,7 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 	switch {
 	case len(r.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
 		g.share /= rough
-	case s.Soft == nil: // the rounds go on from there
+	case s.Soft == nil: // the rounds continue from there
 		g.share *= rough
 	}
 	if s.Soft != nil {
@@ -164,7 +164,7 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 	return s, nil
 }
 
-// largerPenalty goes on from the λ of a first round to larger ones, as long as each is clearly
+// largerPenalty continues from the λ of a first round to larger ones, as long as each is clearly
 // better on the examples that no model of the round has seen, by what C⁻¹ says of them. After the
 // first fold a hint is enough. With components of a kernel function, since there are many, λ is
 // often too small by ten times.

@@ -19,7 +19,7 @@ type solver struct {
 	state   fitState
 }
 
-// fitState is what a fit goes on from, besides its weights.
+// fitState is what a fit continues from, besides its weights.
 type fitState struct {
 	Key    string // of the fit under way; empty between fits
 	Made   int    // iterations of it
@@ -44,9 +44,9 @@ type goal struct {
 	lambda  float64
 	most    int     // iterations
 	share   float64 // of what chance decides of the loss, which may be left to gain
-	warm    bool    // goes on with the pairs of the fit before it, whose λ was before
+	warm    bool    // continues with the pairs of the previous fit, whose λ was before
 	before  float64
-	last    bool // the curvature is measured anew, and factored for exactly this λ
+	last    bool // the curvature is measured again, and factored for exactly this λ
 }
 
 var errOutOfReach = errors.New("softmax: found weights under which scores or losses are too " +
@@ -141,7 +141,7 @@ const fresh = 16
 // which is of the most examples.
 func (s *solver) bend(g goal, w []float32) (err error) {
 	at := s.state.Curved
-	if s.curve == nil && at.W != nil { // the run goes on
+	if s.curve == nil && at.W != nil { // the run continues
 		if err := s.measureAt(at.W, g.informs); err != nil {
 			return err
 		}

@@ -27,8 +27,8 @@ const (
 // has no lower bound, and falls the deeper the fewer examples there are.
 func mayHeadStart(r *run) bool { return r.Correction != Backward && r.noise == nil }
 
-// headStartFromZero is headStart of fits of many examples that begin from W = 0; others go on from
-// w.
+// headStartFromZero is headStart of fits of many examples that begin from W = 0; others continue
+// from w.
 func headStartFromZero(ctx context.Context, r *run, w []float32, held []int) ([]float32, error) {
 	p := r.Params
 	if held != nil {

@@ -155,7 +155,7 @@ func (s *search) lambda(at int) float64 {
 	return lambda
 }
 
-// none is the place of the fit before one that goes on from no other fit.
+// none is the previous place of a fit that continues from no other fit.
 const none = -1
 
 // fold searches in the fold that is held out, from weights w. fit fits the λ of a place from
@@ -237,7 +237,7 @@ func (s *search) leastMissed() float64 {
 	return least
 }
 
-// goes reports whether the path goes on to a place: it ends where the first fold has ended.
+// goes reports whether the path continues to a place: it ends where the first fold has ended.
 func (s *search) goes(at int, ends bool) bool {
 	return at >= 0 && at < pathLength && !(s.Fold == 0 && ends) &&
 		!(s.Fold > 0 && s.Tried[at].Weight == 0)

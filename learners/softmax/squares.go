@@ -150,7 +150,7 @@ func ridgeWeights(r *run, w []float64) ([]float32, error) {
 }
 
 // ridge returns the weights of ridge regression, Q×d, of all examples but a fold, -1 for none. It
-// goes on from weights w; nil for 0. Conjugate gradients of all classes together begin from the
+// continues from weights w; nil for 0. Conjugate gradients of all classes together begin from the
 // curvature of the fits.
 func ridge(ctx context.Context, r *run, held []int, lambda float64, without int, w []float64,
 ) ([]float64, error) {

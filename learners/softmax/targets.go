@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// labels is what is known of the labels of all examples.
+// labels is the evidence on all examples' labels.
 type labels struct {
 	targets    engine.Targets
 	evidence   []float32 // log C, Q×Q: row k for label k; n×Q if perExample
@@ -43,7 +43,7 @@ func (l *labels) likelihood(i, q int) []float32 {
 	return l.evidence[row*q : (row+1)*q]
 }
 
-// informs returns what a label tells of the q classes in a fit of targets t.
+// informs returns what a label says about the q classes in a fit of targets t.
 func (l *labels) informs(t engine.Targets, q int) informant {
 	f := informant{q: q, weight: t.Weight}
 	if !t.Given && !l.perExample {

@@ -78,7 +78,7 @@ func (e *examples) expect(i int32) {
 	lanes.Prefetch(lanes.Row{Columns: columns, Values: values})
 }
 
-// order is a permutation of the examples; all behind the first active ones are left out.
+// order is a permutation of the examples; all after the first active ones are left out.
 type order struct {
 	of     []int32
 	active int64

@@ -45,7 +45,7 @@ type oneSlack struct {
 // if each of them misses it.
 type plane struct {
 	examples []int32
-	rivals   []int32 // beside the examples; nil for a class against the rest
+	rivals   []int32 // parallel to the examples; nil for a class against the rest
 	offset   float64 // b
 }
 

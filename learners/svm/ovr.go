@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// ovr tells one class from the rest: with s_i = 1 for the examples of the class and -1 for the
+// ovr separates one class from the rest: with s_i = 1 for the examples of the class and -1 for the
 // others
 //
 //	minimise ½‖Σ_i s_i·α_i·x_i‖² + Σ_i (½·d_i·α_i² - α_i)  over 0 ≤ α_i ≤ u_i,

@@ -6,7 +6,7 @@
 //	½‖W‖²   + C·Σ_i max_r(⟨w_r,x_i⟩ - ⟨w_y,x_i⟩ + [r ≠ y])
 //
 // Both are solved by descent in the dual, or with the hinge loss by cutting planes (oneSlack).
-// Descent takes one example after another in an order by chance (Hsieh et al. 2008, Keerthi et al.
+// Descent takes one example after another in random order (Hsieh et al. 2008, Keerthi et al.
 // 2008), as LIBLINEAR's -s 3, 1 and 4 do: w_r = Σ_i α_ir·x_i, and each α_i in turn becomes the best
 // one while the others stay. Examples whose α stayed at a bound wait until the rest are done.
 // There is one solution, so every run begins at α = 0, whatever weights it is given.
@@ -28,7 +28,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Losses: what it costs to miss a part ξ of the margin, times C.
+// Losses: the cost of missing a part ξ of the margin, times C.
 const (
 	Hinge   = "hinge"   // ξ
 	Squared = "squared" // ξ²

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// crammerSinger tells all classes apart at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
+// crammerSinger separates all classes at once (Crammer and Singer): with w_r = Σ_i α_ir·x_i
 //
 //	minimise ½‖W‖² + Σ_i Σ_{r≠y_i} α_ir  over Σ_r α_ir = 0, α_iy ≤ C, α_ir ≤ 0 for r ≠ y_i.
 //
@@ -26,7 +26,7 @@ type crammerSinger struct {
 	alpha []float64 // n×Q
 	w     []float64 // D×Q: the weights of all classes in one column are adjacent
 	order order
-	// n×Q: of each example a permutation of the classes; the ones left out are behind
+	// n×Q: of each example a permutation of the classes; the ones left out come last
 	classes []int32
 	left    []int32 // of each example, how many are not left out
 	random  rand.PCG

@@ -326,7 +326,7 @@ func TestCrowdErrors(t *testing.T) {
 	}
 	e, err := estimate.FromCrowd(good, a.Votes(0))
 	if err != nil || e.Assumes == "" ||
-		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to settle") {
+		!strings.Contains(strings.Join(e.Notes, ";"), "2 rounds were not enough to converge") {
 		t.Errorf("%+v, %v", e, err)
 	}
 }

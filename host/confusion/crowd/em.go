@@ -23,7 +23,7 @@ type Method string
 
 // The methods.
 const (
-	Majority   Method = "majority"    // all alike
+	Majority   Method = "majority"    // all annotators equally
 	OneCoin    Method = "one-coin"    // one accuracy each
 	DawidSkene Method = "dawid-skene" // a confusion matrix each, shrunk to one-coin's
 )

@@ -138,7 +138,7 @@ func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
 	return r, nil
 }
 
-// Voted returns what is known of the examples that somebody votes on, and their indices.
+// Voted returns the evidence on the examples that anybody votes on, and their indices.
 func (r *Labelling) Voted() (*Result, []int) {
 	some, q := r.Result, len(r.Classes)
 	some.Posterior, some.Consensus, some.Items = nil, nil, nil

@@ -67,7 +67,7 @@ func filled(p *dataset.Preparation) (columns []int32) {
 	return columns
 }
 
-// applySparse is Apply of sparse examples: what is not stored stays +0 but in columns with an
+// applySparse is Apply of sparse examples: values not stored stay +0 except in columns with an
 // offset, and a stored -0 stays stored.
 func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
 	if err := checkSparse(p); err != nil {

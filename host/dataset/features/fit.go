@@ -118,7 +118,7 @@ func fitStandardize(p *dataset.Preparation, e dataset.Examples) {
 	}
 }
 
-// fitMaxAbs: what is not stored is zero and raises no maximum, and a maximum is free of order.
+// fitMaxAbs: values not stored are zero and raise no maximum, and order does not change a maximum.
 func fitMaxAbs(p *dataset.Preparation, e dataset.Examples) {
 	most := make([]float32, e.D)
 	if e.Sparse() {
@@ -196,7 +196,7 @@ func numbersOf(e *dataset.Encoding) []int32 {
 }
 
 // Apply returns prepared examples of Width() columns in the form of e. Per row: v = fma(v, A[j],
-// B[j]), the bias 1 behind them, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
+// B[j]), then the bias 1, then v·r with r = float32(1/sqrt(Σ v²)) in float64, 1 for a zero
 // row. Sparse and dense give the same bits. A value that is not finite is an error. InPlace
 // allows to write over dense examples with room, which are lost then, whatever it returns.
 func Apply(p *dataset.Preparation, e dataset.Examples, how ...dataset.Memory) (dataset.Examples,

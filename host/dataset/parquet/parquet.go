@@ -102,7 +102,7 @@ func describe(c *parquet.Column) file.StoredColumn {
 
 func kindOf(c *parquet.Column) file.StoredKind {
 	if _, ok := scaleOf(c); ok {
-		return file.StoredInteger // or with digits behind a point, exactly
+		return file.StoredInteger // or with digits after a point, exactly
 	}
 	if logical := c.Type().LogicalType(); logical != nil {
 		switch logical.Value.(type) {
@@ -124,7 +124,7 @@ func kindOf(c *parquet.Column) file.StoredKind {
 	return file.StoredOther
 }
 
-// scaleOf returns how many digits behind the point a column of decimals has.
+// scaleOf returns how many digits after the point a column of decimals has.
 func scaleOf(c *parquet.Column) (scale int, ok bool) {
 	const most = 76 // of 32 bytes, and no writer makes more
 	logical := c.Type().LogicalType()

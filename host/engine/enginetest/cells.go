@@ -55,7 +55,7 @@ func problems() []problem {
 }
 
 // checkCells takes the engine and the reference through three weight
-// matrices: W = 0, all classes anew, some classes anew.
+// matrices: W = 0, all classes changed, some classes changed.
 func (p problem) checkCells(e, ref *engine.Engine) error {
 	var f fences
 	x, y, inv, rng := p.build()

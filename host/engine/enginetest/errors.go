@@ -263,7 +263,7 @@ func checkEvaluateErrors(e, ref *engine.Engine) error {
 	return checkClosed(r)
 }
 
-// targetErrors sets what are no targets.
+// targetErrors sets invalid targets.
 func targetErrors(r *engine.Evaluator) error {
 	row, ones := []int32{0, 0, 0}, []float32{1, 1, 1}
 	some := func(n int) []float32 { return make([]float32, n) }

@@ -201,7 +201,7 @@ func coefficient(r *rand.Rand) float32 {
 }
 
 // rescoreAfterwards asks for what a Scorer is asked for, with the scores of the evaluation, and
-// with some of them computed anew from other weights.
+// with some of them recomputed from other weights.
 func (p problem) rescoreAfterwards(got, want *engine.Evaluator, w engine.Weights, round int,
 	rng *rand.Rand) error {
 	other := w.Clone()

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Learning says how the search for γ learns, and who is told of the fit.
+// Learning configures how the search for γ learns, and who hears of the fit.
 type Learning struct {
 	Learner  learners.Params
 	MaxSteps int
@@ -147,7 +147,7 @@ func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning
 }
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
-// note is told about the learner's own map; it may be nil.
+// note receives remarks on the learner's own map; it may be nil.
 func fitBasis(ctx context.Context, l learners.Params, p *learners.Problem, o pca.Options,
 	note func(string, ...any)) (*pca.Basis, error) {
 	fitMap := l.Definition().FitMap

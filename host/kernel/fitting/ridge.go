@@ -26,7 +26,7 @@ const (
 )
 
 // The search starts at firstFactor / median squared distance. Its first step in a direction must
-// lower the loss to the share better; it then goes on, up to mostFactor, while the loss falls.
+// lower the loss to the share better; it then continues, up to mostFactor, while the loss falls.
 const (
 	firstFactor = 2
 	mostFactor  = 1 << 8

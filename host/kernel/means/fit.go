@@ -112,7 +112,7 @@ type Means struct {
 	// Statistical bounds the distance of each exact mean from the true class mean, in 95 samples of
 	// 100 (Theorem 5).
 	Statistical []float64
-	Dropped     int // atoms in the span of the others
+	Dropped     int // atoms in the span of the remaining ones
 }
 
 // Notes describes the result, a sentence each.

@@ -220,7 +220,7 @@ func (b *Basis) Summary() string {
 		b.Axes.Q, what, b.Landmarks.N, 100*b.Explained, share)
 }
 
-// Notes describes what was dropped and why, a sentence each.
+// Notes explains dropped landmarks and components, one sentence each.
 func (b *Basis) Notes() []string {
 	var notes []string
 	if b.DroppedLandmarks > 0 {

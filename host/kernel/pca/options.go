@@ -125,7 +125,7 @@ func (o *Options) rank(n, d int) (int, string) {
 
 // Plan is what a fit takes besides the examples, in bytes, most of it in float32.
 type Plan struct {
-	Kernel  int64 `json:"kernel_bytes"`  // kernel values, and what is computed from them
+	Kernel  int64 `json:"kernel_bytes"`  // kernel values and their results
 	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
 	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
 }

@@ -42,7 +42,7 @@ func StartScored(name string, begin func(*Scored) (learners.Learner, error),
 	}
 }
 
-// Count implements Learner: it has the classes that changed scored anew.
+// Count implements Learner: it rescores the classes that changed.
 func (s *Scored) Count(_ context.Context, w engine.Weights, changed []int) ([]int64, error) {
 	return CountPredicted(s.Scorer, w, changed, s.Problem.Y)
 }

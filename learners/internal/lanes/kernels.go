@@ -40,7 +40,7 @@ var portable = kernels{
 	lateSparse: lateSparseGo, prefetch: func(Row) {},
 }
 
-// dotsGo goes on with four chains of fma, the first lanes of 16 in acc each: chain c over columns
+// dotsGo continues four chains of fma, the first lanes of 16 in acc each: chain c over columns
 // numbers from at[c].
 func dotsGo(lanes int, x, w []float32, at *[chains]int, columns int, acc *[chains * most]float32) {
 	for c, from := range at {

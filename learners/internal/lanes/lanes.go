@@ -24,7 +24,7 @@ type Row struct {
 
 // Weights are Q×D weights. Of dense examples each group of classes has its own columns, with four
 // chunks under way at once. Sparse examples find all classes of a column side by side, in
-// as few lines of a cache as there can be.
+// the fewest cache lines possible.
 type Weights struct {
 	q, d int
 	// in a column of a group: 4, 8 or 16, or for sparse examples a multiple of 4; idle ones stay 0
@@ -138,7 +138,7 @@ func (w *Weights) waitingFor(from int) []float32 {
 	return w.waiting
 }
 
-// setLine has line hold part, and 0 behind it.
+// setLine has line hold part, and 0 after it.
 func (w *Weights) setLine(part []float32) { clear(w.line[copy(w.line, part):]) }
 
 // dense writes the scores of a dense row x for one group, to which it adds y before if that is

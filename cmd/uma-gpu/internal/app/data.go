@@ -23,7 +23,7 @@ type Data struct {
 	Path string
 	readOptions
 	Unlabelled bool // the command has --no-labels
-	// Resumes says that the command may go on from a model, whose training the same flags describe.
+	// Resumes says that the command may continue from a model, whose training the same flags describe.
 	Resumes bool
 
 	ignore, decimal, categories, text string // comma lists, and a mark

@@ -179,7 +179,7 @@ func interruptedReading(path string) error {
 }
 
 // Awaited returns read(path), or an error as soon as ctx ends: opening a pipe without a writer
-// blocks for ever. The abandoned read goes on in its goroutine, without effect.
+// blocks for ever. The abandoned read continues in its goroutine, without effect.
 func Awaited[T any](ctx context.Context, path string, read func(path string) (T, error)) (T,
 	error) {
 	var value T

@@ -107,7 +107,7 @@ func (m *Meter) clear() {
 	}
 }
 
-// Hear is told the events of all tasks.
+// Hear receives the events of all tasks.
 func (m *Meter) Hear(t *progress.Task, e progress.Event) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -235,7 +235,7 @@ func durationText(d time.Duration) string {
 	return fmt.Sprintf("%.0fh", math.Ceil(d.Hours()))
 }
 
-// ColumnsIn returns how many columns a text takes, or more: what is not ASCII is taken to be wide.
+// ColumnsIn returns how many columns a text takes, or more: non-ASCII counts as wide.
 func ColumnsIn(text string) (n int) {
 	for _, r := range text {
 		if n++; r > '~' {

@@ -23,7 +23,7 @@ type Options struct {
 	app.Common
 	Data    app.Data
 	Checked string // file; "" for none
-	Folder  string // "" for one beside the data
+	Folder  string // "" for one next to the data
 	Steps   string // of the preparation
 	Seed    uint64
 	Device  device.Device

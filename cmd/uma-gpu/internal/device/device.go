@@ -129,7 +129,7 @@ func (s *Selection) Look() {
 	}
 }
 
-// Foresee asks the drivers beside other work, if the file at path is so large that Look will.
+// Foresee asks the drivers in the background, if the file at path is so large that Look will.
 func (s *Selection) Foresee(path string) {
 	if about, err := os.Stat(path); s.list != nil && err == nil && about.Size() > largeFile {
 		go gpu.Devices() // the drivers remember it

@@ -157,7 +157,7 @@ func (s *survey) fill(row app.Row) {
 	}))
 }
 
-// listed tells how many there are, and the first of them.
+// listed gives their number, and the first few.
 func listed[T any](list []T, text func(T) string) string {
 	if len(list) == 0 {
 		return "0"

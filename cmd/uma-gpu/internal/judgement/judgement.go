@@ -141,7 +141,7 @@ func Heading(axes string) string {
 	return "column = true class, row = predicted"
 }
 
-// Warn tells the warnings.
+// Warn prints the warnings.
 func (j *Judgement) Warn(n app.Notes) {
 	for _, w := range j.Warnings {
 		n.Warn("%s", w)

@@ -110,7 +110,7 @@ func fileLast(args []string) []string {
 	return append(slices.Concat(args[:1], args[2:]), args[1])
 }
 
-// New returns the program with commands made anew: the cli package keeps state in them.
+// New returns the program with new commands: the cli package keeps state in them.
 func New(stdout, stderr io.Writer) *cli.App {
 	top := &cli.App{
 		Name:     "uma-gpu",

@@ -17,7 +17,7 @@ import (
 )
 
 // checkCheckpoint checks --checkpoint and --every. Without these a training that fails leaves a
-// checkpoint beside its model.
+// checkpoint next to its model.
 func checkCheckpoint(o *Options) (err error) {
 	k := &o.Train.Checkpoint
 	switch {

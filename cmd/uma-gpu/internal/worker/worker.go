@@ -137,7 +137,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 }
 
-// grace is how long a command may go on after the other program is gone.
+// grace is how long a command may continue after the other program has ended.
 const grace = 2 * time.Second
 
 // read passes on requests, and cancels commands, until the input ends.

@@ -139,7 +139,7 @@ func (k *Keys) Names() (names []string, place []int) {
 	return names, place
 }
 
-// Whole returns an integer as pandas writes it beside missing ones, 3.0, without the .0.
+// Whole returns an integer as pandas writes it in a column with missing ones, 3.0, without the .0.
 func Whole(text string) string {
 	if whole, ok := strings.CutSuffix(text, ".0"); ok {
 		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {

@@ -275,7 +275,7 @@ func (s *Encoder) features(ctx context.Context, room *mapped.Scratch,
 	return x, nil
 }
 
-// About enters the encoding, and notes on what was found, in d.
+// About stores the encoding, and notes on the findings, in d.
 func (s *Encoder) About(d *dataset.Dataset) {
 	d.Encoding, d.Features = s.recipe, s.recipe.FeatureNames()
 	for k := range s.columns {

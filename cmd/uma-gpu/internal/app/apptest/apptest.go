@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
 
-// Run runs a command with these words behind its name, and returns what it prints and its error.
+// Run runs a command with these arguments, and returns what it prints and its error.
 func Run(t *testing.T, command *cli.Command, words ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	app.InstallChecks(command, func(*cli.Context) error { return nil })

@@ -96,9 +96,9 @@ type Found struct {
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
-	// SkippedAt are the lines, in text formats, or the numbers from 1 of the bad examples that were
-	// passed over because of Options.SkipBad; SkippedErrs are the errors of the first of them, at
-	// most Options.MaxErrors or 10.
+	// SkippedAt are the lines, in text formats, or the numbers from 1 of the examples that were
+	// skipped: malformed ones if Options.SkipBad, those without a label with MissingAuto.
+	// SkippedErrs are the errors of the first ones, at most Options.MaxErrors or 10.
 	SkippedAt   []int
 	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.

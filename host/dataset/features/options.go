@@ -9,7 +9,7 @@ type EncodeOptions struct {
 	Categories []string
 	// Missing is "error" (same as ""), "mean" or "indicator", see Encoding.Missing; or "auto", which
 	// reads any table. It is "indicator"; words among numbers are missing; names of examples and
-	// dates are set aside; sentences are texts; a few bad examples are passed over. Notes tell it.
+	// dates are set aside; sentences are texts; rows without a label are skipped. Notes tell it.
 	Missing string
 	// Levels is the most levels of a category, the commonest ones; 0 means DefaultLevels. The others
 	// have no feature.

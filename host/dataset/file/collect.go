@@ -225,16 +225,13 @@ func (c *collector) finish() (*dataset.Dataset, error) {
 		!c.o.survey.once {
 		return nil, errSurprise
 	}
-	if err := c.faults.passedOver(c.seen); err != nil {
-		return nil, err
-	}
 	if c.external != nil && c.seen < len(c.external.codes) {
 		return nil, c.external.tooMany(c.src.path, c.seen)
 	}
 	if c.n == 0 && !c.settled {
 		if bad := len(c.faults.skippedAt); bad > 0 {
-			return nil, fmt.Errorf("%s: all %d examples were bad and skipped, wanted at least one good; "+
-				"the first: %w", c.src.path, bad, c.faults.skippedErrs[0])
+			return nil, fmt.Errorf("%s: all %d examples were skipped, wanted at least one good; the "+
+				"first: %w", c.src.path, bad, c.faults.skippedErrs[0])
 		}
 		return nil, emptyFault(c.src, "")
 	}

@@ -164,7 +164,8 @@ func (r *columnarReader) group(g, n int) error {
 				continue
 			}
 			if fault := r.other(j, rows[i]); fault != "" {
-				return r.c.src.errorf("example %d, %s: %s", r.c.number(), r.columns.describe(j), fault)
+				return r.c.src.errorf("example %d, %s: %w", r.c.number(), r.columns.describe(j),
+					fieldFault(fault))
 			}
 		}
 		return nil
@@ -187,7 +188,7 @@ func (r *columnarReader) other(j int, value *string) (fault string) {
 		text = *value
 	}
 	if r.columns.role[j] == label && value == nil && !r.c.o.lacksLabels() {
-		return "found a missing label (null), wanted a class"
+		return nullLabel
 	}
 	if r.columns.role[j] == label && text != "" && r.table.Columns[j].Kind == StoredFloat {
 		v, err := strconv.ParseFloat(text, 64)

@@ -82,7 +82,7 @@ func (c *copying) file(path string) error {
 		return err
 	}
 	defer done()
-	if l.lenient = c.Options.lenient() || c.Options.Encoding != nil; l.lenient {
+	if l.lenient {
 		s.latin()
 	}
 	c.rec = record{src: s, layout: l}

@@ -22,8 +22,6 @@ type csvReader struct {
 	header  bool
 	first   int // line of the first record
 	second  int // line of the other row of a header of two, 0 if it has one
-
-	short, shortAt int // records of fewer fields, and the first
 }
 
 // enterCSV reads records, one example each.
@@ -38,7 +36,7 @@ func enterCSV(c *collector, s *source, o Options) error {
 	if err := checkUTF16(s); err != nil {
 		return err
 	}
-	if layout.lenient = o.lenient() || o.Encoding != nil; layout.lenient && s.latin() {
+	if layout.lenient && s.latin() {
 		c.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 	}
 	r := &csvReader{c: c, rec: record{src: s, layout: layout}}
@@ -107,11 +105,6 @@ func (r *csvReader) about(d *dataset.Dataset) {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
 			r.first, r.second))
 	}
-	if r.short > 0 {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %d examples have fewer fields than %d, the "+
-			"first in line %d; the last ones count as missing", path, r.short, len(r.columns.role),
-			r.shortAt))
-	}
 }
 
 func (r *csvReader) commentsNote() string {
@@ -127,10 +120,10 @@ func (r *csvReader) row() error {
 	if len(r.rec.ends) == 0 && !r.rec.layout.comma && r.plainRow() {
 		return nil
 	}
-	r.rec.split()
 	p := &r.c.pile
 	p.x, p.subnormals = p.x[:p.begin], p.flushed
 	role := r.columns.role
+	r.rec.fit(len(role))
 	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
@@ -157,16 +150,8 @@ func (r *csvReader) row() error {
 
 // mixedRow is row for a table that holds more than numbers.
 func (r *csvReader) mixedRow() error {
-	r.rec.split()
 	role := r.columns.role
-	if r.rec.layout.lenient && len(r.rec.ends) != len(role) {
-		if len(r.rec.ends) < len(role) {
-			if r.short++; r.short == 1 {
-				r.shortAt = r.rec.line
-			}
-		}
-		r.rec.fit(len(role))
-	}
+	r.rec.fit(len(role))
 	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
@@ -273,7 +258,7 @@ func (r *csvReader) fault(j int, what string) error {
 				option.Named("categories", r.columns.option(j)))
 		}
 	}
-	return r.rec.src.errorAt(line, column, "%s: %s%s", r.columns.describe(j), what, hint)
+	return r.rec.src.errorAt(line, column, "%s: %w%s", r.columns.describe(j), fieldFault(what), hint)
 }
 
 // resolve decides whether the first record is a header and what the columns are for.
@@ -308,11 +293,8 @@ func (r *csvReader) resolve() error {
 	}
 	if r.header && r.rec.layout.lenient {
 		names, r.second = r.rec.joinHeader(names)
-		if next := r.rec.ahead(sniffed); next.next() == nil && next.bad == nil {
-			// R's write.table has row names without a place in the header.
-			if next.split(); len(next.ends) == width+1 && len(decimal.Trim(next.field(width))) > 0 {
-				names, width = append([]string{""}, names...), width+1
-			}
+		if r.rec.rowNames(width) {
+			names, width = append([]string{""}, names...), width+1
 		}
 	}
 	_, twice := firstTwice(r.c.o.FeatureNames)

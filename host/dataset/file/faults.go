@@ -1,8 +1,12 @@
 package file
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/option"
 )
 
 // BadExamples is the error of several bad examples, in the order of the file (Options.MaxErrors).
@@ -24,6 +28,7 @@ func (e *BadExamples) Error() string {
 	} else {
 		fmt.Fprintf(&b, "found %d bad examples in all", len(e.Errs))
 	}
+	fmt.Fprintf(&b, "; correct them, or skip malformed ones (%s)", option.Named("skip-bad"))
 	return b.String()
 }
 
@@ -32,10 +37,10 @@ func (e *BadExamples) Unwrap() []error { return e.Errs }
 
 // faults decides what becomes of bad examples: end, list, or pass over.
 type faults struct {
-	most    int  // errors to list before reading ends, at least 1
-	skip    bool // pass over bad examples
-	limited bool // but not more than one in ten
-	errs    []error
+	most       int  // errors to list before reading ends, at least 1
+	skip       bool // pass over bad examples
+	unlabelled bool // pass over examples without a label
+	errs       []error
 	// of examples that were passed over: all places, and the first errors
 	skippedAt   []int
 	skippedErrs []error
@@ -45,21 +50,30 @@ type faults struct {
 const defaultListed = 10
 
 func newFaults(o Options) faults {
-	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad || o.SkipFew || o.lenient(),
-		limited: !o.SkipBad}
+	return faults{most: max(1, o.MaxErrors), skip: o.SkipBad, unlabelled: o.lenient()}
 }
 
-// passedOver returns the errors of bad examples that were passed over, if they are too many of seen
-// ones.
-func (f *faults) passedOver(seen int) error {
-	switch bad := len(f.skippedAt); {
-	case !f.limited || 10*bad <= seen:
-		return nil
-	case f.most == 1 || bad == 1:
-		return f.skippedErrs[0]
-	default:
-		return &BadExamples{Errs: f.skippedErrs[:min(bad, f.most)], Stopped: bad > f.most}
+// unlabelled is what is wrong with an example whose label is empty.
+type unlabelled string
+
+func (u unlabelled) Error() string { return string(u) }
+
+// fieldFault returns the error of a field; it is unlabelled if that is an empty label.
+func fieldFault(fault string) error {
+	switch fault {
+	case emptyLabel, nullLabel, noNumber:
+		return unlabelled(fault)
 	}
+	return errors.New(fault)
+}
+
+// advised adds to the error of a malformed example how to skip it.
+func advised(err error) error {
+	if errors.As(err, new(unlabelled)) || errors.Is(err, features.ErrMissing) {
+		return err // it is not malformed
+	}
+	return fmt.Errorf("%w; correct the row, or skip malformed ones (%s)", err,
+		option.Named("skip-bad"))
 }
 
 // listed is how many errors of skipped examples are kept.
@@ -67,7 +81,7 @@ func (f *faults) listed() int { return max(f.most, defaultListed) }
 
 // reject takes the error of a bad example; it returns the error that ends reading, if any.
 func (f *faults) reject(err error, place int) error {
-	if f.skip {
+	if f.skip || f.unlabelled && errors.As(err, new(unlabelled)) {
 		f.skippedAt = append(f.skippedAt, place)
 		if len(f.skippedErrs) < f.listed() {
 			f.skippedErrs = append(f.skippedErrs, err)
@@ -79,7 +93,7 @@ func (f *faults) reject(err error, place int) error {
 		return nil
 	}
 	if f.most == 1 {
-		return err
+		return advised(err)
 	}
 	return &BadExamples{Errs: f.errs, Stopped: true}
 }
@@ -90,7 +104,7 @@ func (f *faults) end() error {
 	case 0:
 		return nil
 	case 1:
-		return f.errs[0]
+		return advised(f.errs[0])
 	}
 	return &BadExamples{Errs: f.errs}
 }

@@ -167,9 +167,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 		if next.bad != nil {
 			continue
 		}
-		if next.split(); next.layout.lenient {
-			next.fit(len(tallies))
-		}
+		next.fit(len(tallies))
 		if len(next.ends) != len(tallies) {
 			continue
 		}

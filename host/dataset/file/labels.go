@@ -109,7 +109,7 @@ func (l *labels) class(name string) (k int32, fault string) {
 		return k, ""
 	}
 	if name == "" {
-		return 0, `found an empty label "", wanted a class name; label the example, or leave it out`
+		return 0, emptyLabel
 	}
 	if fault := dataset.ClassFault(name); fault != "" {
 		return 0, "label " + quote.Text(name) + " " + fault
@@ -129,6 +129,12 @@ func (l *labels) class(name string) (k int32, fault string) {
 	l.growth.Bytes += len(name) + 64 // with what the lists take of it
 	return k, ""
 }
+
+// What is wrong with an example without a label, where examples have labels.
+const (
+	emptyLabel = `found an empty label "", wanted a class name; label the example, or leave it out`
+	nullLabel  = "found a missing label (null), wanted a class"
+)
 
 // checkGrowth returns an error where memory would not hold many more names.
 func (l *labels) checkGrowth() error {

@@ -256,7 +256,7 @@ func (r *columnReader) fault() error {
 		return r.rec.bad
 	}
 	width := len(r.columns.role)
-	if r.rec.split(); len(r.rec.ends) != width {
+	if r.rec.fit(width); len(r.rec.ends) != width {
 		return r.rec.src.errorAt(r.rec.line, r.rec.column(width),
 			"found %d fields, wanted %d as in line %d", len(r.rec.ends), width, r.line)
 	}

@@ -49,10 +49,8 @@ type Options struct {
 
 	// MaxErrors is how many bad examples are listed, in a *BadExamples if above 1; 0 means 1.
 	MaxErrors int
-	// SkipBad passes over bad examples and lists them in Dataset.Skipped.
+	// SkipBad passes over malformed examples and lists them in Dataset.SkippedAt.
 	SkipBad bool
-	// SkipFew does so as well, unless more than one example in ten is bad.
-	SkipFew bool
 
 	// Aside keeps many examples in temporary files, in $TMPDIR or /var/tmp, so that they need not fit
 	// in memory.
@@ -131,7 +129,7 @@ func (o Options) CheckSeparator() error {
 
 // layout is what o says of the fields of a CSV.
 func (o Options) layout() (layout, error) {
-	l := layout{blanks: true, comma: o.DecimalComma}
+	l := layout{blanks: true, comma: o.DecimalComma, lenient: o.lenient() || o.Encoding != nil}
 	switch o.Separator {
 	case "", "auto":
 	case "comma":

@@ -39,7 +39,7 @@ type layout struct {
 	separator byte // as delim of record; 0 to find it out
 	blanks    bool // it may be found out to be blanks
 	comma     bool // numbers have decimal commas
-	lenient   bool // any table is to be read: titles above it, stray quotes, other separators
+	lenient   bool // titles above it, quotes within words, empty fields at the end
 }
 
 // quotePlace is a line and a column, both counted from 1, and whether a quote is there.
@@ -137,10 +137,6 @@ func (r *record) unquote(line []byte) error {
 					i++
 				}
 			}
-			if r.layout.lenient {
-				rest, _, _ := bytes.Cut(line[i:], []byte{r.delim})
-				text, i = append(text, rest...), i+len(rest)
-			}
 			if i < len(line) && line[i] != r.delim {
 				r.bad = r.src.errorfAt(i,
 					"column %d: found %s after a closing quote, wanted %q or the end of the line",
@@ -198,19 +194,13 @@ func (r *record) isTitle(line []byte) bool {
 	return texts < 2
 }
 
-// fit makes the current record one of width fields: empty ones are added, or left out at the end.
+// fit splits the current record; a lenient reader drops empty fields beyond width.
 func (r *record) fit(width int) {
-	for len(r.ends) > width && len(bytes.Trim(r.field(len(r.ends)-1), " ")) == 0 {
+	r.split()
+	for r.layout.lenient && len(r.ends) > width &&
+		len(bytes.Trim(r.field(len(r.ends)-1), " ")) == 0 {
 		r.ends = r.ends[:len(r.ends)-1]
 		r.text = r.text[:r.ends[len(r.ends)-1]]
-	}
-	if len(r.ends) >= width {
-		return
-	}
-	r.text = bytes.Clone(r.text[:r.ends[len(r.ends)-1]])
-	for len(r.ends) < width {
-		r.text = append(r.text, r.delim)
-		r.ends = append(r.ends, int32(len(r.text)))
 	}
 }
 

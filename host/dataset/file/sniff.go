@@ -122,6 +122,23 @@ func countFields(line []byte, delim byte) (n int) {
 	return n + 1
 }
 
+// rowNames reports whether most of the next records have one field more than a header of width
+// fields: R's write.table has row names without a place in the header.
+func (r *record) rowNames(width int) bool {
+	next, records, wider := r.ahead(sniffed), 0, 0
+	for records < fewExamples && next.next() == nil {
+		records++
+		if next.bad != nil {
+			continue
+		}
+		next.split()
+		if len(next.ends) == width+1 && len(decimal.Trim(next.field(width))) > 0 {
+			wider++
+		}
+	}
+	return 2*wider > records
+}
+
 // joinHeader returns the names of columns, joined with a second row where the first leaves some
 // empty, as a spreadsheet with merged cells does, and no field of the second is a number. line is
 // the line of the second row, 0 without one.

@@ -31,10 +31,10 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each "+
 			"example", path)
 	}
-	read, skips := readLines, newFaults(o).skip
+	read := readLines
 	if column != "" {
 		read = func(s *source) ([]string, error) {
-			return readColumn(s, l, strings.TrimSpace(column), n, skips)
+			return readColumn(s, l, strings.TrimSpace(column), n, o.SkipBad)
 		}
 	}
 	texts, err := read(s)
@@ -89,16 +89,16 @@ func readLines(s *source) (texts []string, err error) {
 	}
 }
 
-// readColumn reads one column of a CSV of n rows; a first record too many is a header. Malformed
-// rows have no text, if skips, or are an error.
-func readColumn(s *source, l layout, column string, n int, skips bool) (texts []string, err error) {
+// readColumn reads one column of a CSV of n rows; a first record too many is a header. A malformed
+// row has no text if skip, else it is an error.
+func readColumn(s *source, l layout, column string, n int, skip bool) (texts []string, err error) {
 	r := columnReader{rec: record{src: s, layout: l}}
 	for err = r.start(column, "the column of texts"); err == nil; err = r.rec.next() {
 		text := ""
 		if fault := r.fault(); fault == nil {
 			text = strings.ToValidUTF8(string(decimal.Trim(r.rec.field(r.at))), "\uFFFD")
-		} else if !skips {
-			return nil, fault
+		} else if !skip {
+			return nil, advised(fault)
 		}
 		texts = append(texts, text)
 	}

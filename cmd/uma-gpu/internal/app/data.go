@@ -23,8 +23,6 @@ type Data struct {
 	Path string
 	readOptions
 	Unlabelled bool // the command has --no-labels
-	// Resumes says that the command may continue from a model, whose training the same flags describe.
-	Resumes bool
 
 	ignore, decimal, categories, text string // comma lists, and a mark
 	encode                            features.EncodeOptions
@@ -64,7 +62,8 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
 			"point", ".", "comma", ","),
 		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
-		Switch(&d.SkipBad, "skip-bad", "skip malformed examples, and say which"))
+		Switch(&d.SkipBad, "skip-bad",
+			"skip malformed examples, and say which; without it they are an error"))
 }
 
 // ColumnFlags returns the flags that say what the columns of a table are, but for --text.
@@ -161,9 +160,6 @@ func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, erro
 
 // AsModel has o read the columns of a table as the columns of features f.
 func (d *Data) AsModel(o *file.Options, f model.Features) {
-	if d.Resumes && d.encode.Missing == dataset.MissingAuto {
-		o.SkipFew = true // as the training did
-	}
 	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 }
 

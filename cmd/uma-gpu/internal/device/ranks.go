@@ -89,7 +89,7 @@ func CompareReading(path string, o *file.Options) error {
 	}
 	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
 		o.Labels != "", o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
-		o.SkipBad, o.SkipFew, o.MaxErrors)
+		o.SkipBad, o.MaxErrors)
 	return agree(what)
 }
 

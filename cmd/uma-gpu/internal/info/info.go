@@ -39,8 +39,9 @@ and its header or none.
 
 Files may be packed by gzip or zstd. --format auto goes by content and name. In a file of --labels,
 --label-column is the column. --storage auto goes by density.
-Any table is read in one go, and what was found in it is told: bad examples are passed over if they
-are one in ten at most, or with --skip-bad. What else keeps it from being read is listed as problems.
+Any table is read in one go, and what was found in it is told. A malformed row, such as one with too
+few fields, is an error in other commands unless they have --skip-bad: info skips it and lists it as
+a problem. A row with an empty label is not malformed.
 
 A column of a table whose values are mostly words is a category: each level that comes again becomes
 a feature that is 0 or 1, and the model keeps the levels. true, yes, false and no are numbers.

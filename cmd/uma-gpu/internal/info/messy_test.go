@@ -65,7 +65,6 @@ func TestMessyTables(t *testing.T) {
 		return b.String()
 	}
 	unlabelled := map[string]string{ // what clean says: it has no use for a row without a label
-		"ragged":    "2 examples fewer fields 2 bad 2 32",
 		"no label":  "2 bad examples 2 32",
 		"sum below": "1 bad examples 62",
 	}
@@ -128,12 +127,6 @@ func TestMessyTables(t *testing.T) {
 			"60 examples 6 features"},
 		"trailing commas": {header + strings.ReplaceAll(strings.TrimPrefix(plain, header), "\n", ",\n"),
 			"60 examples 5 features"},
-		"ragged": {messyTable(60, ",", func(i int, row []string) []string {
-			if i%30 == 0 {
-				return row[:3]
-			}
-			return row
-		}), "2 examples fewer fields 2 of 60 none left out 1 31"},
 		"no label":    {messyTable(60, ",", put(3, 30, everywhere(""))), "2 of 60 none left out 1 31"},
 		"sum below":   {plain + "Total,60,,\n", "1 of 61 none left out 61"},
 		"equal names": {strings.Replace(plain, "weight", "size", 1), `column 2 "size.1" several "size"`},
@@ -177,6 +170,43 @@ func TestMessyTables(t *testing.T) {
 				t.Errorf("clean does not tell %s:\n%s", told, stderr)
 			}
 		})
+	}
+}
+
+// TestRaggedTable: commands refuse a malformed row of a table, wherever it is, and name --skip-bad,
+// which skips it. info describes the table without it.
+func TestRaggedTable(t *testing.T) {
+	for name, c := range map[string]struct {
+		row    string
+		fields int
+		column int // where fields are too few or too many
+	}{
+		"fewer fields": {"1.00,2.00,red", 3, 14},
+		"more fields":  {"1.00,2.00,red,big,x", 5, 19},
+	} {
+		for _, at := range []int{0, 29, 59} {
+			dir := t.TempDir()
+			m := filepath.Join(dir, "m.npz")
+			data := clitest.Write(t, dir, "d.csv", messyTable(60, ",",
+				func(i int, row []string) []string {
+					if i == at {
+						return strings.Split(c.row, ",")
+					}
+					return row
+				}))
+			told := fmt.Sprintf("%s:%d:%d %d fields 4 skip-bad", data, at+2, c.column, c.fields)
+			train := []string{"train", "--data", data, "--model", m, "--max-steps", "3"}
+			clitest.Fail(t, 1, told, train...)
+			clitest.Fail(t, 1, told, "clean", data)
+			if stdout, _ := clitest.Succeed(t, "info", "--data", data); !facts.Told(stdout,
+				"problem "+told) || !facts.Told(stdout, fmt.Sprintf("59 1 bad %d", at+2)) {
+				t.Errorf("%s in row %d: info prints\n%s", name, at+1, stdout)
+			}
+			_, stderr := clitest.Succeed(t, append(train, "--skip-bad")...)
+			if !facts.Told(stderr, fmt.Sprintf("1 bad %d", at+2)) {
+				t.Errorf("%s in row %d: train says\n%s", name, at+1, stderr)
+			}
+		}
 	}
 }
 

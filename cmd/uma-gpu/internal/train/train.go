@@ -52,7 +52,6 @@ type Options struct {
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
-	o.Data.Resumes = true
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",

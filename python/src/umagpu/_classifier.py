@@ -398,7 +398,7 @@ class KernelMap(TransformerMixin, _Program):
         X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         with Call() as call:
             basis = call.path(".npz")
-            call.run("kpca", "fit", "--data", call.array(X), "--no-labels", "--basis", basis,
+            call.run("kpca", "fit", "--data", call.array(X), "--basis", basis,
                      *flags_of({"kernel": self.kernel, "components": self.n_components,
                                 "seed": self._seed(), "gamma": self.gamma, "device": self.device,
                                 **(self.options or {})}))
@@ -412,5 +412,5 @@ class KernelMap(TransformerMixin, _Program):
         with Call() as call:
             out = call.path(".npy")
             call.run("kpca", "transform", "--basis", call.write(".npz", self.basis_), "--data",
-                     call.array(X), "--no-labels", "--out", out, *flags_of({"device": self.device}))
+                     call.array(X), "--out", out, *flags_of({"device": self.device}))
             return np.load(out).astype(X.dtype if X.dtype.kind == "f" else np.float32)

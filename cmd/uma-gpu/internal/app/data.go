@@ -31,7 +31,19 @@ type Data struct {
 
 // Flags returns --data, which usage describes, and the flags of how files are read.
 func (d *Data) Flags(o *Common, usage string) []cli.Flag {
-	return Grouped("Data", Required(Input(&d.Path, "data", usage+DataUsage)), d.FormatFlags(o))
+	return Grouped("Data", d.PathFlag(o, usage), d.FormatFlags(o))
+}
+
+// PathFlag returns --data alone, for commands that read plain matrices.
+func (d *Data) PathFlag(o *Common, usage string) cli.Flag {
+	d.bind(o)
+	return Required(Input(&d.Path, "data", usage+DataUsage))
+}
+
+// bind sets the options that a command without their flags has.
+func (d *Data) bind(o *Common) {
+	d.common = o
+	d.encode = features.EncodeOptions{Missing: dataset.MissingAuto, Knots: features.UsualKnots}
 }
 
 // zeroBased is the value of --format for LIBSVM files whose indices begin at 0.
@@ -42,8 +54,7 @@ const DataUsage = ": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE
 
 // FormatFlags returns the flags of how files are read.
 func (d *Data) FormatFlags(o *Common) []cli.Flag {
-	d.common = o
-	d.encode = features.EncodeOptions{Missing: dataset.MissingAuto, Knots: features.UsualKnots}
+	d.bind(o)
 	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
 	return Grouped("Data",
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),

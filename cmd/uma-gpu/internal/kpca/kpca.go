@@ -5,7 +5,6 @@ package kpca
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -47,20 +46,13 @@ func newFit(run func(context.Context, *FitOptions) error) *cli.Command {
 		Name:        "fit",
 		Usage:       "find the kernel principal components of a data set",
 		Description: "Example: uma-gpu kpca fit --data train.csv --components 640 --basis B.npz",
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
+		Flags: app.Flags(o.Data.PathFlag(&o.Common, "examples"),
 			app.Required(app.Output(&o.Basis, "basis", "basis to write, `FILE`.npz (required)")),
 			app.NormalizeFlag(&o.Normalize), app.SeedFlag(&o.Seed, "landmarks"),
-			o.Kernel.Flag(&o.Common), o.Kernel.DetailFlags(), o.Device.Flags(), o.JSONFlag(),
+			o.Kernel.Flag(&o.Common), o.Kernel.DetailFlags(), o.Device.Flags(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
-}
-
-// Report is what kpca fit --json prints.
-type Report struct {
-	Kernel      model.Kernel `json:"kernel"`
-	Eigenvalues []float64    `json:"eigenvalues"`
-	Seconds     float64      `json:"seconds"` // of the fit
 }
 
 // Fit fits the components and writes their basis.
@@ -78,6 +70,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if k.Search || k.Mean {
 		return app.Usage("--gamma search and mean need labels and a learner; give a number or median")
 	}
+	o.Data.NoLabels = true
 	d, err := o.Data.Read(ctx, o.Data.Options())
 	if err != nil {
 		return err
@@ -98,12 +91,10 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
-	start := time.Now()
 	basis, err := pca.Fit(ctx, e, d.Examples, found)
 	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return err
 	}
-	r := Report{Eigenvalues: basis.Eigenvalues, Seconds: time.Since(start).Seconds()}
 	for _, line := range append(basis.Notes(), note, basis.Summary()) {
 		if line != "" {
 			o.Notes.Say("kernel: %s", line)
@@ -111,20 +102,15 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	}
 	b := &model.Basis{FormatVersion: model.BasisVersion, ToolVersion: app.Version,
 		Features:    model.Features{Count: d.FeatureCount(), Names: d.Features, Encoding: d.Encoding},
-		Preparation: *d.Prepared, Eigenvalues: r.Eigenvalues,
+		Preparation: *d.Prepared, Eigenvalues: basis.Eigenvalues,
 		Map: &pca.Map{Basis: basis, Preparation: &dataset.Preparation{D: basis.Axes.Q}}}
-	if err := b.Save(o.Basis); err != nil || !o.JSON {
-		return err
-	}
-	r.Kernel = b.Kernel
-	return app.PrintJSON(o.Common.Out, r)
+	return b.Save(o.Basis)
 }
 
 // TransformOptions are the options of kpca transform.
 type TransformOptions struct {
 	app.Common
 	Data   app.Data
-	Model  app.Model // for --match-features
 	Device device.Device
 	Basis  string // file
 	Out    string
@@ -136,8 +122,7 @@ func newTransform(run func(context.Context, *TransformOptions) error) *cli.Comma
 		Name:        "transform",
 		Usage:       "write the kernel principal components of examples",
 		Description: "Example: uma-gpu kpca transform --basis B.npz --data test.csv --out Z.npy",
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples"), o.Data.NoLabelsFlag(),
-			o.Model.MatchFlag(),
+		Flags: app.Flags(o.Data.PathFlag(&o.Common, "examples"),
 			app.Required(app.Input(&o.Basis, "basis",
 				"basis that kpca fit wrote: `FILE`.npz (required)")),
 			app.Required(app.Output(&o.Out, "out", "`FILE`.npy for the components (required)")),
@@ -148,6 +133,7 @@ func newTransform(run func(context.Context, *TransformOptions) error) *cli.Comma
 
 // Transform writes the components of examples.
 func Transform(ctx context.Context, o *TransformOptions) (err error) {
+	o.Data.NoLabels = true
 	options := o.Data.Options()
 	b, err := model.LoadBasis(o.Basis)
 	if err != nil {
@@ -156,7 +142,8 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 	if b.Preparation.Fills() {
 		options.Storage = "dense"
 	}
-	d, err := o.Model.Read(ctx, &o.Data, options, b.Features)
+	o.Data.AsModel(&options, b.Features)
+	d, err := o.Data.Read(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ def test_bad_input(noisy):
             NoisyClassifier().fit(x, y)
     with pytest.raises(ValueError, match="class"):
         NoisyClassifier().fit(X, np.ones(len(X)))
-    with pytest.raises(Error, match="learner.*softmx.*[Dd]id you mean softmax"):
+    with pytest.raises(Error, match="learner.*softmx.*not known; use softmax, uma"):
         NoisyClassifier("softmx").fit(X, y)
     with pytest.raises(ValueError, match="confusion.*shape"):
         NoisyClassifier(confusion=np.eye(3)).fit(X, y)

@@ -53,13 +53,19 @@ func (k *Kernel) DetailFlags() []cli.Flag {
 		Number(&k.Variance, "variance", 0,
 			"the fewest components that explain this `SHARE` of the variance"),
 		Text(&k.Landmarks, "landmarks", "auto",
-			"number `M` of examples that span the components; all, or auto"),
-		Text(&k.Normalize, "normalize-components", "auto", "preparation `STEPS` of components"))
+			"number `M` of examples that span the components; all, or auto"))
+}
+
+// StepsFlag returns the flag of the preparation of components, for commands that train on them.
+func (k *Kernel) StepsFlag() cli.Flag {
+	return Grouped("Kernel", Text(&k.Normalize, "normalize-components", "auto",
+		"preparation `STEPS` of components"))[0]
 }
 
 // KernelFlagNames returns the names of all flags of kernels but --kernel.
 func KernelFlagNames() []string {
-	return FlagNames(new(Kernel).DetailFlags())
+	k := new(Kernel)
+	return FlagNames(append(k.DetailFlags(), k.StepsFlag()))
 }
 
 // TrainKernel returns the kernel of a training, nil for none.

@@ -63,7 +63,7 @@ func (o *Options) configurations() (all []*configuration, err error) {
 		c := &configuration{flags: flags}
 		known := app.Flags(app.NormalizeFlag(&c.Train.Preparation),
 			app.Without(training.LearningFlags(&c.Options, "folds"), "seed"),
-			c.Kernel.Flag(&c.Common), c.Kernel.DetailFlags())
+			c.Kernel.Flag(&c.Common), c.Kernel.DetailFlags(), c.Kernel.StepsFlag())
 		words := append(o.Words(app.FlagNames(known)...), strings.Fields(flags)...)
 		known = append(known, c.Noise.Flags("`FILE`")...)
 		if err := c.Parse(known, words); err != nil {

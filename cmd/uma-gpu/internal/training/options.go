@@ -55,7 +55,7 @@ func DetailFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Data.ColumnFlags(), o.Data.EncodingFlags(),
 		app.Grouped("Label noise", TrustFlag(o), app.Text(&o.Inverse, "inverse", confusion.Exact,
 			"`RULE` for the inverse of --confusion: exact, pinv, tikhonov or mix[:STRENGTH]")),
-		o.Kernel.DetailFlags(), o.Device.DetailFlags())
+		o.Kernel.DetailFlags(), o.Kernel.StepsFlag(), o.Device.DetailFlags())
 }
 
 // AnnotatorFlags returns the flags of labels by several people.

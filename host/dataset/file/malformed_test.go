@@ -67,8 +67,8 @@ func TestMalformedRows(t *testing.T) {
 
 // Several malformed rows are listed, with one advice.
 func TestMalformedRowsAreListed(t *testing.T) {
-	o := Options{MaxErrors: 3, Table: Table{Encode: &features.EncodeOptions{
-		Missing: dataset.MissingAuto}}}
+	o := lenientOptions()
+	o.MaxErrors = 3
 	_, err := readText("f", "x,kind\n1,a\n2\n3,b\n4,a,b\n5,\n", o)
 	var bad *BadExamples
 	if !errors.As(err, &bad) || len(bad.Errs) != 2 || bad.Stopped ||
@@ -80,7 +80,7 @@ func TestMalformedRowsAreListed(t *testing.T) {
 // A row with an empty label is skipped by a lenient reader, however many there are, unless no row
 // has a label. Others refuse it.
 func TestRowsWithoutLabel(t *testing.T) {
-	lenient := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
+	lenient := lenientOptions()
 	for rows, column := range map[string]int{"1,red,%s": 7, "1,2,%s": 5} {
 		text := "x,colour,kind\n" + lines(30, func(i int) string {
 			return fmt.Sprintf(rows, []string{"", "a", "", "", "b", " "}[i%6])

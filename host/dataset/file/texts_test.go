@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -66,6 +68,23 @@ func TestReadTextsSkips(t *testing.T) {
 	if err != nil || !slices.Equal(got, []string{"a", "", "c"}) {
 		t.Errorf("found %q, %v", got, err)
 	}
+	if _, err = ReadTexts(t.Context(), path, "what", 3, lenientOptions()); !facts.Told(err,
+		"a.csv:3:2 1 fields 2 line 1 skip-bad") {
+		t.Errorf("a malformed row that is not skipped: %v", err)
+	}
+}
+
+// Texts are read by the same rules as the examples: quotes within words, empty fields at the end.
+func TestReadTextsOfLenientTables(t *testing.T) {
+	path := writeText(t, "a.csv", "id,what,kind\n7,5\" pipe,a,\n8,c,b,,\n")
+	got, err := ReadTexts(t.Context(), path, "what", 2, lenientOptions())
+	if err != nil || !slices.Equal(got, []string{`5" pipe`, "c"}) {
+		t.Errorf("found %q, %v", got, err)
+	}
+}
+
+func lenientOptions() Options {
+	return Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
 }
 
 // Fields lie as Options.Separator says: here another one would be found.

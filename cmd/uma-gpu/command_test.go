@@ -38,20 +38,18 @@ var digits, letter = clitest.Digits, clitest.Letter
 
 // Command lines in this process, and what they leave.
 var (
-	command    = clitest.Run
-	succeed    = clitest.Succeed
-	fail       = clitest.Fail
-	write      = clitest.Write
-	read       = clitest.Read
-	names      = clitest.Names
-	member     = clitest.Member
-	members    = clitest.Members
-	load       = clitest.Load
-	differ     = clitest.Differ
-	synthetic  = clitest.Synthetic
-	noisy      = clitest.Noisy
-	smallNoisy = clitest.SmallNoisy
-	interrupt  = clitest.Interrupt
+	command   = clitest.Run
+	succeed   = clitest.Succeed
+	fail      = clitest.Fail
+	write     = clitest.Write
+	read      = clitest.Read
+	names     = clitest.Names
+	member    = clitest.Member
+	load      = clitest.Load
+	differ    = clitest.Differ
+	synthetic = clitest.Synthetic
+	noisy     = clitest.Noisy
+	interrupt = clitest.Interrupt
 )
 
 // decode decodes what a command printed with --json.

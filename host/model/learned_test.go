@@ -76,10 +76,3 @@ func TestLearnedRefuses(t *testing.T) {
 		}
 	}
 }
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}

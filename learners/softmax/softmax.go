@@ -132,8 +132,8 @@ func (r *run) train(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	lambda := r.lambda
 	if !r.noiseOnly {
+		var lambda float64
 		if lambda, w, err = findPenalty(ctx, r, w); err != nil {
 			return err
 		}

@@ -19,7 +19,6 @@ func TestReadTables(t *testing.T) {
 		}
 		return d
 	}
-	const relation = "% c\n\n@RELATION 'a b'\n@attribute x real\n@Attribute\ty  NUMERIC\n"
 	for _, c := range []struct {
 		what, name, text string
 		o                Options

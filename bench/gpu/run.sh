@@ -82,7 +82,7 @@ benchmark() {
 }
 
 if [ -n "$small" ]; then
-	full=-full=false conformance='from_a_file,_streamed$' sets=digits variants='(default|16_examples)'
+	full=-full=false conformance='rows_of_work-groups_in_pairs$' sets=digits variants='(default|16_examples)'
 	shape=4000,64,10 steps=10 fits=2000,20,5,10
 else
 	full=-full conformance=. sets="digits synthetic" variants=.

@@ -62,7 +62,7 @@ func crossFit(ctx context.Context, r *run, key string, g goal, w []float32, befo
 		if before[fold] != nil {
 			w = before[fold]
 		}
-		w, err = remember(&r.memo, key, func() ([]float32, error) { return r.fit(ctx, key, g, w) })
+		w, err = remember(&r.memo, key, func() (floats, error) { return r.fit(ctx, key, g, w) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,7 +88,7 @@ type rounds struct {
 	// Of EM: λ, and the probabilities of the true classes, n×Q, by models that have not seen the
 	// example, and by its label.
 	Lambda float64
-	Soft   []float32
+	Soft   floats
 }
 
 // expectMaximise is cross-fitted EM. The E-step of a round is

@@ -29,9 +29,9 @@ type fitState struct {
 
 // curved says what the curvature was measured at.
 type curved struct {
-	W      []float32 // empty if it is to be measured
-	Lambda float64   // of its factor
-	Made   int       // iterations since then
+	W      floats  // empty if it is to be measured
+	Lambda float64 // of its factor
+	Made   int     // iterations since then
 }
 
 // goal is what a fit minimises, and when it ends.

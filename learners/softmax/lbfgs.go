@@ -54,7 +54,7 @@ type minimiser struct {
 
 // pair is a step and what it did to the gradient.
 type pair struct {
-	S, Y []float32
+	S, Y floats
 	SY   float64 // ⟨S,Y⟩, above 0
 
 	scale float64 // of P⁻¹ along Y; 0 if it is not known

@@ -58,14 +58,14 @@ type search struct {
 	Fold  int     // that is held out
 	Tried []trial // what became of each λ of the path, in all folds so far; nothing of some
 
-	Least   float64   // the least loss of the last fold
-	LeastAt int       // and its place
-	BestW   []float32 // the weights of this fold under the λ that would be taken now
+	Least   float64 // the least loss of the last fold
+	LeastAt int     // and its place
+	BestW   floats  // the weights of this fold under the λ that would be taken now
 }
 
 // tried is a fit and what became of it.
 type tried struct {
-	W     []float32
+	W     floats
 	Trial trial
 }
 
@@ -268,9 +268,9 @@ func (s *search) bestAt() int {
 // penalty is what became of a search.
 type penalty struct {
 	Lambda float64
-	W      []float32 // where the next fit begins
-	Cut    bool      // time was short
-	Ridged float64   // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
+	W      floats  // where the next fit begins
+	Cut    bool    // time was short
+	Ridged float64 // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
 }
 
 // findPenalty returns the λ that is given or found, and where the fit with it begins.

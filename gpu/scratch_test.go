@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
-	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/host/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/host/synth"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/online"

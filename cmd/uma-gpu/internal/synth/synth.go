@@ -10,7 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/synth"
+	"github.com/uma-gpu/uma-gpu/host/synth"
 )
 
 type Options struct {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -152,7 +153,7 @@ func (p *propagation) compute() error {
 	clear(p.mean)
 	for i, v := range p.nu {
 		if v != 0 {
-			addScaled(p.mean, v, p.row(i))
+			numerics.AddScaled64(p.mean, v, p.row(i))
 		}
 	}
 	forward(p.mean, p.factor)
@@ -170,7 +171,7 @@ func (p *propagation) compute() error {
 			lengths := solve(y, p.factor, p.d)
 			for k := range rows {
 				i := abreast*g + k
-				p.means[i], p.variance[i] = dot(p.row(i), p.mean), lengths[k]
+				p.means[i], p.variance[i] = numerics.Dot64(p.row(i), p.mean), lengths[k]
 			}
 		}
 	})
@@ -196,7 +197,7 @@ func (p *propagation) precision() {
 		for ; k < len(used); k++ {
 			x := p.row(used[k])
 			for j := from; j < to; j++ {
-				addScaled(p.factor[j*p.d:j*p.d+j+1], p.tau[used[k]]*x[j], x[:j+1])
+				numerics.AddScaled64(p.factor[j*p.d:j*p.d+j+1], p.tau[used[k]]*x[j], x[:j+1])
 			}
 		}
 	})
@@ -276,7 +277,7 @@ func solve(y []group, l []float64, d int) (lengths group) {
 
 // cholesky replaces the lower triangle of a, d×d, by its Cholesky factor with reciprocals on the
 // diagonal, and reports whether there is one. It takes blocks of 16 rows, which fixes the order of
-// its sums: one sum for columns before the block, dot inside.
+// its sums: one sum for columns before the block, numerics.Dot64 inside.
 func cholesky(a []float64, d int) bool {
 	const block = 16
 	y := make([]group, d)
@@ -299,9 +300,9 @@ func cholesky(a []float64, d int) bool {
 		for i := from; i < to; i++ {
 			row := a[i*d : i*d+i]
 			for j := from; j < i; j++ {
-				row[j] = (row[j] - dot(row[:j], a[j*d:j*d+j])) * a[j*d+j]
+				row[j] = (row[j] - numerics.Dot64(row[:j], a[j*d:j*d+j])) * a[j*d+j]
 			}
-			v := a[i*d+i] - dot(row, row)
+			v := a[i*d+i] - numerics.Dot64(row, row)
 			if !(v > 0) || math.IsInf(v, 0) {
 				return false
 			}
@@ -315,7 +316,7 @@ func cholesky(a []float64, d int) bool {
 func forward(x, l []float64) {
 	d := len(x)
 	for j, v := range x {
-		x[j] = (v - dot(l[j*d:j*d+j], x)) * l[j*d+j]
+		x[j] = (v - numerics.Dot64(l[j*d:j*d+j], x)) * l[j*d+j]
 	}
 }
 
@@ -324,31 +325,6 @@ func backward(y, l []float64) {
 	d := len(y)
 	for j := d - 1; j >= 0; j-- {
 		y[j] *= l[j*d+j]
-		addScaled(y[:j], -y[j], l[j*d:j*d+j])
-	}
-}
-
-// dot returns ⟨x, y⟩ over the length of x, as four interleaved sums.
-func dot(x, y []float64) float64 {
-	y = y[:len(x)]
-	var a, b, c, d float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a += float64(x[j] * y[j])
-		b += float64(x[j+1] * y[j+1])
-		c += float64(x[j+2] * y[j+2])
-		d += float64(x[j+3] * y[j+3])
-	}
-	for ; j < len(x); j++ {
-		a += float64(x[j] * y[j])
-	}
-	return (a + b) + (c + d)
-}
-
-// addScaled adds a·x to y.
-func addScaled(y []float64, a float64, x []float64) {
-	y = y[:len(x)]
-	for j, v := range x {
-		y[j] += float64(a * v)
+		numerics.AddScaled64(y[:j], -y[j], l[j*d:j*d+j])
 	}
 }

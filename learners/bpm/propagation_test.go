@@ -24,7 +24,7 @@ func labelled(n, d int, right, wrong float64, seed uint64) (x []float64, of []ev
 	for i := range n {
 		row := x[i*d : (i+1)*d]
 		direct(row, random)
-		if above := dot(row, w) > 0; above != (random.Float64() < wrong) {
+		if above := numerics.Dot64(row, w) > 0; above != (random.Float64() < wrong) {
 			of = append(of, evidence{right, 1 - right})
 		} else {
 			of = append(of, evidence{1 - right, right})
@@ -71,7 +71,7 @@ func direct(v []float64, random *rand.Rand) {
 			}
 		}
 	}
-	by := 1 / math.Sqrt(dot(v, v))
+	by := 1 / math.Sqrt(numerics.Dot64(v, v))
 	for j := range v {
 		v[j] *= by
 	}
@@ -79,7 +79,8 @@ func direct(v []float64, random *rand.Rand) {
 
 // apart returns the angle between x and y in degrees.
 func apart(x, y []float64) float64 {
-	return math.Acos(min(1, dot(x, y)/math.Sqrt(dot(x, x)*dot(y, y)))) * 180 / math.Pi
+	lengths := math.Sqrt(numerics.Dot64(x, x) * numerics.Dot64(y, y))
+	return math.Acos(min(1, numerics.Dot64(x, y)/lengths)) * 180 / math.Pi
 }
 
 // The centre equals a weighted mean of random points, each weighted by the likelihood of the
@@ -115,17 +116,17 @@ func TestPropagationAgainstRandomPoints(t *testing.T) {
 				if weight < 1e-14 {
 					break // as good as none
 				}
-				z := math.Erfc(-dot(s.row(i), w)/math.Sqrt2) / 2
+				z := math.Erfc(-numerics.Dot64(s.row(i), w)/math.Sqrt2) / 2
 				weight *= e.above*z + e.below*(1-z)
 			}
-			addScaled(sum, weight, w)
+			numerics.AddScaled64(sum, weight, w)
 			total += weight
 		}
 		for j := range sum {
 			sum[j] /= total
 		}
 		got := apart(sum, p.mean)
-		length := math.Sqrt(dot(p.mean, p.mean) / dot(sum, sum))
+		length := math.Sqrt(numerics.Dot64(p.mean, p.mean) / numerics.Dot64(sum, sum))
 		t.Logf("%+v: %.2f degrees, length %.4f", c, got, length)
 		if got > c.within || math.Abs(length-1) > 0.03 {
 			t.Errorf("%+v: found %v, wanted %v: %.2f degrees away, %.3f times as long", c, p.mean, sum,

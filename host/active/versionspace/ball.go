@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 const (
@@ -78,7 +80,7 @@ func (h *hull) nearest() (margin, bound float64) {
 	before := math.Inf(1)
 	for {
 		h.s.products(products, h.x)
-		xx := dot(h.x, h.x)
+		xx := numerics.Dot64(h.x, h.x)
 		bound = math.Sqrt(xx)
 		least := 0
 		for k, p := range products {
@@ -121,7 +123,7 @@ func (h *hull) descend() bool {
 			h.shares = target
 			clear(h.x)
 			for i, k := range h.members {
-				addScaled(h.x, h.shares[i], h.s.row(k))
+				numerics.AddScaled64(h.x, h.shares[i], h.s.row(k))
 			}
 			return true
 		}
@@ -143,17 +145,17 @@ func (h *hull) affine() []float64 {
 	for i := len(h.factor); i < n; i++ {
 		row := make([]float64, i+1)
 		for j := range i + 1 {
-			v := 1 + dot(h.s.row(h.members[i]), h.s.row(h.members[j]))
+			v := 1 + numerics.Dot64(h.s.row(h.members[i]), h.s.row(h.members[j]))
 			if i > j {
-				row[j] = (v - dot(row[:j], h.factor[j][:j])) / h.factor[j][j]
-			} else if v -= dot(row[:j], row[:j]); v < 1e-14 {
+				row[j] = (v - numerics.Dot64(row[:j], h.factor[j][:j])) / h.factor[j][j]
+			} else if v -= numerics.Dot64(row[:j], row[:j]); v < 1e-14 {
 				return nil
 			} else {
 				row[i] = math.Sqrt(v)
 			}
 		}
 		h.factor = append(h.factor, row)
-		h.ones = append(h.ones, (1-dot(row[:i], h.ones))/row[i])
+		h.ones = append(h.ones, (1-numerics.Dot64(row[:i], h.ones))/row[i])
 	}
 	y, sum := slices.Clone(h.ones), 0.0
 	for i := n - 1; i >= 0; i-- {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // TestFactorGrows: after members came and went, the updated factor has the same bits as a new
@@ -21,8 +23,8 @@ func TestFactorGrows(t *testing.T) {
 		}
 		for i, row := range h.factor {
 			for j := range i + 1 {
-				want := 1 + dot(s.row(h.members[i]), s.row(h.members[j]))
-				if got := dot(row[:j+1], h.factor[j]); math.Abs(got-want) > 1e-12 {
+				want := 1 + numerics.Dot64(s.row(h.members[i]), s.row(h.members[j]))
+				if got := numerics.Dot64(row[:j+1], h.factor[j]); math.Abs(got-want) > 1e-12 {
 					t.Errorf("seed %d, %d, %d: the factor makes %v of %v", seed, i, j, got, want)
 				}
 			}

@@ -100,8 +100,8 @@ func (b *billiard) turn() {
 // settle computes the products afresh from w and v.
 func (b *billiard) settle() {
 	b.sumRadii()
-	scale(b.v, 1/math.Sqrt(dot(b.v, b.v)))
-	b.ww, b.wv = dot(b.w, b.w), dot(b.w, b.v)
+	scale(b.v, 1/math.Sqrt(numerics.Dot64(b.v, b.v)))
+	b.ww, b.wv = numerics.Dot64(b.w, b.w), numerics.Dot64(b.w, b.v)
 	b.s.products(b.distance, b.w)
 	b.s.products(b.speed, b.v)
 	b.since, b.age = b.wv, 0
@@ -176,7 +176,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 	if wall == sphere {
 		// The normal is w, of length 1 up to rounding.
 		twice = float64(2*b.wv) / b.ww
-		addScaled(b.v, -twice, b.w)
+		numerics.AddScaled64(b.v, -twice, b.w)
 		b.sumRadii()
 		b.wv = -b.wv
 		b.since = b.wv
@@ -192,7 +192,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 		return max(best, 0), first
 	}
 	twice = 2 * speed[wall]
-	addScaled(b.v, -twice, b.s.row(wall))
+	numerics.AddScaled64(b.v, -twice, b.s.row(wall))
 	other := b.products(wall)[:len(distance)]
 	best, first := b.untilSphere(), sphere
 	for k, q := range speed {

@@ -100,7 +100,7 @@ func (c *Centroid) compare(weights []float64, angle float64) {
 	clear(c.Centre)
 	total := 0.0
 	for k, sum := range c.Chains {
-		addScaled(c.Centre, 1, sum)
+		numerics.AddScaled64(c.Centre, 1, sum)
 		total += weights[k]
 		scale(sum, 1/weights[k])
 	}
@@ -114,7 +114,7 @@ func (c *Centroid) compare(weights []float64, angle float64) {
 
 // apart returns the distance between x and y at length 1.
 func apart(x, y []float64) float64 {
-	a, b := 1/math.Sqrt(dot(x, x)), 1/math.Sqrt(dot(y, y))
+	a, b := 1/math.Sqrt(numerics.Dot64(x, x)), 1/math.Sqrt(numerics.Dot64(y, y))
 	sum := 0.0
 	for j, v := range x {
 		d := float64(v*a) - float64(y[j]*b)
@@ -134,7 +134,7 @@ func direct(v []float64, random *rand.Rand) {
 				v[j+1] = b
 			}
 		}
-		if vv := dot(v, v); vv > 0 {
+		if vv := numerics.Dot64(v, v); vv > 0 {
 			scale(v, 1/math.Sqrt(vv))
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -23,10 +24,10 @@ func rejected(s *Space, n int, seed uint64) (centre []float64, in [][]float64) {
 		for j := range w {
 			w[j] = random.NormFloat64()
 		}
-		scale(w, math.Pow(random.Float64(), 1/float64(s.d))/math.Sqrt(dot(w, w)))
+		scale(w, math.Pow(random.Float64(), 1/float64(s.d))/math.Sqrt(numerics.Dot64(w, w)))
 		if s.contains(w, 0) {
 			in = append(in, slices.Clone(w))
-			addScaled(centre, 1, w)
+			numerics.AddScaled64(centre, 1, w)
 		}
 	}
 	scale(centre, 1/float64(len(in)))
@@ -52,7 +53,8 @@ func TestCentroidsOfRandomPolytopes(t *testing.T) {
 				t.Errorf("%d constraints in %d dimensions: %.2f degrees from the centroid, wanted at most 1",
 					m, d, far*180/math.Pi)
 			}
-			if r := math.Sqrt(dot(got.Centre, got.Centre) / dot(want, want)); math.Abs(r-1) > 0.02 {
+			squared := numerics.Dot64(got.Centre, got.Centre) / numerics.Dot64(want, want)
+			if r := math.Sqrt(squared); math.Abs(r-1) > 0.02 {
 				t.Errorf("%d constraints in %d dimensions: %.3f of the centroid's length", m, d, r)
 			}
 		}
@@ -113,11 +115,11 @@ func TestGeneralizedPartition(t *testing.T) {
 			for range 40 {
 				x := make([]float64, d)
 				direct(x, random)
-				height := dot(w, x)
-				deeper := max(height-dot(centre, x), 0)
+				height := numerics.Dot64(w, x)
+				deeper := max(height-numerics.Dot64(centre, x), 0)
 				above := 0.0
 				for _, v := range in {
-					if dot(v, x) >= height {
+					if numerics.Dot64(v, x) >= height {
 						above += 1 / float64(len(in))
 					}
 				}
@@ -151,9 +153,9 @@ func slice(s *Space, x []float64, height float64, random *rand.Rand) float64 {
 	in := 0
 	for range n {
 		direct(w, random)
-		addScaled(w, -dot(w, x), x)
-		scale(w, radius*math.Pow(random.Float64(), 1/float64(s.d-1))/math.Sqrt(dot(w, w)))
-		addScaled(w, height, x)
+		numerics.AddScaled64(w, -numerics.Dot64(w, x), x)
+		scale(w, radius*math.Pow(random.Float64(), 1/float64(s.d-1))/math.Sqrt(numerics.Dot64(w, w)))
+		numerics.AddScaled64(w, height, x)
 		if s.contains(w, 1e-12) {
 			in++
 		}

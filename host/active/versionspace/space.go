@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // ErrEmpty is wrapped by errors about a version space without interior.
@@ -68,7 +70,7 @@ func unit(to, x []float64) error {
 	for j, v := range x {
 		to[j] = v / most // so that no square overflows, and not all vanish
 	}
-	scale(to, 1/math.Sqrt(dot(to, to)))
+	scale(to, 1/math.Sqrt(numerics.Dot64(to, to)))
 	return nil
 }
 
@@ -77,7 +79,7 @@ func (s *Space) row(k int) []float64 { return s.rows[k*s.d : (k+1)*s.d] }
 // products puts ⟨c_k, x⟩ in to for each k.
 func (s *Space) products(to, x []float64) {
 	for k := range to {
-		to[k] = dot(s.row(k), x)
+		to[k] = numerics.Dot64(s.row(k), x)
 	}
 }
 
@@ -94,31 +96,6 @@ func (s *Space) inners() []float64 {
 		}
 	}
 	return gram
-}
-
-// dot returns ⟨x, y⟩ as four sums, of every fourth product each, which are added last.
-func dot(x, y []float64) float64 {
-	y = y[:len(x)]
-	var a, b, c, d float64
-	j := 0
-	for ; j+4 <= len(x); j += 4 {
-		a += float64(x[j] * y[j])
-		b += float64(x[j+1] * y[j+1])
-		c += float64(x[j+2] * y[j+2])
-		d += float64(x[j+3] * y[j+3])
-	}
-	for ; j < len(x); j++ {
-		a += float64(x[j] * y[j])
-	}
-	return (a + b) + (c + d)
-}
-
-// addScaled adds a·x to y.
-func addScaled(y []float64, a float64, x []float64) {
-	y = y[:len(x)]
-	for j, v := range x {
-		y[j] += float64(a * v)
-	}
 }
 
 func scale(x []float64, a float64) {

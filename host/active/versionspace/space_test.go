@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -128,11 +129,11 @@ func TestBallIsLargest(t *testing.T) {
 		margin := func(w []float64) float64 {
 			least := math.Inf(1)
 			for k := range s.m {
-				least = min(least, dot(s.row(k), w))
+				least = min(least, numerics.Dot64(s.row(k), w))
 			}
-			return least / math.Sqrt(dot(w, w))
+			return least / math.Sqrt(numerics.Dot64(w, w))
 		}
-		norm := math.Sqrt(dot(ball.Centre, ball.Centre))
+		norm := math.Sqrt(numerics.Dot64(ball.Centre, ball.Centre))
 		if got := margin(ball.Centre); math.Abs(got-ball.Margin) > 1e-12 ||
 			math.Abs(got*norm-ball.Radius) > 1e-9 || math.Abs(norm+ball.Radius-1) > 1e-9 {
 			t.Errorf("%d × %d: the ball %+v has margin %g", c[0], c[1], ball, got)
@@ -191,11 +192,11 @@ func TestEmpty(t *testing.T) {
 // contains reports whether w is in the space, or no further than slack from the right side of each
 // of its walls.
 func (s *Space) contains(w []float64, slack float64) bool {
-	if !(math.Sqrt(dot(w, w)) <= 1+slack) {
+	if !(math.Sqrt(numerics.Dot64(w, w)) <= 1+slack) {
 		return false
 	}
 	for k := range s.m {
-		if !(dot(s.row(k), w) >= -slack) {
+		if !(numerics.Dot64(s.row(k), w) >= -slack) {
 			return false
 		}
 	}

@@ -1,0 +1,26 @@
+package numerics
+
+// Dot64 returns ⟨x, y⟩ over the length of x in float64, as four interleaved sums.
+func Dot64(x, y []float64) float64 {
+	y = y[:len(x)]
+	var a, b, c, d float64
+	j := 0
+	for ; j+4 <= len(x); j += 4 {
+		a += float64(x[j] * y[j])
+		b += float64(x[j+1] * y[j+1])
+		c += float64(x[j+2] * y[j+2])
+		d += float64(x[j+3] * y[j+3])
+	}
+	for ; j < len(x); j++ {
+		a += float64(x[j] * y[j])
+	}
+	return (a + b) + (c + d)
+}
+
+// AddScaled64 adds a·x to y in float64.
+func AddScaled64(y []float64, a float64, x []float64) {
+	y = y[:len(x)]
+	for j, v := range x {
+		y[j] += float64(a * v)
+	}
+}

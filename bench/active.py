@@ -8,7 +8,7 @@ usage: active.py peers DATA [RUNS [SEED]]   uncertainty sampling written with sc
        active.py table ROWS.jsonl...        what several files of rows have, as Markdown
   DATA holds reuters21578/reuters52.{train,test}.svm.gz, banana/banana.dat.gz and what rframe.py writes; RUNS is 5,
   SEED 1
-The protocol is that of `build/papers fig7.5`: the ten largest topics of Reuters-21578, each against the rest, a
+The protocol is the one that `build/papers fig7.5` follows: the ten largest topics of Reuters-21578, each against the rest, a
 pool of 500 that is drawn for each run and topic, two labels at the start, 50 questions about the example nearest to
 the boundary of scikit-learn's SVC (linear, C = 1000, which is hard margin) or LogisticRegression (C = 100).
 areas has the protocol of that experiment: 60 % to ask about, 20 labels, 100 questions, SVC (rbf, C = 1, gamma = auto).

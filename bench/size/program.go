@@ -118,7 +118,7 @@ func trainingPaths(dir string, learners []string) (paths [][]string, err error) 
 	return paths, nil
 }
 
-// covered returns the files of which a run of an instrumented program executes a statement.
+// covered returns the files with a statement that a run of an instrumented program executes.
 func covered(dir, program string, args ...string) (map[string]bool, error) {
 	counters, err := os.MkdirTemp("", "size")
 	if err != nil {

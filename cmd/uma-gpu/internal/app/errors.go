@@ -83,7 +83,7 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 }
 
 // firstSteps is printed when the program is called without a command.
-const firstSteps = `uma-gpu learns classifiers from labels of which some are wrong, and finds the wrong ones.
+const firstSteps = `uma-gpu learns classifiers from partly wrong labels, and finds the wrong ones.
 
   uma-gpu info --data table.csv                describe a table and its problems
   uma-gpu clean table.csv --label COLUMN       find and correct wrong labels, and train a model

@@ -58,7 +58,7 @@ func TestCrossValidate(t *testing.T) {
 		t.Errorf("accuracy %+v, mean of the parts %v", c, a.Mean)
 	}
 
-	// As many processors as there are, the same bytes.
+	// One processor or all: the same bytes.
 	before := runtime.GOMAXPROCS(3)
 	again, _ := clitest.Succeed(t, append(args, "--json")...)
 	runtime.GOMAXPROCS(before)

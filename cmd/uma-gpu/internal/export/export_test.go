@@ -36,7 +36,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("found %.80q and the notes %q", clitest.Read(t, at("l")), notes)
 	}
 	if !bytes.Contains(clitest.Read(t, at("m.onnx")), []byte("probabilities")) {
-		t.Error("found another form than that of the name")
+		t.Error("the form does not match the file name")
 	}
 	clitest.Fail(t, app.ExitUsage, "onnx", "export", "--model", at("m.npz"), "--out", at("m.txt"))
 

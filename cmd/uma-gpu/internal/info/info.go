@@ -31,7 +31,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "describe a data set: size, density, classes, ranges, constant features, duplicates, hash",
 		Description: `A duplicate is an example with the same values as an earlier one. It conflicts if
 its label is not that of the first. Conflicts hint at label noise, but for examples that may belong
-to several classes. The hash is that of the content: copies in other formats have the same.
+to several classes. The hash covers the content: a copy in another format has the same.
 
 --data takes parts of one set, in the order of their names by a pattern in quotes, 'part-*.csv', or
 as a list with commas, where no file has that very name. Tables have the columns of the first part,

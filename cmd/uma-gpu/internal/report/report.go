@@ -52,7 +52,7 @@ likely wrong, confused classes and the evidence; learning curve, calibration, cl
 folded. Without --out, a summary is printed as text.
 
 --judge folds is for the training data: it uses out-of-fold predictions with the model's settings,
-with and without C; γ and the number of components stay those of the model. On other data the model
+with and without C; γ and the number of components are kept. On other data the model
 predicts, and labels are trusted unless --confusion is given.
 
 train --report FILE.html trains and reports in one step.

@@ -14,8 +14,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$program" split --data "$digits" --fractions 0.7,0.3 --out train.csv --out test.csv --quiet
 "$program" confusion inject --data train.csv --pairwise 0.3 --out noisy.csv --write-confusion C.csv --quiet
-"$program" train --data noisy.csv --confusion C.csv --model m.npz --validate 0.2 --history h.csv --quiet >train.txt
-"$program" report --model m.npz --data noisy.csv --judge folds --history h.csv --pictures 8x8 --out report.html --quiet
+"$program" train --data noisy.csv --confusion C.csv --model m.npz --validate 0.2 --quiet >train.txt
+"$program" report --model m.npz --data noisy.csv --judge folds --pictures 8x8 --out report.html --quiet
 
 browser() {
 	chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
@@ -29,7 +29,7 @@ if grep CONSOLE console.txt; then
 	exit 1
 fi
 for text in 'labels likely wrong' 'Next:' 'The confusion matrix helps' \
-	'Learning curve' 'Calibration' 'Hardest pairs' 'most likely to be wrong' \
+	'Calibration' 'Hardest pairs' 'most likely to be wrong' \
 	'</footer>'; do
 	grep -q "$text" dom.html || { echo "the page does not show: $text" >&2; exit 1; }
 done

@@ -23,7 +23,8 @@ shot() {
 
 "$program" split --data "$digits" --counts 1200,597 --out right.csv --out test.csv --quiet
 "$program" confusion inject --data right.csv --pairwise 0.4 --seed 1 --out noisy.csv --write-confusion C.csv --quiet
-"$program" train --data noisy.csv --confusion C.csv --model with.npz --report report.html --quiet >train.txt
+"$program" train --data noisy.csv --confusion C.csv --model with.npz --quiet >train.txt
+"$program" report --model with.npz --data noisy.csv --out report.html --quiet
 shot report.html "$out/report.png" 900,1250
 
 "$program" confusion inject --data right.csv --pairwise 0.3 --seed 1 --out noisy.csv --quiet

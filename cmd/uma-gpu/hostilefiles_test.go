@@ -27,7 +27,7 @@ var whole = []string{
 	"cv --data d.csv --confusion C.csv --folds 2 --try --max-steps=2 --try --max-steps=3",
 	"issues --data d.csv --confusion C.csv --folds 2 --max-steps 2 --out OUT.csv",
 	"calibrate --model m.npz --data d.csv --confusion C.csv --out OUT.npz",
-	"report --model m.npz --data d.csv --history h.csv",
+	"report --model m.npz --data d.csv",
 	"inspect --model m.npz",
 	"export --model m.npz --out OUT.onnx",
 	"import --npz w.npz --out OUT.npz",
@@ -85,7 +85,7 @@ func hostileWorld(t *testing.T, dir string) {
 	}
 	write(t, dir, "w.npz", coefficients.String())
 	for _, line := range []string{
-		"train --data d.csv --model m.npz --max-steps 5 --history h.csv --validate 0.3",
+		"train --data d.csv --model m.npz --max-steps 5 --validate 0.3",
 		"train --data d.csv --model k2.npz --max-steps 3 --learner uma --checkpoint k.npz --every 2",
 		"train --data d.csv --model r.npz --learner kernelmean --kernel rbf --gamma 1",
 		"kpca fit --data d.csv --kernel rbf --components 2 --basis b.npz",

@@ -78,38 +78,6 @@ func (d *diagram) Path(c curve) string {
 	return strings.Join(places, " ")
 }
 
-// learningCurve draws estimated and held-out errors by steps.
-func learningCurve(history []Moment) *diagram {
-	d := newDiagram("Error by steps of the training; the numbers are in the JSON file.", "steps",
-		"error")
-	own, held := curve{Class: "first"}, curve{Class: "second"}
-	stride := 1 + len(history)/400 // one point per pixel is enough
-	for k, m := range history {
-		if k%stride == 0 || k == len(history)-1 {
-			own.Points = append(own.Points, point{float64(m.Step), m.EstimatedError})
-		}
-		if m.HeldOutError != nil {
-			held.Points = append(held.Points, point{float64(m.Step), *m.HeldOutError})
-		}
-	}
-	d.X.Low, d.X.High = float64(history[0].Step), float64(history[0].Step)+1
-	for _, c := range []curve{own, held} {
-		if c.Points == nil {
-			continue
-		}
-		c.Dots = len(c.Points) <= 30
-		d.Curves = append(d.Curves, c)
-		for _, p := range c.Points {
-			d.X.Low, d.X.High = min(d.X.Low, p.X), max(d.X.High, p.X)
-			d.Y.Low, d.Y.High = min(d.Y.Low, p.Y), max(d.Y.High, p.Y)
-		}
-	}
-	if d.Y.High == d.Y.Low {
-		d.Y.High++
-	}
-	return d
-}
-
 // Bins of fewer examples than leastInBin, or with a standard error above mostUnsure, are not drawn.
 const (
 	leastInBin = 5

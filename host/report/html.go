@@ -42,8 +42,7 @@ type view struct {
 	*Report
 	JSON                string // name of the file beside it
 	Style               template.CSS
-	Curve, Calibration  *diagram
-	HeldOut             bool // the curve has errors of examples held out
+	Calibration         *diagram
 	Noise, Errors, Seen *heatMap
 	PerClass            []classRow
 	ClassesLeftOut      int
@@ -72,12 +71,6 @@ type classRow struct {
 // WriteHTML writes the page. json is the name of the file with the same numbers.
 func (r *Report) WriteHTML(w io.Writer, json string) error {
 	v := view{Report: r, JSON: json, Style: template.CSS(style)}
-	if len(r.History) > 1 {
-		v.Curve = learningCurve(r.History)
-	}
-	for _, m := range r.History {
-		v.HeldOut = v.HeldOut || m.HeldOutError != nil
-	}
 	if err := v.noise(); err != nil {
 		return err
 	}

@@ -25,10 +25,8 @@ type Report struct {
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 
-	Doubts  []learners.Doubt `json:"doubts,omitempty"`  // of the training
-	History []Moment         `json:"history,omitempty"` // of the training, step by step
-	Phases  []Phase          `json:"phases,omitempty"`  // of the training
-	Noise   *Noise           `json:"noise,omitempty"`   // nil: labels are trusted
+	Doubts []learners.Doubt `json:"doubts,omitempty"` // of the training
+	Noise  *Noise           `json:"noise,omitempty"`  // nil: labels are trusted
 
 	Judged *Judged           `json:"judged,omitempty"` // nil without data
 	Check  *judge.NoiseCheck `json:"check,omitempty"`  // nil: C was not compared
@@ -39,15 +37,6 @@ type Report struct {
 	CleanCommand string `json:"clean_command,omitempty"`
 	// rows of the input to check next, from 1
 	CheckNext []int `json:"check_next,omitempty"`
-}
-
-// Moment is the error of the weights after a number of steps.
-type Moment struct {
-	Step           int     `json:"step"`            // 0 or more
-	EstimatedError float64 `json:"estimated_error"` // on the training examples
-	// HeldOutError is the error rate on held-out examples, corrected by C⁻¹ if their labels are noisy;
-	// nil if it was not measured.
-	HeldOutError *float64 `json:"held_out_error"`
 }
 
 // Verdict is the top of the page and its evidence.
@@ -77,12 +66,6 @@ func NewModel(file string, m *model.Model) Model {
 			k.Function.Gamma, k.Components, k.Landmarks)
 	}
 	return r
-}
-
-// Phase is a part of a training.
-type Phase struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"seconds"`
 }
 
 // Noise is a confusion matrix: Matrix[p][q] = P(noisy = p | true = q). Errors are the standard

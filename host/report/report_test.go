@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -49,9 +48,6 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 		t.Fatal(err)
 	}
 	r.Judged.Hardest(r.Classes)
-	for step := range 5000 {
-		r.History = append(r.History, report.Moment{Step: step, EstimatedError: math.Exp(-float64(step))})
-	}
 	for k := range report.MostSuspects {
 		s := report.Suspect{Example: int64(k + 1), Given: r.Classes[0], Likely: r.Classes[1],
 			Text: strings.Repeat("long <text> ", 1000)}
@@ -112,7 +108,7 @@ func TestPageAnswersFirst(t *testing.T) {
 	for _, want := range []string{`<div class="numbers"><p><strong>25.0 %</strong>`, r.Verdict.Next,
 		">Labels most likely to be wrong<", "38 more", "The predictions", "about 17",
 		"What this rests on",
-		"<summary>How good the predictions are", "<summary>Classes", "<summary>Learning curve",
+		"<summary>How good the predictions are", "<summary>Classes", "<summary>Calibration",
 		"<summary>The confusion matrix", "<summary>The model"} {
 		at := strings.Index(page, want)
 		if at < last {

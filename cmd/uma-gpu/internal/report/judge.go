@@ -24,16 +24,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
-// judge evaluates the model and the labels on the data. given returns the confusion matrix of the
-// labels, nil for none.
-func (r *reporter) judge(ctx context.Context, given func() (*confusion.Matrix, error)) error {
+// judge evaluates the model and the labels on the data.
+func (r *reporter) judge(ctx context.Context) error {
 	d, err := training.ReadFor(ctx, &r.Data, r.Read, &r.Match, r.model)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
 	folded := r.Judge == byFolds || r.Judge == "auto" && r.model.Meta.TrainedOn(d)
-	noise, err := given()
+	noise, err := r.Options.Noise.Read(ctx, r.Classes)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -30,15 +27,10 @@ type Options struct {
 	Match    app.Model // features
 	Model    string
 	Judge    string
-	History  string // file
 	Show     string // column
 	ShowFile string
 	Pictures string // WxH
 	Out      string // "" for text
-
-	// of a training that asks for the report
-	Moments []report.Moment
-	Phases  []report.Phase
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -48,14 +40,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "report on a model and its labels, as one page",
 		Description: `Writes a self-contained HTML page and the same numbers as JSON. It starts with the share of wrong
 labels, the accuracy, the gain by the confusion matrix, and the next step. Then come the labels most
-likely wrong, confused classes and the evidence; learning curve, calibration, classes and noise are
-folded. Without --out, a summary is printed as text.
+likely wrong, confused classes and the evidence; calibration, classes and noise are folded. Without
+--out, a summary is printed as text.
 
 --judge folds is for the training data: it uses out-of-fold predictions with the model's settings,
 with and without C; γ and the number of components are kept. On other data the model
 predicts, and labels are trusted unless --confusion is given.
-
-train --report FILE.html trains and reports in one step.
 
 Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 		Flags: app.Flags(app.Required(app.Input(&o.Model, "model",
@@ -67,8 +57,6 @@ Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 				"`METHOD` of prediction: folds (out of fold), model, or auto",
 				"auto", byFolds, byModel),
 			training.FoldFlag(&o.Options),
-			app.Input(&o.History, "history",
-				"learning curve: `FILE` written by train --history"),
 			app.Text(&o.Show, "show", "", "text `COLUMN` of the data to show with suspicious rows"),
 			app.Input(&o.ShowFile, "show-file",
 				"`FILE` with a line per example, to show instead"),
@@ -91,40 +79,19 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	r := newReporter(o, m)
-	if o.History != "" {
-		if r.Report.History, err = app.Awaited(ctx, o.History, training.ReadHistory); err != nil {
-			return err
-		}
-	}
 	if o.Data.Path != "" {
-		if err := r.judge(ctx, func() (*confusion.Matrix, error) {
-			return o.Noise.Read(ctx, m.Meta.Classes)
-		}); err != nil {
+		if err := r.judge(ctx); err != nil {
 			return err
 		}
 	}
-	return r.write(ctx)
-}
-
-// OfTraining reports on a training that has just ended.
-func OfTraining(ctx context.Context, o *Options, trained *host.Trained, noise *confusion.Matrix,
-) error {
-	o.Judge, o.Folds = byFolds, 5
-	r := newReporter(o, trained.Model)
-	r.Report.History, r.Report.Phases, r.Doubts = o.Moments, o.Phases, trained.Doubts
-	err := r.judge(ctx, func() (*confusion.Matrix, error) { return noise, nil })
-	if err != nil {
-		return fmt.Errorf("the model was written, but its report was not: %w", err)
-	}
-	o.JSON = false // train has printed its report
 	return r.write(ctx)
 }
 
 func (o *Options) check() error {
-	if err := CheckPage("out", o.Out); err != nil {
-		return err
-	}
+	ext := strings.ToLower(filepath.Ext(o.Out))
 	switch {
+	case o.Out != "" && ext != ".html" && ext != ".htm":
+		return app.Usage("--out is %q, wanted a name that ends in .html", o.Out)
 	case o.Show != "" && o.ShowFile != "":
 		return app.Usage("--show and --show-file cannot be combined")
 	case o.Data.Path == "" && o.Noise.Path != "":
@@ -134,17 +101,6 @@ func (o *Options) check() error {
 	_, _, err := o.pictureSize()
 	return err
 }
-
-// CheckPage checks the name of a page that a flag gives.
-func CheckPage(flag, page string) error {
-	if ext := strings.ToLower(filepath.Ext(page)); page != "" && ext != ".html" && ext != ".htm" {
-		return app.Usage("--%s is %q, wanted a name that ends in .html", flag, page)
-	}
-	return nil
-}
-
-// JSONName returns the name of the file with the numbers of a page.
-func JSONName(page string) string { return strings.TrimSuffix(page, filepath.Ext(page)) + ".json" }
 
 type reporter struct {
 	report.Report
@@ -177,7 +133,7 @@ func (r *reporter) write(ctx context.Context) error {
 		}
 		return r.WriteText(r.Common.Out)
 	}
-	numbers := JSONName(r.Out)
+	numbers := strings.TrimSuffix(r.Out, filepath.Ext(r.Out)) + ".json"
 	var files atomicfile.Group
 	defer files.Discard()
 	err := files.Write(numbers, r.WriteJSON)

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
@@ -73,8 +72,8 @@ func numbersOf(t *testing.T, path string) (r report.Report) {
 	return r
 }
 
-// A training with a report: the page and the numbers tell whether C helps, and the same of a
-// report on its own; on test data, whose labels are right, they tell what eval tells.
+// On the training data the page and the numbers tell whether C helps; on test data, whose labels
+// are right, they tell what eval tells.
 func TestReport(t *testing.T) {
 	dir := inDigits(t)
 	clitest.Succeed(t, "split", "--data", "digits.csv", "--fractions", "0.7,0.3", "--out", "train.csv",
@@ -83,8 +82,16 @@ func TestReport(t *testing.T) {
 		"noisy.csv",
 		"--write-confusion", "C.csv")
 	clitest.Succeed(t, "train", "--data", "noisy.csv", "--confusion", "C.csv", "--model", "m.npz",
-		"--device",
-		"cpu", "--history", "h.csv", "--report", "r.html", "--normalize", "bias,l2")
+		"--normalize", "bias,l2")
+	// Twice with the same bytes.
+	for _, out := range []string{"r.html", "b.html"} {
+		clitest.Succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--out", out,
+			"--pictures", "8x8")
+	}
+	if a, b := clitest.Read(t, "r.html"), clitest.Read(t, "b.html"); strings.ReplaceAll(string(a),
+		"r.", "b.") != strings.ReplaceAll(string(b), "r.", "b.") {
+		t.Error("the same report has other bytes")
+	}
 	page, r := pageOf(t, "r.html"), numbersOf(t, "r.json")
 	if r.Check == nil || r.Check.Verdict != "helps" || !strings.Contains(r.Verdict.Text, "helps") {
 		t.Errorf("the verdict is %q", r.Verdict.Text)
@@ -93,33 +100,16 @@ func TestReport(t *testing.T) {
 		r.Judged.Folds != 5 {
 		t.Errorf("judged: %+v", r.Judged)
 	}
-	if r.Issues < 250 || len(r.Suspects) != report.MostSuspects || len(r.History) < 10 ||
-		len(r.Phases) < 3 {
-		t.Errorf("%d issues, %d suspects, %d moments, %d phases", r.Issues, len(r.Suspects),
-			len(r.History), len(r.Phases))
+	if r.Issues < 250 || len(r.Suspects) != report.MostSuspects ||
+		!strings.HasPrefix(r.Suspects[0].Picture, "data:image/png") {
+		t.Errorf("%d issues, suspects %+v", r.Issues, r.Suspects)
 	}
-	for _, text := range []string{r.Verdict.Text, "Learning curve", "Calibration", "The predictions",
-		"The labels", "Hardest pairs", "Classes", "Labels most likely to be wrong", "--report r.html"} {
+	for _, text := range []string{r.Verdict.Text, "Calibration", "The predictions", "The labels",
+		"Hardest pairs", "Classes", "Labels most likely to be wrong", "--out r.html"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page does not have %q", text)
 		}
 	}
-	// The same by a command of its own, with pictures, twice with the same bytes.
-	for _, out := range []string{"a.html", "b.html"} {
-		clitest.Succeed(t, "report", "--model", "m.npz", "--data", "noisy.csv", "--history", "h.csv",
-			"--device", "cpu", "--out", out, "--pictures", "8x8")
-	}
-	again := numbersOf(t, "a.json")
-	if again.Verdict.Text != r.Verdict.Text || !strings.HasPrefix(again.Suspects[0].Picture,
-		"data:image/png") {
-		t.Errorf("report says %q, train --report %q", again.Verdict.Text, r.Verdict.Text)
-	}
-	if a, b := clitest.Read(t, "a.html"), clitest.Read(t, "b.html"); strings.ReplaceAll(string(a),
-		"a.", "b.") !=
-		strings.ReplaceAll(string(b), "a.", "b.") {
-		t.Error("the same report has other bytes")
-	}
-	pageOf(t, "a.html")
 	clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--device", "cpu", "--out",
 		"t.html")
 	judged, _ := clitest.Succeed(t, "eval", "--model", "m.npz", "--data", "test.csv", "--device",
@@ -131,9 +121,7 @@ func TestReport(t *testing.T) {
 		r.Judged.Folds != 0 || r.Judged.Corrected != nil || r.Check != nil {
 		t.Errorf("judged by test data: %+v", r.Judged)
 	}
-	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv", "--history",
-		"h.csv",
-		"--device", "cpu")
+	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "test.csv")
 	for _, want := range []string{"of the predictions are right, if the labels are",
 		"Hardest pairs"} {
 		if !strings.Contains(text, want) {
@@ -144,34 +132,10 @@ func TestReport(t *testing.T) {
 	hostile := strings.ReplaceAll(string(clitest.Read(t, "test.csv")), ",3\n",
 		",\"<script>alert('3')</script>\"\n")
 	clitest.Write(t, dir, "hostile.csv", hostile)
-	clitest.Succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--device", "cpu",
-		"--max-steps",
-		"5", "--report", "x.html")
+	clitest.Succeed(t, "train", "--data", "hostile.csv", "--model", "x.npz", "--max-steps", "5")
+	clitest.Succeed(t, "report", "--model", "x.npz", "--data", "hostile.csv", "--out", "x.html")
 	if page := pageOf(t, "x.html"); !strings.Contains(page, "<script>alert('3')</script>") {
 		t.Error("the page does not have the class's name as text")
-	}
-}
-
-// History: a row for each step, and held-out errors where examples are held out.
-func TestHistoryFiles(t *testing.T) {
-	dir := inDigits(t)
-	args := []string{"train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
-		"--validate", "0.3", "--learner", "uma", "--max-steps", "20", "--history"}
-	clitest.Succeed(t, append(args, "h.csv")...)
-	table, err := training.ReadHistory("h.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(table) != 20 || table[0].HeldOutError != nil || table[19].HeldOutError == nil {
-		t.Errorf("history: %+v", table)
-	}
-	for _, bad := range []string{"", "step,estimated_error\n1,2\n",
-		"step,estimated_error,held_out_error\n1,x,\n"} {
-		clitest.Write(t, dir, "bad.csv", bad)
-		if _, err := training.ReadHistory("bad.csv"); err == nil || !strings.HasPrefix(err.Error(),
-			"bad.csv") {
-			t.Errorf("%q: %v", bad, err)
-		}
 	}
 }
 
@@ -181,31 +145,22 @@ func TestReportUsage(t *testing.T) {
 	clitest.Succeed(t, "train", "--data", "digits.csv", "--model", "m.npz", "--device", "cpu",
 		"--max-steps",
 		"3")
-	train := []string{"train", "--data", "digits.csv", "--model", "n.npz", "--device", "cpu"}
 	for _, c := range []struct {
 		code int
 		want string
 		args []string
 	}{
 		{app.ExitUsage, "html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
-		{app.ExitUsage, "html", append(train[:7:7], "--report", "r")},
-		{app.ExitUsage, "csv", append(train[:7:7], "--history", "h")},
-		{app.ExitUsage, "standard input", append(train[:7:7], "--data", "-", "--report", "r.html")},
-		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
-			"--stream", "--report", "r.html")},
-		{app.ExitUsage, "--stream", append(train[:7:7], "--learner", "pa", "--normalize", "bias",
-			"--stream", "--history", "h.csv")},
 		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv",
 			"--pictures", "8"}},
 		{app.ExitFailure, "64 features 7×7", []string{"report", "--model", "m.npz", "--data",
 			"digits.csv", "--pictures", "7x7"}},
 		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
 		{app.ExitUsage, "--data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
-		{app.ExitUsage, "same file", append(train[:7:7], "--report", "r.html", "--history", "r.html")},
 	} {
 		clitest.Fail(t, c.code, c.want, c.args...)
 	}
-	for _, name := range []string{"n.npz", "r.html", "r.json", "r"} {
+	for _, name := range []string{"r.html", "r.json", "r.txt"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s was written", name)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -25,19 +24,6 @@ type seconds struct {
 	Total   float64 `json:"total"`
 }
 
-// phases returns the phases that took time.
-func (s seconds) phases() (all []report.Phase) {
-	for _, p := range []report.Phase{{Name: "read", Seconds: s.Read},
-		{Name: "prepare", Seconds: s.Prepare}, {Name: "open device", Seconds: s.Open},
-		{Name: "kernel", Seconds: s.Kernel}, {Name: "upload", Seconds: s.Upload},
-		{Name: "train", Seconds: s.Train}} {
-		if p.Seconds > 0 {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // Report is what train --json prints.
 type Report struct {
 	Learner        string  `json:"learner"`
@@ -47,8 +33,6 @@ type Report struct {
 	// Stream says that the estimates are of the predictions of each example before it was learned
 	// from.
 	Stream bool `json:"stream,omitempty"`
-	// Passes are what online learners told of each pass, by the names that --verbose prints.
-	Passes []map[string]any `json:"passes,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
 	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
 	Classes            []string      `json:"classes"`

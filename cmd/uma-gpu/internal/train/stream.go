@@ -116,7 +116,7 @@ func (o *Options) stream(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, o.closeEngine()) }()
 	o.mark(&o.seconds.Open)
-	_, passes := o.watch(first.Classes)
+	o.watch(first.Classes)
 	trained, err := host.TrainStream(ctx, s, noise, o.Train)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Data.Path, err)
@@ -125,7 +125,7 @@ func (o *Options) stream(ctx context.Context) (err error) {
 		return err
 	}
 	r := o.report(trained)
-	r.Passes, r.Stream = *passes, true
+	r.Stream = true
 	if err := o.print(r); err != nil {
 		return err
 	}

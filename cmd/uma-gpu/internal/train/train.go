@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -14,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -23,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -40,8 +37,6 @@ type Options struct {
 	Features int    // of a stream
 	DryRun   bool
 	Verbose  bool
-	History  string
-	Page     string
 	Tables   judgement.Tables
 	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
 	TrustConfusion bool
@@ -71,9 +66,7 @@ does, by their noisy labels through C. cv judges by all examples, with one train
 an online learner and a preparation without statistics (--normalize bias,l2), or --from.
 
 A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
-same as doubts, with a code, a text and an advice. --history writes the estimated error after each
-step. With --validate it also writes the error of some steps on the examples held out. --report
-trains ten times more, each time without a fifth of the data, and says whether C helps.
+same as doubts, with a code, a text and an advice. The command report then says whether C helps.
 
 --time 10s limits the time from the start of the command. Half of it may go to searches, such as
 that for a penalty. When it is over, the step under way ends the training, the model is written and
@@ -116,10 +109,6 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			app.Switch(&o.DryRun, "dry-run",
 				"print what training would take of memory and time, and stop"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
-			app.Output(&o.History, "history",
-				"also write errors step by step to `FILE`.csv"),
-			app.Output(&o.Page, "report",
-				"also show model and labels as a page, `FILE`.html; see report --help"),
 			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -154,7 +143,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 		}
 		return o.plan(ctx, work.Data)
 	}
-	history, passes := o.watch(d.Classes)
+	o.watch(d.Classes)
 	trained, err := host.Train(ctx, d, noise, o.Train)
 	if err != nil {
 		return o.explain(ctx, err)
@@ -169,19 +158,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	r := o.report(trained)
-	r.Passes = *passes
 	stopped := trained.Run.Stop == host.Interrupted
 	if held := trained.HeldOut; held != nil && !stopped {
 		if r.Validation, err = o.validate(ctx, trained.Model, held, noise); err != nil {
-			return err
-		}
-		err := history.HoldOut(ctx, o.Train.Engine, trained.Model, held, trained.Given)
-		if err != nil {
-			return err
-		}
-	}
-	if o.History != "" {
-		if err := training.WriteHistory(o.History, history.Moments); err != nil {
 			return err
 		}
 	}
@@ -192,11 +171,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
 			app.ErrInterrupted, trained.Run.Steps, o.Model, o.Model)
 	}
-	if o.Page == "" {
-		return nil
-	}
-	return report.OfTraining(ctx, &report.Options{Options: o.Options, Match: o.Match, Model: o.Model,
-		Out: o.Page, Moments: history.Moments, Phases: o.seconds.phases()}, trained, noise)
+	return nil
 }
 
 // checkLearned warns of classes of a learned matrix that are not identified, as confusion estimate
@@ -269,45 +244,7 @@ func (o *Options) check() error {
 		return app.Usage("--time and --temperature-folds exclude each other: each fold is a whole " +
 			"training; use calibrate")
 	}
-	if err := o.checkStream(); err != nil {
-		return err
-	}
-	return checkReports(o)
-}
-
-func checkReports(o *Options) error {
-	if o.History != "" {
-		if err := training.CheckHistory(o.History); err != nil {
-			return err
-		}
-		if o.Stream {
-			return app.Usage("--history cannot be combined with --stream, which is one step")
-		}
-	}
-	if o.Page == "" {
-		return nil
-	}
-	for _, flag := range training.EvidenceNames {
-		if o.Given(flag) {
-			return app.Usage("--report and --%s exclude each other: the page judges labels of one class",
-				flag)
-		}
-	}
-	numbers := report.JSONName(o.Page)
-	if err := report.CheckPage("report", o.Page); err != nil {
-		return err
-	}
-	switch {
-	case o.Data.Path == "-":
-		return app.Usage("--report wants to read the data twice, and standard input can be read once; " +
-			"write it to a file")
-	case o.Stream || o.Annotators != "":
-		return app.Usage("--report cannot be combined with --stream or --annotators; give report a " +
-			"model and data with labels")
-	case o.Model != "" && app.SamePlace(o.In, numbers, o.Model):
-		return app.Usage("--report writes its numbers to %s, which is --model", numbers)
-	}
-	return atomicfile.CheckWritable(numbers)
+	return o.checkStream()
 }
 
 func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
@@ -372,31 +309,12 @@ func (o *Options) closeEngine() error {
 	return o.Train.Engine.Close()
 }
 
-// watch has the training tell of its steps, if these are shown or kept. It returns the errors step
-// by step, and the passes of an online learner.
-func (o *Options) watch(classes []string) (*training.History, *[]map[string]any) {
-	t := &o.Train
-	shown := o.History != "" || o.Page != ""
-	history := &training.History{Keeps: t.HoldOut > 0 && shown}
-	passes := new([]map[string]any)
-	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
-	if !o.JSON && !o.Notes.Watched() && !o.Verbose && !shown {
-		return history, passes // no step is shown, and passes need not be counted
+// watch has the training tell of its phases and, with --verbose, of its steps.
+func (o *Options) watch(classes []string) {
+	o.Train.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
+	if o.Verbose {
+		o.Train.Watch.Step = func(r host.Report) { o.Notes.Step(r, classes) }
 	}
-	t.Watch.Step = func(r host.Report) {
-		history.Step(r.Step, r.EstimatedError, r.W)
-		if o.Verbose {
-			o.Notes.Step(r, classes)
-		}
-		if t.Learner.Definition().Passes {
-			pass := map[string]any{"step": r.Step, "estimated_error": r.EstimatedError}
-			for _, f := range r.Fields {
-				pass[strings.ReplaceAll(f.Name, " ", "_")] = f.Value
-			}
-			*passes = append(*passes, pass)
-		}
-	}
-	return history, passes
 }
 
 // mark stores the seconds since the last mark.

@@ -185,9 +185,6 @@ faults: deps ## OpenCL calls that fail, each one of short runs, bits that turn o
 	go test -vet=off -count=1 -v -timeout 1h -run '^TestEightProcesses$$' ./gpu -rounds 20
 	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
 
-stream: deps ## ROWS (10000000) examples through a pipe, in the memory of a tenth of them
-	go test -vet=off -count=1 -v -run '^TestStreamInLittleMemory$$' ./cmd/uma-gpu -stream-rows $(ROWS)
-
 beyond: build ## trains from a .npy of SIZE (2000) megabytes in a fifth of that memory, converts a CSV of half; as root
 	sh bench/beyond.sh build/uma-gpu $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 

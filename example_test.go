@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
@@ -20,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
-	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -115,28 +113,6 @@ func ExampleFit_kernel() {
 	}))
 	fmt.Println("more than 90 % right:", correct(must(m.Predict(ctx, x)), right) > 90)
 	// Output: more than 90 % right: true
-}
-
-// Reads each example of a file once and keeps none, by an online learner.
-func ExampleFitStream() {
-	points, right := corners(300)
-	var text strings.Builder
-	for i, p := range points {
-		fmt.Fprintf(&text, "%v,%v,%d\n", p[0], p[1], right[i])
-	}
-	folder := must(os.MkdirTemp("", "umagpu"))
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "points.csv")
-	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
-		log.Fatal(err)
-	}
-	ctx := context.Background()
-	learner := online.New("pa1")
-	learner.NoShuffle = true // the examples come in the order of the file
-	m := must(umagpu.FitStream(ctx, path, umagpu.Options{Learner: learner, Preparation: "bias,l2"}))
-	fmt.Println("more than 95 % right:", correct(must(m.Predict(ctx, umagpu.Rows(points))),
-		right) > 95)
-	// Output: more than 95 % right: true
 }
 
 // Learns from the labels of three workers, one of whom is often wrong.

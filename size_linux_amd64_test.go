@@ -64,17 +64,11 @@ func main() {
 	}
 }
 `
-	const stream = `
-func init() {
-	umagpu.FitStream(context.Background(), "m.csv", umagpu.Options{})
-}
-`
 	for _, c := range []struct {
 		name, text string
 		most       int64 // bytes
 	}{
 		{"Fit, Save, Load and Predict", plain, 9_000_000},
-		{"FitStream too", plain + stream, 9_900_000},
 	} {
 		folder := t.TempDir()
 		source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")

@@ -23,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -133,20 +132,6 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 	}
 	return o.fit(data, func(noise *confusion.Matrix, settings host.Options) (*host.Trained, error) {
 		return host.Train(ctx, data, noise, settings)
-	})
-}
-
-// FitStream returns the model of an online learner with NoShuffle, which reads each example of a
-// CSV or LIBSVM file once and keeps none. Errors: errors from file.OpenStream and host.TrainStream.
-func FitStream(ctx context.Context, path string, o Options) (*Model, error) {
-	stream, err := file.OpenStream(ctx, path, []string{path}, file.Options{})
-	if err != nil {
-		return nil, err
-	}
-	defer stream.Close()
-	return o.fit(stream.First, func(noise *confusion.Matrix, settings host.Options) (*host.Trained,
-		error) {
-		return host.TrainStream(ctx, stream, noise, settings)
 	})
 }
 

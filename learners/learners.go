@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
@@ -161,20 +160,6 @@ func Start(ctx context.Context, p Params, problem *Problem) (Fitter, error) {
 	return loop{l}, nil
 }
 
-// Stream is a run over examples that come once, in blocks. However they are cut, its result has the
-// bits of a step over all of them in their order. After an error it cannot continue.
-type Stream interface {
-	// Learn shows it the next examples and their labels, which it keeps no longer than for the call.
-	Learn(x dataset.Examples, y []int32) error
-
-	// Counts returns how many examples were predicted as class p that have noisy label k, at
-	// [p*Q+k], each before it was learned from.
-	Counts() []int64
-
-	// Result writes the weights to w, and says what the pass was about.
-	Result(w engine.Weights) (Step, error)
-}
-
 // Rule says which of the weights W_0 … W_T of a run are its result (clause 10).
 type Rule string
 
@@ -214,11 +199,6 @@ type Definition struct {
 	// not all alike; one of them is nil.
 	Start func(context.Context, *Problem) (Learner, error)
 	Fit   func(*Problem) (Fitter, error)
-
-	// Stream, if not nil, begins a run of a single pass from the weights w, over examples that come
-	// once, one after another. p has no examples yet, but X has their number of columns.
-	// Parameters that need examples earlier, or again, are errors.
-	Stream func(p *Problem, w engine.Weights) (Stream, error)
 
 	// FitMap, if not nil, returns a kernel map of the learner's own, where others are given kernel
 	// principal components: a projection to p.Q numbers by kernel function f, fitted to the prepared

@@ -45,23 +45,22 @@ type example struct {
 // learner is one of the family in the middle of a run.
 type learner struct {
 	Params
-	*base.Scored // without a Scorer for a stream
-	policy       policy
-	risk         *risk     // of COPA, which tells it of each pass; nil of others
-	inverse      []float64 // C⁻¹, Q×Q; nil without C
-	weights      []float64 // of examples by label
-	norms2       []float32 // ‖x‖² of each example; nil before the first pass
+	*base.Scored
+	policy  policy
+	risk    *risk     // of COPA, which tells it of each pass; nil of others
+	inverse []float64 // C⁻¹, Q×Q; nil without C
+	weights []float64 // of examples by label
+	norms2  []float32 // ‖x‖² of each example; nil before the first pass
 
-	order  []int32 // of the examples in a pass
-	before int     // examples of a stream before the current block
-	state  state   // between two passes
-	next   state   // in the middle of one
+	order []int32 // of the examples in a pass
+	state state   // between two passes
+	next  state   // in the middle of one
 }
 
 // stream keeps this package's random numbers apart from others of the same seed.
 const stream = 0x6f6e6c696e65 // "online"
 
-// newRun begins a run on examples that are loaded, or of a stream.
+// newRun begins a run on examples that are loaded.
 func newRun(scored *base.Scored, p *Params) (*learner, error) {
 	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
 		order: make([]int32, scored.Problem.X.N)}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
@@ -157,9 +156,6 @@ func (p *Params) Definition() *learners.Definition {
 		Start: base.StartScored(a.name, func(s *base.Scored) (learners.Learner, error) {
 			return newRun(s, p)
 		}),
-		Stream: func(problem *learners.Problem, w engine.Weights) (learners.Stream, error) {
-			return newStream(problem, w, p)
-		},
 
 		Loads:        learners.LoadsScorer,
 		Passes:       true,

@@ -11,8 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
-	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // collector collects the examples of one or several files. The reader of a format enters the values
@@ -37,7 +35,7 @@ type collector struct {
 	source   []int     // the data row of each accepted example; nil while it is its number
 	faults   faults
 
-	n, seen int   // accepted examples that are here; all so far, rejected ones too
+	n, seen int   // accepted examples; all so far, rejected ones too
 	before  int   // examples of earlier files
 	passed  int64 // bytes of earlier files
 
@@ -49,10 +47,6 @@ type collector struct {
 	notes    []string
 	remarks  remarks
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
-
-	block   func(*dataset.Dataset) error // takes blocks of examples; nil to collect all
-	settled bool                         // a block was given away: width, storage, classes are fixed
-	leading bool                         // blocks leave out the first column
 }
 
 // next begins another file.
@@ -76,9 +70,6 @@ func (c *collector) next(s *source, o Options) error {
 // begin begins the first file.
 func (c *collector) begin(s *source, o Options) (err error) {
 	c.src, c.o, c.faults = s, o, newFaults(o)
-	if c.block != nil {
-		c.source = []int{}
-	}
 	if o.IDColumn != "" {
 		c.ids = &ids{}
 	}
@@ -88,10 +79,7 @@ func (c *collector) begin(s *source, o Options) (err error) {
 	switch {
 	case o.NoLabels:
 	case o.given != nil:
-		if c.external = o.given; c.block != nil {
-			err = c.external.fix()
-		}
-		c.labels = c.external.labels
+		c.external, c.labels = o.given, o.given.labels
 	default:
 		c.labels, err = newLabels(o.Classes, o.LabelRules)
 	}
@@ -141,9 +129,6 @@ func (c *collector) accept(place int) error {
 	}
 	if !c.pile.keep() {
 		return nil
-	}
-	if c.block != nil {
-		return c.giveAway(false)
 	}
 	if c.o.Aside {
 		if err := c.pile.moveAside(c.src.path); err != nil {
@@ -216,7 +201,7 @@ func (c *collector) note(format string, args ...any) {
 	}
 }
 
-// finish returns the data set of all accepted examples; nil if they were given away in blocks.
+// finish returns the data set of all accepted examples.
 func (c *collector) finish() (*dataset.Dataset, error) {
 	if err := c.faults.end(); err != nil {
 		return nil, err
@@ -228,7 +213,7 @@ func (c *collector) finish() (*dataset.Dataset, error) {
 	if c.external != nil && c.seen < len(c.external.codes) {
 		return nil, c.external.tooMany(c.src.path, c.seen)
 	}
-	if c.n == 0 && !c.settled {
+	if c.n == 0 {
 		if bad := len(c.faults.skippedAt); bad > 0 {
 			return nil, fmt.Errorf("%s: all %d examples were skipped, wanted at least one good; the "+
 				"first: %w", c.src.path, bad, c.faults.skippedErrs[0])
@@ -236,9 +221,6 @@ func (c *collector) finish() (*dataset.Dataset, error) {
 		return nil, emptyFault(c.src, "")
 	}
 	c.pile.seal()
-	if c.block != nil {
-		return nil, c.giveAway(true)
-	}
 	return c.dataset()
 }
 
@@ -356,57 +338,6 @@ func (c *collector) checkDense(n, d int) error {
 	return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a "+
 		"file of %d bytes, wanted at most %d; ask for sparse storage",
 		c.src.path, n, d, where, float64(n)*float64(d)*4, size, limit)
-}
-
-// giveAway gives a block away, unless the first is still to grow.
-func (c *collector) giveAway(last bool) error {
-	if c.n == 0 || !c.settled && !last && len(c.pile.segments) < c.src.limits.first {
-		return nil
-	}
-	if c.o.Features > 0 && c.encoder == nil {
-		c.pile.width = c.o.Features
-	}
-	d, err := c.dataset()
-	if err != nil {
-		return err
-	}
-	width := d.D
-	if d.Path, d.Format = c.src.path, c.format; !c.settled {
-		if c.labels != nil {
-			if !c.labels.fixed && len(d.Classes) == 1 {
-				return fmt.Errorf("%s: found only one class, %s, in the first %d examples, wanted at least "+
-					"two; name all classes (%s)", c.src.path, quote.Text(d.Classes[0]), d.N,
-					option.Named("classes"))
-			}
-			given := c.labels.fixed
-			if c.labels, err = newLabels(d.Classes, c.o.LabelRules); err != nil {
-				return err
-			}
-			c.labels.first = !given
-			if c.external != nil {
-				c.external.labels = c.labels
-			}
-		}
-		c.o.Storage = "dense"
-		if d.Sparse() {
-			c.o.Storage = "sparse"
-		}
-		if err := remark(d, &c.remarks, c.asked); err != nil {
-			return err
-		}
-		c.settled, c.leading = true, d.D < width
-	} else if c.leading {
-		dropFirst(d)
-	}
-	c.n, c.source = 0, []int{}
-	c.pile.clear()
-	if err := d.MatchFeatures(c.asked.FeatureNames); err != nil {
-		return err
-	}
-	if err := c.block(d); err != nil {
-		return err
-	}
-	return c.src.ctx.Err()
 }
 
 // errSurprise says that a table does not go on as it began.

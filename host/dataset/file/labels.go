@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -33,7 +32,6 @@ func (r LabelRules) lacksLabels() bool { return r.Unlabelled || r.EmptyClass != 
 // labels collects a label per example, numbered by first appearance until finish.
 type labels struct {
 	fixed   bool // the class list was given and may not grow
-	first   bool // fixed by the first block
 	index   map[string]int32
 	names   []string
 	rules   LabelRules
@@ -114,11 +112,6 @@ func (l *labels) class(name string) (k int32, fault string) {
 	if fault := dataset.ClassFault(name); fault != "" {
 		return 0, "label " + quote.Text(name) + " " + fault
 	}
-	if l.first {
-		return 0, fmt.Sprintf("label %s is not one of the %d classes that were read first, %s; name all "+
-			"classes (%s)", quote.Text(name), len(l.names), quote.List(l.names),
-			option.Named("classes"))
-	}
 	if l.fixed {
 		return 0, fmt.Sprintf("label %s is not one of the %d known classes %s", quote.Text(name),
 			len(l.names), quote.List(l.names))
@@ -190,7 +183,6 @@ func (l *labels) finish() (classes []string, y []int32, evidence []float32, err 
 	if len(l.sets) > 0 {
 		evidence, err = l.evidence(y, final, len(classes))
 	}
-	l.y, l.sets = nil, nil // the next block begins anew
 	return classes, y, evidence, err
 }
 
@@ -278,38 +270,6 @@ func (e *external) join(other *external, path string, n int) error {
 		e.codes = append(e.codes, code)
 	}
 	e.name = other.name
-	return nil
-}
-
-// fix sorts the classes of all labels, so that every block has the same ones.
-func (e *external) fix() error {
-	if e.labels.fixed || len(e.labels.names) == 0 {
-		return nil
-	}
-	e.labels.y = lists.Keep(e.codes, func(k int32) bool { return k >= 0 })
-	e.labels.sets = nil
-	for _, set := range e.sets {
-		e.labels.y = append(e.labels.y, set...)
-	}
-	before := e.labels.names
-	classes, _, _, err := e.labels.finish()
-	if err != nil {
-		return err
-	}
-	if e.labels, err = newLabels(classes, e.labels.rules); err != nil {
-		return err
-	}
-	for i, k := range e.codes {
-		if k >= 0 {
-			e.codes[i] = e.labels.index[before[k]]
-		}
-	}
-	for _, set := range e.sets {
-		for i, k := range set {
-			set[i] = e.labels.index[before[k]]
-		}
-		slices.Sort(set)
-	}
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -66,9 +65,6 @@ func enterLIBSVM(c *collector, s *source, o Options) error {
 
 // line enters one line, unless it is blank.
 func (r *libsvmReader) line(line []byte) (entered bool, err error) {
-	if r.c.settled {
-		r.most = min(r.most, r.c.pile.width)
-	}
 	if comment := bytes.IndexByte(line, '#'); comment >= 0 {
 		line = line[:comment]
 	}
@@ -182,11 +178,6 @@ func (r *libsvmReader) indexFault(line []byte, start, last int) error {
 	case column < last:
 		return r.c.src.errorfAt(start, "found feature index %d after %d, wanted increasing indices",
 			index, last+r.base)
-	}
-	if r.c.settled && r.c.o.Features == 0 {
-		return r.c.src.errorfAt(start,
-			"found feature index %d, wanted at most %d, the largest in what was read first; say how many "+
-				"features there are ("+option.Named("features")+")", index, r.most-1+r.base)
 	}
 	return r.c.src.errorfAt(start, "found feature index %d, wanted at most %d, the width of the model",
 		index, r.most-1+r.base)

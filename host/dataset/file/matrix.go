@@ -306,9 +306,6 @@ func (c *collector) adopt(x []float32, label func(i int) error,
 		return nil
 	}
 	c.pile.add(x[:good*d], d)
-	if c.block != nil {
-		return c.giveAway(false)
-	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package file
 
 import (
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -133,27 +132,6 @@ func TestReadAllTables(t *testing.T) {
 				t.Errorf("%s behind %s: %v, or other data than those of one table", second, first, err)
 			}
 		}
-	}
-	// A stream sees the same rows.
-	numbers := []string{"a,b,class\n1,2,x\n3,4,y\n", "5,6,x\n", "a,b,class\n7,8,y\n"}
-	s, err := OpenStream(t.Context(), "all", writeParts(t, ".csv", numbers...), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	rows := ""
-	for {
-		d, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows += fmt.Sprint(d.X, d.Y)
-	}
-	if rows != "[1 2 3 4 5 6 7 8] [0 1 0 1]" {
-		t.Errorf("a stream of parts: found %s", rows)
 	}
 }
 

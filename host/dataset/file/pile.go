@@ -149,11 +149,6 @@ func (p *pile) seal() {
 	p.x, p.counts, p.columns, p.values = nil, nil, nil, nil
 }
 
-// clear forgets what is in segments.
-func (p *pile) clear() {
-	p.segments, p.stored, p.subnormals, p.flushed = nil, 0, 0, 0
-}
-
 // asideBytes is how much is kept in memory before it is moved aside; tests take less.
 var asideBytes = 64 << 20
 

@@ -101,47 +101,26 @@ func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error)
 // first part's columns; Options.Labels has all labels. name is for messages.
 func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
 	error) {
-	return read(ctx, name, paths, o, nil)
-}
-
-// Blocks calls f with the examples of the files in blocks, in the memory of one. The first block
-// has 16 MiB of values, later ones 1 MiB or 65536 examples. The first block or o fixes classes,
-// features, encoding and storage; a label or index that is new later is an error. f owns its block.
-func Blocks(ctx context.Context, name string, paths []string, o Options,
-	f func(*dataset.Dataset) error) error {
-	if o.lenient() { // which needs all of a table
-		e := *o.Encode
-		e.Missing, o.Encode = dataset.MissingError, &e
-	}
-	_, err := read(ctx, name, paths, o, f)
-	return err
-}
-
-// read is ReadAll, or Blocks if block is not nil. A table that does not go on as it began is read
-// again, and its columns are then judged by all rows.
-func read(ctx context.Context, name string, paths []string, o Options,
-	block func(*dataset.Dataset) error) (*dataset.Dataset, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%s: found no file, wanted at least one", name)
 	}
-	o.survey.once = block != nil
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			o.survey.once = true
 		}
 	}
-	d, err := readOnce(ctx, name, paths, o, block)
-	if errors.Is(err, errSurprise) {
+	d, err := readOnce(ctx, name, paths, o)
+	if errors.Is(err, errSurprise) { // its columns are then judged by all rows
 		o.survey.whole = true
-		d, err = readOnce(ctx, name, paths, o, block)
+		d, err = readOnce(ctx, name, paths, o)
 	}
 	return d, err
 }
 
-// readOnce is read, or errSurprise.
-func readOnce(ctx context.Context, name string, paths []string, o Options,
-	block func(*dataset.Dataset) error) (d *dataset.Dataset, err error) {
-	c := &collector{name: name, many: len(paths) > 1, block: block}
+// readOnce is ReadAll, or errSurprise.
+func readOnce(ctx context.Context, name string, paths []string, o Options) (d *dataset.Dataset,
+	err error) {
+	c := &collector{name: name, many: len(paths) > 1}
 	for k, path := range paths {
 		s, done, err := openSource(ctx, path, o.Stdin)
 		if err != nil {
@@ -227,10 +206,10 @@ func (c *collector) enter(s *source, o *Options) error {
 	return f.enter(c, s, *o)
 }
 
-// finished returns the data set of all files, judged as a whole; nil if it was given away.
+// finished returns the data set of all files, judged as a whole.
 func (c *collector) finished(ctx context.Context) (*dataset.Dataset, error) {
 	d, err := c.finish()
-	if err != nil || d == nil {
+	if err != nil {
 		return nil, err
 	}
 	err = ctx.Err()

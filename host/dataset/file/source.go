@@ -36,13 +36,10 @@ type limits struct {
 	window uint64
 	// rows and columns are the most examples and features: engines count in 32 bits.
 	rows, columns int
-	// first is how many segments the first block of a stream has, which tell classes and width.
-	first int
 }
 
 var defaultLimits = limits{buffer: 1 << 20, line: 1 << 28, dense: 1 << 30, perByte: 512,
-	whole: 1 << 32, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32,
-	first: 16}
+	whole: 1 << 32, window: 1 << 28, rows: math.MaxInt32, columns: math.MaxInt32}
 
 // source gives the bytes or lines of a file, unpacked, and knows their numbers.
 type source struct {

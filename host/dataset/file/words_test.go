@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"reflect"
@@ -233,45 +232,4 @@ func reviewsParquet(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// Of a stream the first block has the vocabulary.
-func TestTextStream(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("said,class\n")
-	for i := range 200000 {
-		fmt.Fprintf(&b, "word%d common,%c\n", i%7+i/150000*100, 'a'+i%2)
-	}
-	o := withText(features.TextOptions{Columns: []string{"said"}})
-	s, err := openStream(func(block func(*dataset.Dataset) error) error {
-		src, err := newSource(t.Context(), "f", strings.NewReader(b.String()), defaultLimits)
-		if err != nil {
-			return err
-		}
-		c := &collector{name: "f", block: block}
-		o.survey.once = true
-		if err = c.enter(src, &o); err == nil {
-			_, err = c.finish()
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for {
-		d, err := s.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n += d.N; !d.Sparse() || d.D != s.First.D {
-			t.Errorf("a block of %d features, dense or not as the first of %d", d.D, s.First.D)
-		}
-	}
-	if n != 200000 {
-		t.Errorf("%d examples", n)
-	}
 }

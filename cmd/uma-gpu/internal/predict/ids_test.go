@@ -145,7 +145,7 @@ func TestIDs(t *testing.T) {
 		t.Error(stderr)
 	}
 	clitest.Succeed(t, "train", "--data", data, "--id-column", "who", "--model", m, "--learner", "pa1",
-		"--stream", "--normalize", "bias,l2")
+		"--normalize", "bias,l2")
 }
 
 // A table of checked labels has the names of the data's own columns: its ids, and its labels.

@@ -30,9 +30,6 @@ type Report struct {
 	Steps          int     `json:"steps"`
 	Stop           string  `json:"stop"`
 	EstimatedError float64 `json:"estimated_error"`
-	// Stream says that the estimates are of the predictions of each example before it was learned
-	// from.
-	Stream bool `json:"stream,omitempty"`
 	// P(predicted = row | true = column) as far as noisy labels tell.
 	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
 	Classes            []string      `json:"classes"`
@@ -81,10 +78,7 @@ func (o *Options) print(r *Report) error {
 
 // text prints the report for people, with the tables of classes if tables.
 func (r *Report) text(w io.Writer, tables bool) error {
-	of, kernel, s := "of its own examples; cv judges by others", "", r.Seconds
-	if r.Stream {
-		of = "of each example before it was learned from"
-	}
+	kernel, s := "", r.Seconds
 	if s.Kernel > 0 {
 		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
 	}
@@ -92,7 +86,8 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		row("model\t%s\nlearner\t%s", r.Model, r.Learner)
 		row("device\t%s %s", r.Device.ID, r.Device.Name)
 		row("steps\t%d (%s)", r.Steps, r.Stop)
-		row("training error\t%.4f, %s", min(max(r.EstimatedError, 0), 1), of)
+		row("training error\t%.4f, of its own examples; cv judges by others",
+			min(max(r.EstimatedError, 0), 1))
 		row("seconds\t%.3f: read %.3f, prepare %.3f, open device %.3f%s, upload %.3f, train %.3f",
 			s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	}); err != nil {

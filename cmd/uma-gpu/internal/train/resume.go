@@ -23,7 +23,7 @@ func checkCheckpoint(o *Options) (err error) {
 	switch {
 	case k.Path == "" && o.Given("every"):
 		return app.Usage("--every is given without --checkpoint")
-	case k.Path == "" && !o.Stream:
+	case k.Path == "":
 		*k = host.Checkpoint{Path: strings.TrimSuffix(o.Model, ".npz") + ".checkpoint.npz", Failed: true}
 	}
 	if k.Path == "" || k.Failed {

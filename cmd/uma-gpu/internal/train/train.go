@@ -26,18 +26,15 @@ import (
 
 type Options struct {
 	training.Options
-	Match    app.Model // features, with From or Resume
-	Model    string
-	Every    string // between checkpoints
-	Time     time.Duration
-	Resume   string
-	From     string
-	Stream   bool
-	Classes  string // comma list, of a stream
-	Features int    // of a stream
-	DryRun   bool
-	Verbose  bool
-	Tables   judgement.Tables
+	Match   app.Model // features, with From or Resume
+	Model   string
+	Every   string // between checkpoints
+	Time    time.Duration
+	Resume  string
+	From    string
+	DryRun  bool
+	Verbose bool
+	Tables  judgement.Tables
 	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
 	TrustConfusion bool
 
@@ -61,9 +58,6 @@ of workers that --trust names are right, and tell how the others err.
 
 --validate 0.2 learns from four fifths of the examples. It judges the model by the others as eval
 does, by their noisy labels through C. cv judges by all examples, with one training for each fold.
-
---stream sees each example once and keeps none, so memory does not grow with their number. It takes
-an online learner and a preparation without statistics (--normalize bias,l2), or --from.
 
 A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
 same as doubts, with a code, a text and an advice. The command report then says whether C helps.
@@ -89,7 +83,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			training.EvidenceFlags(&o.Options),
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
-			streamFlags(o), o.Match.MatchFlag(), training.LearningFlags(&o.Options),
+			o.Match.MatchFlag(), training.LearningFlags(&o.Options),
 			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
 				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
 			training.EngineFlags(&o.Options), training.DetailFlags(&o.Options),
@@ -120,9 +114,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	o.lap = o.start
 	if err := o.check(); err != nil {
 		return err
-	}
-	if o.Stream {
-		return o.stream(ctx)
 	}
 	d, noise, err := o.read(ctx)
 	if d != nil {
@@ -244,7 +235,7 @@ func (o *Options) check() error {
 		return app.Usage("--time and --temperature-folds exclude each other: each fold is a whole " +
 			"training; use calibrate")
 	}
-	return o.checkStream()
+	return nil
 }
 
 func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
-	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
 const (
@@ -36,10 +33,8 @@ var figure64 = &experiment{
 	Paper: thesis + "Figure 6.4",
 	About: figure6About +
 		`Margins from 0.01 to 0.3: of each oracle planes and all updates; and the updates of the
-perceptron that sees all examples, each by the one of the lowest margin. one-slack is a support
-vector machine by cutting planes of all examples (learner svm, solver planes, at a cost that makes
-it hard-margin), its planes until it makes no mistake. The thesis has 1000 runs, and its text no
-numbers.`,
+perceptron that sees all examples, each by the one of the lowest margin. The thesis has 1000 runs,
+and its text no numbers.`,
 	Axis: "margin", run: runFigure64,
 }
 
@@ -153,35 +148,8 @@ func runFigure64(ctx context.Context, r *run) error {
 			add(o, Updates, updates)
 		}
 		add(perceptron.name, Updates, float64(lowestFirst(r.square(row.X, seed))))
-		planes, err := r.oneSlack(ctx, row.X, seed)
-		add("one-slack", Planes, planes)
-		return err
+		return nil
 	})
-}
-
-// oneSlack returns how many cutting planes of all examples a support vector machine takes to make
-// no mistake.
-func (r *run) oneSlack(ctx context.Context, margin float64, seed uint64) (planes float64,
-	err error) {
-	o := svm.Defaults()
-	// With a hard margin the dual variables of all examples add up to 1/margin²; the cost is the most
-	// that one may have.
-	o.Loss, o.Solver, o.Cost, o.Tolerance = svm.Hinge, svm.Planes, 10/float64(margin*margin), 1e-6
-	l, err := o.Definition().Start(ctx, r.square(margin, seed))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	w := engine.NewWeights(2, 2)
-	for ; ; planes++ {
-		counts, err := l.Count(ctx, w, learners.AllClasses(2))
-		if err != nil || planes > 0 && counts[1]+counts[2] == 0 {
-			return planes, err
-		}
-		if s, err := l.Step(ctx, w); err != nil || s.Done {
-			return planes, err
-		}
-	}
 }
 
 // lowestFirst counts the updates of the perceptron that sees all examples, each by the one of the

@@ -69,29 +69,27 @@ func near(primal, dual float64, w, sum []float64) error {
 	return nil
 }
 
-func solve(t *testing.T, m machine) (passes int) {
+func solve(t *testing.T, m *machine) {
 	t.Helper()
-	for done := false; !done; passes++ {
+	for passes := 0; !m.done; passes++ {
 		if passes == 100000 {
 			t.Fatal("no end after 100000 passes")
 		}
-		m.(descender).pass()
-		_, done = m.unmet()
+		m.pass()
 	}
-	return passes
 }
 
 // The solution of one class against the rest, by its duality gap, which is 0 at the solution
 // alone.
-func TestOVRIsOptimal(t *testing.T) {
+func TestMachineIsOptimal(t *testing.T) {
 	for _, loss := range []string{Hinge, Squared} {
 		e := clouds(300, 12, 3)
 		p := &Params{Loss: loss, Tolerance: 1e-7}
-		o := newOVR(e, 1, false, p, 3)
+		o := newMachine(e, 1, false, p, 3)
 		least := int64(len(o.alpha))
-		for done := false; !done; _, done = o.unmet() {
+		for !o.done {
 			o.pass()
-			least = min(least, o.order.active)
+			least = min(least, o.active)
 		}
 		if least > 250 {
 			t.Errorf("%s: at least %d of 300 examples were never left out", loss, least)
@@ -123,113 +121,10 @@ func TestOVRIsOptimal(t *testing.T) {
 	}
 }
 
-// The solution of all classes at once, likewise.
-func TestTogetherIsOptimal(t *testing.T) {
-	for _, q := range []int{2, 3, 6} {
-		e := clouds(300, 12, q)
-		m := newCrammerSinger(e, q, &Params{Loss: Hinge, Multiclass: All, Tolerance: 1e-7}, 3)
-		least, fewest := int64(300), int32(q)
-		for done := false; !done; _, done = m.unmet() {
-			m.pass()
-			least = min(least, m.order.active)
-			for _, left := range m.left {
-				fewest = min(fewest, left)
-			}
-		}
-		if least > 250 || fewest > 1 {
-			t.Errorf("%d classes: %d of 300 examples and %d classes of each were never left out", q, least,
-				fewest)
-		}
-		w, sum, flat := make([][]float64, q), make([]float64, q*12), make([]float64, 0, q*12)
-		for r := range w {
-			for j := range 12 {
-				w[r] = append(w[r], m.w[j*q+r])
-			}
-			flat = append(flat, w[r]...)
-		}
-		primal, dual := squared(flat)/2, -squared(flat)/2
-		for i, y := range e.y {
-			s, most, total := scores(e, w, i), 0.0, 0.0
-			for r, a := range m.alpha[i*q : (i+1)*q] {
-				total += a
-				if r == int(y) && a > e.costs[y] || r != int(y) && a > 0 {
-					t.Fatalf("%d classes: α of example %d, class %d is %v", q, i, r, a)
-				}
-				if r != int(y) {
-					most = max(most, 1+s[r]-s[y])
-					dual -= a
-				}
-				for j, v := range e.x.Row(i) {
-					sum[r*12+j] += a * float64(v)
-				}
-			}
-			if math.Abs(total) > 1e-9 {
-				t.Fatalf("%d classes: α of example %d add up to %v", q, i, total)
-			}
-			if e.norms2[i] == 0 {
-				dual += e.costs[y] // α of an example that is 0 could be C and moves nothing: it stays 0
-			}
-			primal += e.costs[y] * most
-		}
-		if err := near(primal, dual, flat, sum); err != nil {
-			t.Errorf("%d classes: %v", q, err)
-		}
-	}
-}
-
-// The step for one example of all classes at once is the best one: no other that is allowed is
-// better.
-func TestTogetherStepIsLeast(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	for range 200 {
-		q := 2 + rng.IntN(5)
-		e := clouds(20, 8, q)
-		m := newCrammerSinger(e, q, &Params{Tolerance: 1e-3}, 1)
-		m.pass()
-		i := rng.IntN(20)
-		if i == 7 {
-			continue
-		}
-		y, before := e.y[i], append([]float64(nil), m.alpha[i*q:(i+1)*q]...)
-		m.all()
-		m.slopes(i)
-		slope := append([]float64(nil), m.slope...)
-		m.solve(i)
-		loss := func(alpha []float64) (sum float64) {
-			for k, a := range alpha {
-				r := m.classes[i*q+k]
-				by := a - before[r]
-				sum += by*slope[k] + by*by*e.norms2[i]/2
-			}
-			return sum
-		}
-		inOrder := func(alpha []float64) (of []float64) {
-			for _, r := range m.classes[i*q : (i+1)*q] {
-				of = append(of, alpha[r])
-			}
-			return of
-		}
-		best := inOrder(m.alpha[i*q : (i+1)*q])
-		least := loss(best)
-		for range 200 {
-			from, to, by := rng.IntN(q), rng.IntN(q), math.Pow(10, -1-5*rng.Float64())
-			other := append([]float64(nil), best...)
-			other[from] -= by
-			other[to] += by
-			if other[to] > m.bound(i, m.classes[i*q+to]) {
-				continue
-			}
-			if l := loss(other); l < least-1e-12 {
-				t.Fatalf("%d classes, own %d: %v has %v, %v has %v", q, y, best, least, other, l)
-			}
-		}
-	}
-}
-
 // A pass of one class against the rest as simple as can be: no example is left out in the first.
-func TestFirstPassIsThatOfATwin(t *testing.T) {
+func TestFirstPassHasTwin(t *testing.T) {
 	e := clouds(100, 9, 3)
-	o := newOVR(e, 2, false, &Params{Loss: Hinge, Tolerance: 1e-3}, 8)
+	o := newMachine(e, 2, false, &Params{Loss: Hinge, Tolerance: 1e-3}, 8)
 	w, alpha, of := make([]float64, 9), make([]float64, 100), make([]int, 100)
 	for i := range of {
 		of[i] = i
@@ -276,7 +171,7 @@ func TestFirstPassIsThatOfATwin(t *testing.T) {
 // sign.
 func TestMirrored(t *testing.T) {
 	e := clouds(100, 9, 2)
-	o := newOVR(e, 1, true, Defaults(), 8)
+	o := newMachine(e, 1, true, Defaults(), 8)
 	solve(t, o)
 	w := engine.NewWeights(2, 9)
 	if classes := o.weights(w); len(classes) != 2 {
@@ -294,12 +189,11 @@ func TestBits(t *testing.T) {
 	params := func(loss string) *Params { return &Params{Loss: loss, Tolerance: 0.01} }
 	for _, c := range []struct {
 		name string
-		m    machine
+		m    *machine
 		want uint64
 	}{
-		{"hinge", newOVR(clouds(200, 30, 3), 1, false, params(Hinge), 4), 0x99000b5fe4e21b44},
-		{"squared", newOVR(clouds(200, 30, 3), 1, false, params(Squared), 4), 0x386b4329e95d4e69},
-		{"all", newCrammerSinger(clouds(200, 30, 3), 3, params(Hinge), 4), 0xaa2523f0f2279d5d},
+		{"hinge", newMachine(clouds(200, 30, 3), 1, false, params(Hinge), 4), 0x99000b5fe4e21b44},
+		{"squared", newMachine(clouds(200, 30, 3), 1, false, params(Squared), 4), 0x386b4329e95d4e69},
 	} {
 		solve(t, c.m)
 		w := engine.NewWeights(3, 30)

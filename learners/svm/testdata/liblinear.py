@@ -2,7 +2,7 @@
 """Writes liblinear.csv: the weights that LIBLINEAR finds for 60 examples (Debian's liblinear-tools).
 
 A line is the solver (-s), the cost, the number of classes, then the weights, row-major: of two classes
-with -s 1 and 3 those of the second, else one row for each class. scikit-learn's LinearSVC has to find the
+those of the second, else one row for each class. scikit-learn's LinearSVC has to find the
 same. The examples are made in liblinear_test.go too.
 """
 import os
@@ -20,7 +20,6 @@ side = x[:, 0] + x[:, 1] / 2 - x[:, 3]
 sklearn = {
     1: dict(loss="squared_hinge"),
     3: dict(loss="hinge"),
-    4: dict(multi_class="crammer_singer"),
 }
 
 

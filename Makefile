@@ -11,7 +11,6 @@ export CGO_CFLAGS := -O2 -DCL_TARGET_OPENCL_VERSION=120
 FUZZTIME ?= 1m
 KILLS ?= 100
 RUNS ?= 300
-ROWS ?= 10000000
 SEED ?= 0
 comma := ,
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2

@@ -130,14 +130,6 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	return o.fit(data, func(noise *confusion.Matrix, settings host.Options) (*host.Trained, error) {
-		return host.Train(ctx, data, noise, settings)
-	})
-}
-
-// fit returns the model that train fits with the options; data have the classes and the width.
-func (o *Options) fit(data *dataset.Dataset,
-	train func(*confusion.Matrix, host.Options) (*host.Trained, error)) (*Model, error) {
 	settings, err := o.settings(data)
 	if err != nil {
 		return nil, err
@@ -146,7 +138,7 @@ func (o *Options) fit(data *dataset.Dataset,
 	if err != nil {
 		return nil, err
 	}
-	trained, err := train(noise, settings)
+	trained, err := host.Train(ctx, data, noise, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -207,9 +207,7 @@ type Definition struct {
 	FitMap func(ctx context.Context, p *Problem, f kernel.Function, note func(string, ...any),
 	) (engine.Projection, error)
 
-	Loads  int  // LoadsCells, LoadsEvaluator or LoadsScorer; it decides how much memory a run takes
-	Passes bool // a step is a pass over the examples: reports list what each found
-
+	Loads int // LoadsCells, LoadsEvaluator or LoadsScorer; it decides how much memory a run takes
 	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
 	// the features: it needs no principal axes.
 	Rotates bool

@@ -53,8 +53,7 @@ func (p *Params) Definition() *learners.Definition {
 		Weights:  []learners.Rule{learners.Last},
 		New:      func() learners.Params { return Defaults() },
 
-		Loads:  learners.LoadsScorer,
-		Passes: true,
+		Loads: learners.LoadsScorer,
 
 		Parameters: []learners.Parameter{
 			learners.Float("softness", &p.Softness, learners.Range{Least: 1e-12, Most: 1e12},

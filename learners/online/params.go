@@ -158,7 +158,6 @@ func (p *Params) Definition() *learners.Definition {
 		}),
 
 		Loads:        learners.LoadsScorer,
-		Passes:       true,
 		IgnoresNoise: p.Correction != CorrectSteps,
 		Uncounted:    true,
 	}

@@ -58,7 +58,6 @@ func (p *Params) Definition() *learners.Definition {
 		New:      func() learners.Params { return Defaults() },
 
 		Loads:        learners.LoadsScorer,
-		Passes:       true,
 		IgnoresNoise: true,
 
 		Parameters: []learners.Parameter{

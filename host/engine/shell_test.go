@@ -8,6 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/enginetest"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 var errDevice = errors.New("the device is lost")
@@ -99,6 +101,12 @@ func TestCloses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	x := dataset.Examples{N: 1, D: 1, X: []float32{1}}
+	for name, err := range loads(e, x, []int32{0}, 2, numerics.FixedPoint{}, false) {
+		wants(t, name, err, engine.ErrClosed)
+	}
+	wants(t, "project", e.Project(make([]float32, 1), x, engine.Projection{
+		Function: kernel.Function{Kind: kernel.Linear}, Landmarks: x}), engine.ErrClosed)
 	if d.driver != 1 || d.sets != 1 {
 		t.Errorf("got %d drivers and %d data sets closed, want one each", d.driver, d.sets)
 	}

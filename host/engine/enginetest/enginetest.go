@@ -6,15 +6,12 @@ package enginetest
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // Case is one judgement of an engine. It does not need a *testing.T, so that a
@@ -32,34 +29,14 @@ func newCase(name string, against func(e, ref *engine.Engine) error) Case {
 	return Case{name, check, against}
 }
 
-type checks map[string]func(e, ref *engine.Engine) error
-
-// all returns cases by their names.
-func all(checks checks) []Case {
-	cases := []Case{}
-	for _, name := range slices.Sorted(maps.Keys(checks)) {
-		cases = append(cases, newCase(name, checks[name]))
-	}
-	return cases
-}
-
 // Cases lists the suite.
 func Cases() []Case {
-	return slices.Concat(cases("", problem.checkCells, problems()...), WalkCases(),
-		projectCases(projections()), partCases(), EvaluationCases(), TogetherCases(), all(checks{
-			"errors": checkErrors, "plan": checkPlan, "errors of project": checkProjectErrors,
-			"no labels": checkNoLabels, "two residents": checkTwoResidents,
-			"self-test": func(e, _ *engine.Engine) error { return engine.SelfTest(e) }}))
-}
-
-// WalkCases are the cases of many small changes of the weights: an engine with bounds must get
-// each right though it scores few examples.
-func WalkCases() []Case {
-	cases := []Case{}
-	for _, w := range walks() {
-		cases = append(cases, newCase(w.name, w.check))
-	}
-	return append(cases, newCase("rounding decides", checkRounding))
+	return slices.Concat(cases("", problem.checkCells, problems()...),
+		cases("", problem.checkSteps, walks()...), projectCases(projections()), partCases(),
+		EvaluationCases(), TogetherCases(), []Case{
+			newCase("plan", checkPlan), newCase("no labels", checkNoLabels),
+			newCase("two residents", checkTwoResidents),
+			newCase("self-test", func(e, _ *engine.Engine) error { return engine.SelfTest(e) })})
 }
 
 // WideCases have more columns than 16 bits count, which takes more memory than
@@ -68,22 +45,17 @@ func WideCases() []Case {
 	p := problem{name: "wide", n: 21, d: 70001, q: 3, edit: thinOut, targets: []drawTargets{labels},
 		counts: []int{1}}
 	return slices.Concat(cases("evaluate: ", problem.checkEvaluation, p),
-		cases("", problem.checkCells, p), all(checks{"more memory than there is": checkMemory}))
+		cases("", problem.checkCells, p),
+		[]Case{newCase("more memory than there is", checkMemory)})
 }
 
 // ShortCases are for what makes an engine many times slower and looks for other faults
-// than wrong bits, such as the race detector: the tiny cases, one with enough examples
-// to be shared out, and misuse.
+// than wrong bits, such as the race detector: the tiny cases, and some with enough examples to be
+// shared out.
 func ShortCases() []Case {
-	short := slices.Concat(TinyCases(), partCases(), evaluationParts(), TogetherCases(), all(checks{
-		"errors": checkErrors, "evaluate: errors": checkEvaluateErrors,
-		"errors of project": checkProjectErrors, "two residents": checkTwoResidents}))
-	for _, w := range walks() {
-		if w.n > 2000 {
-			short = append(short, newCase(w.name, w.check))
-		}
-	}
-	return short
+	return slices.Concat(TinyCases(), partCases(), evaluationParts(), TogetherCases(),
+		cases("", problem.checkSteps, problem{name: "walk", n: 2100, d: 9, q: 3}),
+		[]Case{newCase("two residents", checkTwoResidents)})
 }
 
 // AllCases are Cases and WideCases, or with go test -short ShortCases.
@@ -96,14 +68,14 @@ func AllCases() []Case {
 
 // TinyCases are some cases small enough for an interpreter of kernels.
 func TinyCases() []Case {
-	tiny := walk{problem: problem{name: "tiny walk", n: 20, d: 5, q: 3}, noise: 0.1, stride: 0.2}
 	return slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "tiny", n: 1, d: 1, q: 2},
 		{name: "tiny with margin", n: 35, d: 5, q: 3, alpha: 0.5},
 		{name: "tiny with two chunks", n: 17, d: 259, q: 3},
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
-	}...), projectCases(tinyProjections()), tinyEvaluations(),
-		all(checks{tiny.name: tiny.check, "no labels": checkNoLabels}))
+	}...), cases("", problem.checkSteps, problem{name: "tiny walk", n: 20, d: 5, q: 3}),
+		projectCases(tinyProjections()), tinyEvaluations(),
+		[]Case{newCase("no labels", checkNoLabels)})
 }
 
 // Run runs cases, such as the ones Cases returns, as subtests of t.
@@ -122,8 +94,7 @@ func Run(t *testing.T, e *engine.Engine, cases []Case) {
 }
 
 func checkNoLabels(e, _ *engine.Engine) error {
-	x, _ := small()
-	r, err := e.Load(x, 2)
+	r, err := e.Load(small, 2)
 	if err != nil {
 		return err
 	}
@@ -164,14 +135,14 @@ func TogetherCases() []Case { return []Case{newCase("several goroutines", checkT
 // checkTogether puts several cases to an engine at once: dense and sparse examples,
 // with cells, with targets and with neither, plans and projections, each twice.
 func checkTogether(e, ref *engine.Engine) error {
-	step := walk{problem: problem{name: "together", n: 90, d: 12, q: 3}, noise: 0.1, stride: 0.2}
 	together := slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "together", n: 70, d: 19, q: 5},
 		{name: "together", n: 40, d: 270, q: 3},
 	}...), cases("evaluate: ", problem.checkEvaluation, []problem{
 		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
-	}...), projectCases(tinyProjections()[1:2]), all(checks{"walk": step.check,
-		"no labels": checkNoLabels, "plan": checkPlan, "plan to evaluate": checkEvaluatePlan}))
+	}...), cases("", problem.checkSteps, problem{name: "walk", n: 90, d: 12, q: 3}),
+		projectCases(tinyProjections()[1:2]),
+		[]Case{newCase("no labels", checkNoLabels), newCase("plan", checkPlan)})
 	errs := make([]error, 2*len(together))
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -184,124 +155,4 @@ func checkTogether(e, ref *engine.Engine) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// RunClose judges what open's engines do when they are closed, also while they are used.
-func RunClose(t *testing.T, open func() *engine.Engine) {
-	t.Helper()
-	for name, check := range map[string]func(*engine.Engine) error{
-		"closed": checkEngineClosed, "closed under way": checkUnderWay,
-	} {
-		t.Run(name, func(t *testing.T) {
-			for range 3 {
-				if err := check(open()); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// checkEngineClosed uses a closed engine and what was loaded on it.
-func checkEngineClosed(e *engine.Engine) error {
-	x, y := small()
-	r, err := Small(e)
-	if err != nil {
-		return err
-	}
-	s, err := e.Load(x, 2)
-	if err != nil {
-		return err
-	}
-	v, err := SmallEvaluator(e)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(e.Close(), e.Close()); err != nil {
-		return err
-	}
-	e.Device()
-	var all []misuse
-	for _, l := range loaders(e) {
-		_, err := l.load(x, y, 2, numerics.FixedPoint{})
-		all = append(all, misuse{l.name, err, engine.ErrClosed})
-	}
-	_, plan := e.Plan(x, nil, 2)
-	_, planned := e.PlanEvaluator(x, 2)
-	project := e.Project(make([]float32, 9), x, engine.Projection{Function: linear, Landmarks: x})
-	all = append(all, misuse{"plan", plan, engine.ErrClosed},
-		misuse{"plan evaluator", planned, engine.ErrClosed},
-		misuse{"project", project, engine.ErrClosed},
-		misuse{"predict of a scorer", s.Predict(make([]int32, 3)), engine.ErrClosed})
-	return errors.Join(refused("closed engine", all...), refuses(r, engine.ErrClosed),
-		refuses(v, engine.ErrClosed), r.Close(), s.Close(), v.Close())
-}
-
-// checkUnderWay closes an engine that goroutines work on: each operation succeeds or
-// returns ErrClosed.
-func checkUnderWay(e *engine.Engine) error {
-	p := problem{n: 300, d: 20, q: 4}
-	x, y, inv, rng := p.build()
-	w := engine.NewWeights(p.q, p.d)
-	draw(rng, w.W, normal)
-	errs := make([]error, 4) // of goroutines
-	var started, done sync.WaitGroup
-	started.Add(len(errs))
-	for i := range errs {
-		p := p
-		p.sparse = i%2 == 1
-		form := p.form(x)
-		done.Go(func() {
-			errs[i] = useOnce(e, form, y, w, inv)
-			for started.Done(); errs[i] == nil; {
-				errs[i] = useOnce(e, form, y, w, inv)
-			}
-		})
-	}
-	started.Wait()
-	err := e.Close()
-	done.Wait()
-	for _, got := range errs {
-		err = errors.Join(err, refused("under way", misuse{"use", got, engine.ErrClosed}))
-	}
-	return err
-}
-
-// useOnce loads examples, with labels, with targets and with neither, and uses them.
-func useOnce(e *engine.Engine, x dataset.Examples, y []int32, w engine.Weights,
-	inv []float32) (err error) {
-	var loaded []scorer
-	defer func() {
-		for _, r := range loaded {
-			err = errors.Join(err, r.Close())
-		}
-	}()
-	for _, l := range loaders(e) {
-		r, err := l.load(x, y, w.Q, numerics.FixedPoint{})
-		if err != nil {
-			return err
-		}
-		loaded = append(loaded, r)
-	}
-	r, s, v := loaded[0].(*engine.Cells), loaded[1], loaded[2].(*engine.Evaluator)
-	if err := v.SetTargets(engine.Targets{Values: make([]float32, w.Q*w.Q), Row: y}); err != nil {
-		return err
-	}
-	all := classes(w.Q)
-	for range 3 {
-		for _, use := range []func() error{
-			func() error { _, err := v.Evaluate(make([]int64, w.Q*w.D), w); return err },
-			func() error { return errors.Join(s.Rescore(w, all), r.Rescore(w, all)) },
-			func() error { _, err := r.Assign(0); return err },
-			func() error { return s.Predict(make([]int32, x.N)) },
-			func() error { return r.Norms(make([]float32, w.Q*w.Q), inv) },
-		} {
-			if err := use(); err != nil {
-				return err
-			}
-		}
-	}
-	landmarks := dataset.Examples{N: 2, D: x.D, X: w.W[:2*w.D]}
-	return e.Project(make([]float32, x.N*2), x, engine.Projection{Function: linear,
-		Landmarks: landmarks})
 }

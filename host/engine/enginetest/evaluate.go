@@ -71,10 +71,7 @@ func EvaluationCases() []Case {
 	all := append(cases("evaluate: ", problem.checkEvaluation, evaluations()...), evaluationParts()...)
 	return append(all, newCase("evaluate: limits of losses", checkLimits),
 		newCase("evaluate: rounding", checkEvaluateRounding),
-		newCase("evaluate: targets that change", checkTargets),
-		newCase("evaluate: errors", checkEvaluateErrors),
-		newCase("evaluate: formats", checkEvaluateFormats),
-		newCase("evaluate: plan", checkEvaluatePlan))
+		newCase("evaluate: targets that change", checkTargets))
 }
 
 // tinyEvaluations are for an interpreter of kernels.

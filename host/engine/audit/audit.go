@@ -3,12 +3,16 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -16,11 +20,11 @@ import (
 // what was found and wanted.
 var ErrDiffers = errors.New("result differs between engines")
 
-// The levels of an audit. Sample takes two percent of the time, or 60 ms: the counts of each
+// The levels of an audit. Sample takes two percent of the time, or 40 ms: the counts of each
 // assignment must add up to the counts of the labels, and some results are computed again by the
 // other driver and compared bit by bit. When a data set is closed, its last assignment or
-// evaluation is compared, which finds memory that went wrong at any time. Full computes everything
-// twice.
+// evaluation is compared if there is time, which finds memory that went wrong at any time. Full
+// computes everything twice.
 const (
 	Off    = "off"
 	Sample = "sample"
@@ -36,15 +40,24 @@ func Driver(d, by engine.Driver, level string) engine.Driver {
 	if level == Off || level == "" {
 		return d
 	}
-	return &driver{Driver: d, by: by, budget: newBudget(level == Full)}
+	return newDriver(d, by, level == Full)
+}
+
+func newDriver(d, by engine.Driver, full bool) *driver {
+	return &driver{Driver: d, by: by, full: full, start: time.Now(), rate: 0.2e-9}
 }
 
 // driver is a driver that is audited by another one.
 type driver struct {
 	engine.Driver
 	by     engine.Driver
-	budget *budget
+	full   bool
+	start  time.Time
 	closed bool
+
+	mu    sync.Mutex
+	spent float64 // seconds, by all audits
+	rate  float64 // seconds for a multiplication of an audit, as measured last
 }
 
 func (a *driver) Serial() bool { return a.Driver.Serial() || a.by.Serial() }
@@ -54,66 +67,346 @@ func (a *driver) Close() error {
 	return errors.Join(a.Driver.Close(), a.by.Close())
 }
 
-func (a *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
-	loaded, err := a.Driver.Load(x, t)
-	if err != nil {
-		return nil, err
-	}
-	s := &scorer{a: a, loaded: loaded, x: x, task: t, w: engine.NewWeights(t.Classes, x.D),
-		stale: make([]bool, t.Classes)}
-	switch t.Use {
-	case engine.UseCells:
-		c := &cells{scorer: s, r: loaded.(engine.LoadedCells), labels: make([]int64, t.Classes)}
-		for _, k := range t.Labels {
-			c.labels[k]++
-		}
-		return c, nil
-	case engine.UseEvaluator:
-		return &evaluator{scorer: s, r: loaded.(engine.LoadedEvaluator)}, nil
-	}
-	return s, nil
+// What audits may take: a share of the time since the engine was opened, and a while that nobody
+// notices. Audits under way leave as much again for the last one of a data set.
+const (
+	shareOfTime = 0.01
+	freeSeconds = 0.02
+)
+
+// affords returns how many multiplications there is time for, with times the usual allowance.
+func (a *driver) affords(times float64) float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return (times*(freeSeconds+shareOfTime*time.Since(a.start).Seconds()) - a.spent) / a.rate
 }
 
-// Project compares all that it returns, or a sample of the examples.
+// audit calls compare, which takes that number of multiplications, if there is time. A lack of
+// memory is an error only if everything is audited.
+func (a *driver) audit(op string, operations int, times float64, compare func() error) error {
+	if !a.full && float64(operations) > a.affords(times) {
+		return nil
+	}
+	start := time.Now()
+	err := compare()
+	took := time.Since(start).Seconds()
+	a.mu.Lock()
+	if a.spent += took; operations > 1<<20 { // of fewer the time says little
+		a.rate = took / float64(operations)
+	}
+	a.mu.Unlock()
+	if !a.full && errors.Is(err, engine.ErrMemory) {
+		return nil
+	}
+	return named(op, err)
+}
+
+// named says that an error is of an audit.
+func named(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("audit of %s: %w", op, err)
+}
+
+// some returns the range of n examples to audit, of that number of multiplications each: all, or as
+// many as there is time for, at least one.
+func (a *driver) some(n, each int) (from, to int) {
+	if a.full {
+		return 0, n
+	}
+	count := int(min(max(1, a.affords(1)/float64(each)), float64(n)))
+	from = rand.IntN(n - count + 1)
+	return from, from + count
+}
+
+// Project compares all that it returns, or some examples.
 func (a *driver) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
 	if err := a.Driver.Project(dst, x, p); err != nil {
 		return err
 	}
-	width := p.Width()
-	return a.budget.some(x.N, func(which []int) error {
-		part, want := x, make([]float32, len(which)*width)
-		if len(which) < x.N {
-			part = x.Pick(which)
-		}
-		if err := a.by.Project(want, part, p); err != nil {
-			return fmt.Errorf("audit of a projection: %w", err)
-		}
-		for k, i := range which {
-			if err := same(dst[i*width:(i+1)*width], want[k*width:(k+1)*width], func(t int) string {
-				return fmt.Sprintf("projection of example %d: number %d", i, t)
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
+	width, each := p.Width(), p.Landmarks.N*(x.D+p.Axes.Q)
+	from, to := a.some(x.N, each)
+	return a.audit("a projection", 0, 1, func() error {
+		want := make([]float32, (to-from)*width)
+		return cmp.Or(a.by.Project(want, x.Part(from, to), p),
+			same(fmt.Sprintf("projection of examples from %d on", from), dst[from*width:], want))
 	})
 }
 
-// same compares bits. name says what value k is.
-func same[T int32 | int64 | float32](found, wanted []T, name func(k int) string) error {
-	for k, want := range wanted {
-		if got := found[k]; got != want && !(isNaN(got) && isNaN(want)) || zeroSigns(got, want) {
-			return differs(name(k), got, want)
+func (a *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
+	found, err := a.Driver.Load(x, t)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{a: a, x: x, task: t, found: found, w: engine.NewWeights(t.Classes, x.D),
+		stale: make([]bool, t.Classes), labels: make([]int64, t.Classes)}
+	for _, k := range t.Labels {
+		l.labels[k]++
+	}
+	return l, nil
+}
+
+// loaded is a data set on the audited driver, and on the other one from the first audit of an
+// assignment or of weighted sums on. It has the methods of all uses.
+type loaded struct {
+	a      *driver
+	x      dataset.Examples
+	task   engine.Task
+	found  engine.Loaded
+	other  engine.Loaded  // nil before
+	w      engine.Weights // of all calls of Rescore
+	stale  []bool         // classes that the other has not rescored since
+	labels []int64        // examples of each label
+
+	targets *engine.Targets // that the other does not have yet, or nil
+	again   func() error    // audits the last assignment or evaluation; nil if it is audited
+	current bool            // the other has the last assignment
+	failed  bool            // an operation or a comparison
+}
+
+// note remembers that an operation failed.
+func (l *loaded) note(err error) error {
+	l.failed = l.failed || err != nil
+	return err
+}
+
+// judge returns err or, if there is time, the error of an audit.
+func (l *loaded) judge(err error, op string, operations int, compare func() error) error {
+	if err == nil {
+		err = l.a.audit(op, operations, 1, compare)
+	}
+	return l.note(err)
+}
+
+// repeat judges values that the other driver computes too.
+func repeat[T int64 | float32](l *loaded, err error, what string, operations int, found []T,
+	compute func(want []T) error) error {
+	return l.judge(err, what, operations, func() error {
+		want := make([]T, len(found))
+		return cmp.Or(compute(want), same(what, found, want))
+	})
+}
+
+// repeatCells is repeat for values of the last assignment, if the other driver has it too.
+func repeatCells[T int64 | float32](l *loaded, err error, what string, operations int, found []T,
+	compute func(r engine.LoadedCells, want []T) error) error {
+	if !l.current {
+		return l.note(err)
+	}
+	return repeat(l, err, what, operations, found, func(want []T) error {
+		return compute(l.other.(engine.LoadedCells), want)
+	})
+}
+
+func (l *loaded) Rescore(w engine.Weights, classes []int) error {
+	err := l.found.Rescore(w, classes)
+	for _, c := range classes {
+		copy(l.w.Row(c), w.Row(c))
+		l.stale[c] = true
+	}
+	if l.task.Use == engine.UseCells && len(classes) > 0 {
+		l.again = nil // the cells are of other scores
+	}
+	return l.note(err)
+}
+
+// cost is the number of multiplications of an audit of one example.
+func (l *loaded) cost() int { return (l.x.Size()/l.x.N + 1) * (l.w.Q + 8) }
+
+// Scores compares the scores of all examples, or of some.
+func (l *loaded) Scores(dst []float32, from, to int) error {
+	err := l.found.Scores(dst, from, to)
+	if from == to {
+		return l.note(err)
+	}
+	first, last := l.a.some(to-from, l.cost())
+	return l.judge(err, "scores", 0, func() error {
+		want, err := l.scores(from+first, from+last)
+		return cmp.Or(err, same(fmt.Sprintf("scores of examples from %d on", from+first),
+			dst[first*l.w.Q:], want))
+	})
+}
+
+// Predict compares the predictions of all examples, or of some.
+func (l *loaded) Predict(dst []int32) error {
+	err := l.found.Predict(dst)
+	from, to := l.a.some(len(dst), l.cost())
+	return l.judge(err, "predictions", 0, func() error {
+		scores, err := l.scores(from, to)
+		return cmp.Or(err, same(fmt.Sprintf("predictions of examples from %d on", from), dst[from:],
+			engine.Predicted(scores, l.w.Q)))
+	})
+}
+
+// scores computes the scores of some examples on the other driver.
+func (l *loaded) scores(from, to int) (scores []float32, err error) {
+	r, err := l.a.by.Load(l.x.Part(from, to), engine.Task{Classes: l.w.Q})
+	if err != nil {
+		return nil, err
+	}
+	scores = make([]float32, (to-from)*l.w.Q)
+	err = r.Rescore(l.w, lists.UpTo[int](l.w.Q))
+	return scores, errors.Join(err, r.Scores(scores, 0, to-from), r.Close())
+}
+
+// load loads the data set on the other driver, unless it is there.
+func (l *loaded) load() (err error) {
+	if l.other == nil {
+		l.other, err = l.a.by.Load(l.x, l.task)
+	}
+	return err
+}
+
+func (l *loaded) Assign(alpha float32) (engine.Assignment, error) {
+	found, err := l.found.(engine.LoadedCells).Assign(alpha)
+	if err == nil {
+		err = named("an assignment", checkCounts(found, l.labels))
+	}
+	own := engine.Assignment{Regions: slices.Clone(found.Regions),
+		Predicted: slices.Clone(found.Predicted)}
+	l.again, l.current = func() error { return l.assignAgain(alpha, own) }, false
+	return found, l.judge(err, "an assignment", l.x.N*l.cost(), l.again)
+}
+
+// checkCounts compares the counts of an assignment with the numbers of examples of each label.
+func checkCounts(a engine.Assignment, labels []int64) error {
+	q := len(labels)
+	for k, want := range labels {
+		got := int64(0)
+		for cell := k; cell < q*q; cell += q {
+			if n, most := a.Regions[cell], a.Predicted[cell]; n < 0 || n > most {
+				return differs(fmt.Sprintf("counts of regions: region %d, label %d", cell/q, k), n,
+					fmt.Sprintf("0 to %d", most))
+			}
+			got += a.Predicted[cell]
+		}
+		if got != want {
+			return differs(fmt.Sprintf("count of examples with label %d", k), got, want)
 		}
 	}
 	return nil
 }
 
-func isNaN[T int32 | int64 | float32](v T) bool { return v != v }
+// assignAgain assigns on the other driver, and compares counts and class sums.
+func (l *loaded) assignAgain(alpha float32, found engine.Assignment) error {
+	if err := l.load(); err != nil {
+		return err
+	}
+	classes := lists.Where(len(l.stale), func(c int) bool { return l.stale[c] })
+	if err := l.other.Rescore(l.w, classes); err != nil {
+		return err
+	}
+	clear(l.stale)
+	r, other := l.found.(engine.LoadedCells), l.other.(engine.LoadedCells)
+	want, err := other.Assign(alpha)
+	if err != nil {
+		return err
+	}
+	q := l.w.Q
+	err = cmp.Or(same("counts of predictions by label", found.Predicted, want.Predicted),
+		same("counts of regions by label", found.Regions, want.Regions))
+	sums, expected := make([]int64, q*l.x.D), make([]int64, q*l.x.D)
+	for p := 0; p < q && err == nil; p++ {
+		err = cmp.Or(r.ClassSums(sums, p), other.ClassSums(expected, p),
+			same(sumsOf(p), sums, expected))
+	}
+	l.again, l.current = nil, true
+	return err
+}
 
-// zeroSigns reports whether a and b are zeros of different signs.
-func zeroSigns[T int32 | int64 | float32](a, b T) bool {
-	return a == 0 && b == 0 && 1/float64(a) != 1/float64(b)
+func sumsOf(p int) string { return fmt.Sprintf("class sums of region %d", p) }
+
+func (l *loaded) ClassSums(dst []int64, p int) error {
+	err := l.found.(engine.LoadedCells).ClassSums(dst, p)
+	return repeatCells(l, err, sumsOf(p), len(dst), dst,
+		func(r engine.LoadedCells, want []int64) error { return r.ClassSums(want, p) })
+}
+
+func (l *loaded) Norms(dst, inv []float32) error {
+	err := l.found.(engine.LoadedCells).Norms(dst, inv)
+	return repeatCells(l, err, "norms", l.w.Q*len(dst)*l.x.D, dst,
+		func(r engine.LoadedCells, want []float32) error { return r.Norms(want, inv) })
+}
+
+func (l *loaded) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
+	err := l.found.(engine.LoadedCells).UpdateVectors(dst, pairs, inv)
+	return repeatCells(l, err, "update vectors", l.w.Q*len(dst), dst,
+		func(r engine.LoadedCells, want []float32) error { return r.UpdateVectors(want, pairs, inv) })
+}
+
+func (l *loaded) SetTargets(t engine.Targets) error {
+	l.targets, l.again = &t, nil // what was evaluated with other targets cannot be repeated
+	return l.note(l.found.(engine.LoadedEvaluator).SetTargets(t))
+}
+
+func (l *loaded) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
+	found, err := l.found.(engine.LoadedEvaluator).Evaluate(sums, w)
+	copy(l.w.W, w.W)
+	own, last := slices.Clone(sums), w.Clone()
+	l.again = func() error { return l.evaluateAgain(found, own, last) }
+	return found, l.judge(err, "an evaluation", l.x.N*l.cost(), l.again)
+}
+
+// evaluateAgain evaluates weights on the other driver.
+func (l *loaded) evaluateAgain(found engine.Evaluation, sums []int64, w engine.Weights) error {
+	if err := l.load(); err != nil {
+		return err
+	}
+	r := l.other.(engine.LoadedEvaluator)
+	if l.targets != nil {
+		if err := r.SetTargets(*l.targets); err != nil {
+			return err
+		}
+		l.targets = nil
+	}
+	expected := make([]int64, len(sums))
+	want, err := r.Evaluate(expected, w)
+	l.again = nil
+	switch {
+	case err != nil:
+		return err
+	case found.Refused != want.Refused:
+		return differs("count of refused examples", found.Refused, want.Refused)
+	case found.Loss != want.Loss:
+		return differs("sum of losses", found.Loss, want.Loss)
+	}
+	return same("weighted sums of the residuals", sums, expected)
+}
+
+func (l *loaded) WeightedSums(sums []int64, a []float32) error {
+	err := l.found.(engine.LoadedEvaluator).WeightedSums(sums, a)
+	return repeat(l, err, "weighted sums", l.x.N*l.cost(), sums, func(want []int64) error {
+		if err := l.load(); err != nil {
+			return err
+		}
+		return l.other.(engine.LoadedEvaluator).WeightedSums(want, a)
+	})
+}
+
+// Close audits the last assignment or evaluation before it closes, unless the driver is closed or
+// an operation has failed.
+func (l *loaded) Close() (err error) {
+	if !l.a.closed && !l.failed && l.again != nil {
+		err = l.a.audit("what was computed last", l.x.N*l.cost(), 2, l.again)
+	}
+	err = errors.Join(err, l.found.Close())
+	if l.other != nil {
+		err = errors.Join(err, l.other.Close())
+	}
+	return err
+}
+
+// same compares bits.
+func same[T int32 | int64 | float32](what string, found, wanted []T) error {
+	for k, want := range wanted {
+		got := found[k]
+		if got == want && 1/float64(got) == 1/float64(want) || got != got && want != want {
+			continue // zeros have signs, and all NaN are one
+		}
+		return differs(fmt.Sprintf("%s: value %d", what, k), got, want)
+	}
+	return nil
 }
 
 func differs(what string, found, wanted any) error {
@@ -121,156 +414,4 @@ func differs(what string, found, wanted any) error {
 		return fmt.Errorf("%s: %w: found %v (%[3]x), wanted %v (%[4]x)", what, ErrDiffers, f, wanted)
 	}
 	return fmt.Errorf("%s: %w: found %v, wanted %v", what, ErrDiffers, found, wanted)
-}
-
-// scorer is a data set on the audited driver, and on the other one from the first audit on.
-type scorer struct {
-	a      *driver
-	loaded engine.Loaded
-	x      dataset.Examples
-	task   engine.Task
-	w      engine.Weights // of all calls of Rescore
-	stale  []bool         // classes that the other has not rescored since
-
-	other  engine.Loaded // nil before the first audit
-	failed error         // of the first operation or comparison that failed
-}
-
-// note remembers the error of an operation.
-func (s *scorer) note(err error) error {
-	if s.failed == nil {
-		s.failed = err
-	}
-	return err
-}
-
-// compared remembers the error of a comparison, and says what it was about.
-func (s *scorer) compared(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return s.note(fmt.Errorf("audit of %s: %w", op, err))
-}
-
-// audit calls compare, which takes that number of operations, if there is time. A lack of memory is
-// an error only if everything is audited.
-func (s *scorer) audit(op string, a allowance, operations int, compare func() error) error {
-	err := s.a.budget.audit(a, operations, compare)
-	if errors.Is(err, engine.ErrMemory) && !s.a.budget.full {
-		return nil
-	}
-	return s.compared(op, err)
-}
-
-// again computes values on the other driver, if there is time, and compares them.
-func again[T int64 | float32](s *scorer, op string, operations int, found []T,
-	compute func(want []T) error, name func(k int) string) error {
-	return s.audit(op, all, operations, func() error {
-		want := make([]T, len(found))
-		if err := compute(want); err != nil {
-			return err
-		}
-		return same(found, want, name)
-	})
-}
-
-func (s *scorer) Rescore(w engine.Weights, classes []int) error {
-	if err := s.note(s.loaded.Rescore(w, classes)); err != nil {
-		return err
-	}
-	for _, c := range classes {
-		copy(s.w.Row(c), w.Row(c))
-		s.stale[c] = true
-	}
-	return nil
-}
-
-// begin loads the data set on the other driver, and brings its scores up to date.
-func (s *scorer) begin() (err error) {
-	if s.other == nil {
-		if s.other, err = s.a.by.Load(s.x, s.task); err != nil {
-			s.other = nil
-			return err
-		}
-	}
-	classes := lists.Where(len(s.stale), func(c int) bool { return s.stale[c] })
-	if len(classes) == 0 {
-		return nil
-	}
-	if err := s.other.Rescore(s.w, classes); err != nil {
-		return err
-	}
-	clear(s.stale)
-	return nil
-}
-
-// cost is the number of multiplications and additions of an audit of all examples.
-func (s *scorer) cost() int { return s.x.Size() * (s.w.Q + 8) }
-
-// Scores compares the scores of all examples, or of some.
-func (s *scorer) Scores(dst []float32, from, to int) error {
-	if err := s.note(s.loaded.Scores(dst, from, to)); err != nil || from == to {
-		return err
-	}
-	return s.compared("scores", s.a.budget.some(to-from, func(which []int) error {
-		return s.scores(from, which, func(k int, want []float32) error {
-			return same(dst[which[k]*s.w.Q:], want, func(c int) string {
-				return fmt.Sprintf("score of example %d for class %d", from+which[k], c)
-			})
-		})
-	}))
-}
-
-// Predict compares the predictions of all examples, or of some.
-func (s *scorer) Predict(dst []int32) error {
-	if err := s.note(s.loaded.Predict(dst)); err != nil {
-		return err
-	}
-	return s.compared("predictions", s.a.budget.some(len(dst), func(which []int) error {
-		return s.scores(0, which, func(k int, want []float32) error {
-			if class := engine.Predicted(want, s.w.Q)[0]; dst[which[k]] != class {
-				return differs(fmt.Sprintf("prediction of example %d", which[k]), dst[which[k]], class)
-			}
-			return nil
-		})
-	}))
-}
-
-// scores computes the scores of some examples, counted from from, and passes each to judge.
-func (s *scorer) scores(from int, which []int, judge func(k int, scores []float32) error) error {
-	q := s.w.Q
-	if s.a.budget.full { // which are all examples, and the other driver is faster
-		if err := s.begin(); err != nil {
-			return err
-		}
-		scores := make([]float32, len(which)*q)
-		if err := s.other.Scores(scores, from, from+len(which)); err != nil {
-			return err
-		}
-		for k := range which {
-			if err := judge(k, scores[k*q:(k+1)*q]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	row, scores := make([]float32, s.x.D), make([]float32, q)
-	for k, i := range which {
-		x := s.x.DenseRow(row, from+i)
-		for c := range scores {
-			scores[c] = numerics.Dot(x, s.w.Row(c))
-		}
-		if err := judge(k, scores); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *scorer) Close() error {
-	err := s.loaded.Close()
-	if s.other != nil {
-		err = errors.Join(err, s.other.Close())
-	}
-	return err
 }

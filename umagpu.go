@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -249,8 +248,8 @@ func (n *Noise) matrix(classes []string) (*confusion.Matrix, error) {
 }
 
 // annotations returns votes as the learners take them, for n examples.
-func annotations(votes []Vote, n int) (*crowd.Annotations, error) {
-	a := &crowd.Annotations{}
+func annotations(votes []Vote, n int) (*dataset.Annotations, error) {
+	a := &dataset.Annotations{}
 	for _, v := range votes {
 		if v.Example < 0 || v.Example >= n {
 			return nil, fmt.Errorf("%w: Votes: example %d: want 0 to %d", ErrOptions, v.Example, n-1)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -18,11 +17,11 @@ import (
 func TestAnnotationsRefused(t *testing.T) {
 	data := &dataset.Dataset{Examples: dataset.Examples{N: 2, D: 1, X: []float32{1, -1}}, Y: []int32{0,
 		1}, Classes: []string{"a", "b"}}
-	of := func() *crowd.Annotations {
-		return &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},
+	of := func() *dataset.Annotations {
+		return &dataset.Annotations{Classes: []string{"a", "b"}, Names: []string{"ann"},
 			Start: []int{0, 1, 2}, By: []int32{0, 0}, Label: []int32{0, 1}}
 	}
-	train := func(learner string, a *crowd.Annotations) error {
+	train := func(learner string, a *dataset.Annotations) error {
 		d, err := catalog.Find(learner)
 		if err != nil {
 			t.Fatal(err)

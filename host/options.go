@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -52,7 +51,7 @@ type Options struct {
 
 	// Annotations are labels by several annotators, in place of the labels of the data and of noise;
 	// nil for none. Only some learners can use them.
-	Annotations *crowd.Annotations
+	Annotations *dataset.Annotations
 
 	// From is a model to begin with: its weights, preparation and kernel map; nil to begin with W =
 	// 0.

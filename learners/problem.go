@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -31,7 +30,7 @@ type Problem struct {
 
 	// Annotations say who gave which label, and Y are the votes; nil if nobody knows.
 	// Then Noise is nil: each annotator has a confusion matrix, which the learner finds out.
-	Annotations *crowd.Annotations
+	Annotations *dataset.Annotations
 
 	// Evidence is what else is known of the labels; nil if nothing is. No weight in it is 0.
 	Evidence *dataset.Evidence

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
@@ -116,7 +115,7 @@ func TestEstimateNoiseRefuses(t *testing.T) {
 		`"best"`:      {Method: "best"},
 		"3 true":      {Right: known[:3]},
 		"true class":  {Method: outoffold.CleanCounts},
-		"annotations": {Options: host.Options{Annotations: &crowd.Annotations{}}},
+		"annotations": {Options: host.Options{Annotations: &dataset.Annotations{}}},
 	} {
 		o.Engine = simd.New()
 		if _, err := outoffold.EstimateNoise(t.Context(), data, o); !facts.Told(err, want) {

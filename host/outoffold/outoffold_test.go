@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -153,7 +152,7 @@ func TestOutOfFoldEveryLearner(t *testing.T) {
 func TestOutOfFoldAnnotations(t *testing.T) {
 	data, _, right := noisyDigits()
 	data.Examples, data.Y = data.Examples.Part(0, 200), nil
-	a := &crowd.Annotations{Classes: data.Classes, Names: []string{"a", "b"}, Start: []int{0}}
+	a := &dataset.Annotations{Classes: data.Classes, Names: []string{"a", "b"}, Start: []int{0}}
 	for i := range data.N {
 		a.By, a.Label = append(a.By, 0, 1), append(a.Label, right[i], right[i])
 		a.Start = append(a.Start, len(a.By))

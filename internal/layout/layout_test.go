@@ -30,7 +30,7 @@ var rules = []struct {
 		"functions of plain examples and columns, which know no file"},
 	{"host/dataset", []string{"host/progress", "internal/"},
 		"a leaf: examples know neither files nor engines nor models"},
-	{"host/confusion", []string{"host/confusion", "host/numerics", "internal/"},
+	{"host/confusion", []string{"host/confusion", "host/dataset", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
 	{"host/judge/sets", []string{"host/confusion", "host/numerics"},

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -56,7 +56,7 @@ const (
 // out-of-fold.
 type labelNoise struct {
 	q      int
-	labels *crowd.Annotations
+	labels *dataset.Annotations
 	y      []int32   // the labels that the learned matrix is of: the votes, or all there are
 	anchor []float64 // Q×Q: what counts beside the labels of the mean annotator
 	crowd  bool      // labels have names
@@ -97,7 +97,7 @@ func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
 	}
 	if !n.crowd {
 		// One label for each example, at the place of the example.
-		n.labels = &crowd.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
+		n.labels = &dataset.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
 			By: make([]int32, len(n.y)), Label: n.y}
 	}
 	count := len(n.labels.Names)
@@ -426,10 +426,7 @@ func (n *labelNoise) found() *confusion.Learned {
 	if !n.crowd {
 		return r
 	}
-	counts := make([]int, len(n.labels.Names))
-	for _, a := range n.labels.By {
-		counts[a]++
-	}
+	counts := n.labels.Counts()
 	for a, name := range n.labels.Names {
 		r.Annotators = append(r.Annotators, confusion.Annotator{Name: name, Labels: counts[a],
 			P: slices.Clone(v.Matrices[a*q*q : (a+1)*q*q])})

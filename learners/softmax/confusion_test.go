@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -98,7 +97,7 @@ func annotate(t *testing.T, p *learners.Problem, kinds []*confusion.Matrix, shar
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
 	labels := make([][]int32, len(kinds))
-	a := &crowd.Annotations{Classes: names(p.Q), Start: []int{0}}
+	a := &dataset.Annotations{Classes: names(p.Q), Start: []int{0}}
 	for k, m := range kinds {
 		a.Names = append(a.Names, fmt.Sprintf("w%02d", k))
 		var err error
@@ -208,7 +207,7 @@ func TestTrusted(t *testing.T) {
 			shared := must(confusion.Pairwise(names(10), 0.6))
 			annotate(t, p, []*confusion.Matrix{shared, shared}, 1)
 			a := p.Annotations
-			with := &crowd.Annotations{Classes: a.Classes, Names: append(a.Names, "w99"), Start: []int{0}}
+			with := &dataset.Annotations{Classes: a.Classes, Names: append(a.Names, "w99"), Start: []int{0}}
 			for i := range truth {
 				by, labels := a.Of(i)
 				with.By, with.Label = append(with.By, by...), append(with.Label, labels...)

@@ -5,11 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func TestReadAnnotations(t *testing.T) {
-	want := &Annotations{
+	want := &dataset.Annotations{
 		Classes: []string{"x", "y", "z"}, Names: []string{"ann", "bob", "eve"},
 		Start: []int{0, 2, 3, 5}, By: []int32{0, 1, 1, 0, 2}, Label: []int32{2, 0, 1, 0, 0},
 	}
@@ -41,10 +42,10 @@ func TestReadAnnotations(t *testing.T) {
 	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
 		t.Fatalf("classes %v, %v", got.Classes, err)
 	}
-	if err := got.Arrange(want.Classes); err != nil || !reflect.DeepEqual(got, want) {
+	if err := Arrange(got, want.Classes); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("arranged: %+v, %v", got, err)
 	}
-	if err := got.Arrange([]string{"x", "y"}); !facts.Told(err, `"z"`) {
+	if err := Arrange(got, []string{"x", "y"}); !facts.Told(err, `"z"`) {
 		t.Errorf("arranged by other names: %v", err)
 	}
 }
@@ -158,7 +159,7 @@ func TestRepeatedAnnotations(t *testing.T) {
 func TestRightAnnotators(t *testing.T) {
 	text := "index,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
-	read := func(right ...string) *Annotations {
+	read := func(right ...string) *dataset.Annotations {
 		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
 			"y"}, Right: right})
 		if err == nil {
@@ -207,7 +208,7 @@ func TestRightAnnotators(t *testing.T) {
 
 // Votes: the most frequent label, and ties by lot.
 func TestVotes(t *testing.T) {
-	a := &Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"},
+	a := &dataset.Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"},
 		Start: []int{0}}
 	for range 300 {
 		a.By, a.Label = append(a.By, 0, 1, 2), append(a.Label, 2, 0, 2)

@@ -3,6 +3,8 @@ package crowd
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // BenchmarkDawidSkene is a round of EM on a million labels of a thousand annotators, ten classes.
@@ -20,8 +22,8 @@ func BenchmarkDawidSkene(b *testing.B) {
 }
 
 // crowdLabels are labels, about the share of them right, by annotators who are not alike good.
-func crowdLabels(items, each, annotators, q int, share float64) *Annotations {
-	a := &Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
+func crowdLabels(items, each, annotators, q int, share float64) *dataset.Annotations {
+	a := &dataset.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
 	for k := range annotators {
 		a.Names = append(a.Names,
 			string(rune('a'+k/26/26))+string(rune('a'+k/26%26))+string(rune('a'+k%26)))

@@ -11,15 +11,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // people are annotators with matrices of their own, and labels that they gave.
 func people(t *testing.T, items, each, annotators, q int, seed uint64) (
-	a *crowd.Annotations, of []*confusion.Matrix, right []int32) {
+	a *dataset.Annotations, of []*confusion.Matrix, right []int32) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	a = &crowd.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
+	a = &dataset.Annotations{Classes: names(q), Start: make([]int, 1, items+1)}
 	for k := range annotators {
 		m, err := confusion.Random(a.Classes, 0.1+0.8*rng.Float64(), seed+uint64(k))
 		if err != nil {
@@ -52,7 +53,7 @@ func shareRight(a, b []int32) float64 {
 // twinEM is the algorithm in sums of logarithms, round by round: of one rate for each annotator,
 // and then of the rates of Dawid and Skene joined with two labels of a class by an annotator with
 // one rate, which is joined with two labels of all annotators.
-func twinEM(a *crowd.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
+func twinEM(a *dataset.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
 	q := len(a.Classes)
 	for i := range a.N() {
 		p := make([]float64, q)
@@ -186,9 +187,9 @@ func TestCrowdFindsMatrices(t *testing.T) {
 
 // crowdOfOneMind are examples that two annotators label, who both take most of class 0 for class
 // 1, and a chief checks every tenth.
-func crowdOfOneMind(n int) (a *crowd.Annotations, right []int32) {
+func crowdOfOneMind(n int) (a *dataset.Annotations, right []int32) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	a = &crowd.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"},
+	a = &dataset.Annotations{Classes: []string{"x", "y"}, Names: []string{"a", "b", "chief"},
 		Start: []int{0}}
 	for i := range n {
 		class := int32(i % 2)
@@ -314,7 +315,7 @@ func TestCrowdErrors(t *testing.T) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
-	empty := &crowd.Annotations{Classes: abc, Start: []int{0}}
+	empty := &dataset.Annotations{Classes: abc, Start: []int{0}}
 	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
 		t.Error("no example: wanted an error")
 	}

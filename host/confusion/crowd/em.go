@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -65,7 +66,7 @@ type Result struct {
 // Posteriors are products in the order of the labels and counts are integers, so that the result
 // has the same bits on every machine and number of processors. Fit reports progress through ctx and
 // returns its error when cancelled.
-func Fit(ctx context.Context, a *Annotations, seed uint64, o Options) (*Result, error) {
+func Fit(ctx context.Context, a *dataset.Annotations, seed uint64, o Options) (*Result, error) {
 	o.Method = cmp.Or(o.Method, DawidSkene)
 	o.Rounds = cmp.Or(o.Rounds, 100)
 	o.Smoothing = cmp.Or(o.Smoothing, 0.01)
@@ -145,7 +146,7 @@ const mostTables = 256 << 20
 // em is the state of Fit. A table has an entry for each annotator, label k and true class t, at
 // [(annotator·Q+k)·Q+t].
 type em struct {
-	a         *Annotations
+	a         *dataset.Annotations
 	o         Options
 	q         int
 	workers   int
@@ -159,7 +160,7 @@ type em struct {
 	posterior []float32 // n×Q, only of the last count
 }
 
-func newEM(a *Annotations, o Options) (*em, error) {
+func newEM(a *dataset.Annotations, o Options) (*em, error) {
 	m := &em{a: a, o: o, q: len(a.Classes)}
 	size := len(a.Names) * m.q * m.q
 	need := memory.Sum(memory.Product(size, 8*6), memory.Product(a.N(), m.q, 4))
@@ -392,7 +393,7 @@ func (m *em) rates() {
 // annotators returns the matrices and their standard errors, in which examples count by the
 // certainty of their true class.
 func (m *em) annotators() []confusion.Annotator {
-	q, size, counts := m.q, m.q*m.q, m.a.counts()
+	q, size, counts := m.q, m.q*m.q, m.a.Counts()
 	list := make([]confusion.Annotator, len(counts))
 	for a, name := range m.a.Names {
 		p := slices.Clone(m.matrices[a*size : (a+1)*size])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -65,7 +66,7 @@ type rule struct {
 
 // labeller fits the model.
 type labeller struct {
-	a     *Annotations
+	a     *dataset.Annotations
 	q     int
 	prior []float64
 	rules []rule
@@ -81,7 +82,7 @@ type labeller struct {
 // the examples that they label are taken for random ones and make the prior of the classes. Without
 // at least ten, the prior is uniform. If the model then overrules the vote in a fifth of the
 // examples, the prior is too far from the classes, and the labels are the votes.
-func FitFunctions(ctx context.Context, a *Annotations) (*Labelling, error) {
+func FitFunctions(ctx context.Context, a *dataset.Annotations) (*Labelling, error) {
 	q, n := len(a.Classes), a.N()
 	if err := a.Check(n, q); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -17,9 +18,9 @@ import (
 // keywords are votes of functions on n examples, of frequent classes first: each function gives one
 // class or abstains, and votes rate[t] often in class t. The last two are copies of the first.
 func keywords(n int, prior []float64, rates [][]float64, gives []int32, seed uint64) (
-	a *Annotations, right []int32) {
+	a *dataset.Annotations, right []int32) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	a = &Annotations{Functions: true, Start: []int{0}}
+	a = &dataset.Annotations{Functions: true, Start: []int{0}}
 	for k := range prior {
 		a.Classes = append(a.Classes, fmt.Sprint(k))
 	}
@@ -51,7 +52,7 @@ func keywords(n int, prior []float64, rates [][]float64, gives []int32, seed uin
 }
 
 // Three classes, three functions of each: the copied one is often wrong.
-func threeClasses(n int) (*Annotations, []int32, [][]float64) {
+func threeClasses(n int) (*dataset.Annotations, []int32, [][]float64) {
 	var rates [][]float64
 	var gives []int32
 	for j := range 9 {
@@ -156,7 +157,8 @@ func TestFunctionsFallBack(t *testing.T) {
 		}
 	}
 	// Some right labels set the prior, and the model is kept.
-	withRight := &Annotations{Classes: a.Classes, Names: append(slices.Clone(a.Names), "right"),
+	withRight := &dataset.Annotations{Classes: a.Classes, Names: append(slices.Clone(a.Names),
+		"right"),
 		Functions: true, Right: make([]bool, len(a.Names)+1), Start: []int{0}}
 	withRight.Right[len(a.Names)] = true
 	for i := range a.N() {
@@ -189,8 +191,9 @@ func array(rows [][]int64) []byte {
 }
 
 func TestReadFunctions(t *testing.T) {
-	want := &Annotations{Classes: []string{"1", "0"}, Names: []string{"1", "2", "3"}, Functions: true,
-		Start: []int{0, 2, 2, 3}, By: []int32{0, 2, 1}, Label: []int32{0, 1, 0}}
+	want := &dataset.Annotations{Classes: []string{"1", "0"}, Names: []string{"1", "2", "3"},
+		Functions: true,
+		Start:     []int{0, 2, 2, 3}, By: []int32{0, 2, 1}, Label: []int32{0, 1, 0}}
 	votes := array([][]int64{{1, -1, 0}, {-1, -1, -1}, {-1, 1, -1}})
 	for name, text := range map[string][]byte{
 		"csv":      []byte("1,2,3\n1,,0\n,-1,abstain\n-1.0,1,\n"),

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
@@ -16,7 +17,8 @@ import (
 // ReadFunctions reads the votes of labelling functions on examples: a CSV as ReadAnnotations reads
 // it, or a .npy with a row for each example and a column for each function. -1 abstains; so do an
 // empty field and the word abstain in a CSV.
-func ReadFunctions(ctx context.Context, path string, o AnnotationOptions) (*Annotations, error) {
+func ReadFunctions(ctx context.Context, path string, o AnnotationOptions,
+) (*dataset.Annotations, error) {
 	text, done, err := labelfile.Open(ctx, path, "the votes")
 	if err != nil {
 		return nil, err

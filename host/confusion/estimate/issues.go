@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -64,7 +64,7 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 // It assumes that annotators err independently of each other and of the features given the true
 // class.
 func FindCrowdIssues(
-	p []float32, a *crowd.Annotations, y, same []int32, by func(i int) []confusion.Annotator,
+	p []float32, a *dataset.Annotations, y, same []int32, by func(i int) []confusion.Annotator,
 ) ([]Issue, error) {
 	q := len(a.Classes)
 	if err := a.Check(len(y), q); err != nil {

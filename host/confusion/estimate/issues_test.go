@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -47,7 +47,7 @@ func TestFindIssuesByHand(t *testing.T) {
 func TestFindCrowdIssuesByHand(t *testing.T) {
 	good := confusion.Annotator{P: []float64{0.8, 0.2, 0.2, 0.8}}
 	turned := confusion.Annotator{P: []float64{0.1, 0.9, 0.9, 0.1}}
-	a := &crowd.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"},
+	a := &dataset.Annotations{Classes: []string{"a", "b"}, Names: []string{"good", "turned"},
 		Start: []int{0, 2, 4, 5}, By: []int32{0, 1, 0, 1, 0}, Label: []int32{0, 1, 0, 0, 1}}
 	p := []float32{0.5, 0.5, 0.5, 0.5, 0.75, 0.25}
 	by := func(i int) []confusion.Annotator { return []confusion.Annotator{good, turned} }

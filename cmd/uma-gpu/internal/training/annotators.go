@@ -97,7 +97,7 @@ func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error 
 // ReadFunctions reads the votes of labelling functions, with their classes in order if options has
 // none.
 func ReadFunctions(ctx context.Context, o *Options, path string, options crowd.AnnotationOptions,
-) (a *crowd.Annotations, err error) {
+) (a *dataset.Annotations, err error) {
 	if o.Trust != "" {
 		options.Right = strings.Split(o.Trust, ",")
 	}
@@ -110,9 +110,9 @@ func ReadFunctions(ctx context.Context, o *Options, path string, options crowd.A
 
 // sorted reads a table of labels.
 func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
-	read func(context.Context, string, crowd.AnnotationOptions) (*crowd.Annotations, error),
-) (*crowd.Annotations, error) {
-	a, err := app.Awaited(ctx, path, func(path string) (*crowd.Annotations, error) {
+	read func(context.Context, string, crowd.AnnotationOptions) (*dataset.Annotations, error),
+) (*dataset.Annotations, error) {
+	a, err := app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
 		return read(ctx, path, options)
 	})
 	if err != nil || options.Classes != nil {
@@ -120,7 +120,7 @@ func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
 	}
 	classes := slices.Clone(a.Classes)
 	dataset.SortClasses(classes)
-	if err := a.Arrange(classes); err != nil {
+	if err := crowd.Arrange(a, classes); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil

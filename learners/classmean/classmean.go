@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
-	"github.com/uma-gpu/uma-gpu/learners/internal/classsums"
 )
 
 // params are the parameters of the class-mean classifier: none.
@@ -40,13 +39,13 @@ func (*params) Definition() *learners.Definition {
 		Weights:  []learners.Rule{learners.Last},
 		New:      Defaults,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-			return classsums.Begin(problem, "classmean", nearest)
+			return base.BeginClassSums(problem, "classmean", nearest)
 		},
 	}
 }
 
 // nearest writes the weights of the nearest-mean classifier to w, which is 0.
-func nearest(s *classsums.Sums, w engine.Weights) error {
+func nearest(s *base.ClassSums, w engine.Weights) error {
 	sums, err := s.ByLabel()
 	if err != nil {
 		return err
@@ -63,7 +62,7 @@ func nearest(s *classsums.Sums, w engine.Weights) error {
 
 // unit returns the t for which t·⟨m,x⟩ is nearest to 1 over all examples x, by least squares:
 // Σ⟨m,x⟩ / Σ⟨m,x⟩², with scores by clause 1 and sums in float64 in the order of the examples.
-func unit(s *classsums.Sums, m []float32) (float64, error) {
+func unit(s *base.ClassSums, m []float32) (float64, error) {
 	_, d, q := s.Cells.Shape()
 	probe := engine.NewWeights(q, d)
 	copy(probe.Row(0), m)
@@ -97,7 +96,7 @@ func unit(s *classsums.Sums, m []float32) (float64, error) {
 // Taking the same off all rows changes no prediction; it keeps the scores near 0. Where nothing
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
-func means(s *classsums.Sums, w engine.Weights, sums []int64, m []float32, t float64) {
+func means(s *base.ClassSums, w engine.Weights, sums []int64, m []float32, t float64) {
 	mm, priors := base.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)

@@ -25,7 +25,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/classsums"
+	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 const name = "kernelmean"
@@ -177,7 +177,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	}
 	own := *p // the caller may change its parameters while a run goes on
 	p = &own
-	return classsums.Begin(problem, name, func(s *classsums.Sums, w engine.Weights) error {
+	return base.BeginClassSums(problem, name, func(s *base.ClassSums, w engine.Weights) error {
 		if problem.OwnMap {
 			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)
 			return nil
@@ -199,7 +199,7 @@ func (p *Params) balance(w engine.Weights, priors []float64) {
 }
 
 // sums sets row q to the sum of the examples of true class q, divided by n.
-func sums(s *classsums.Sums, w engine.Weights) error {
+func sums(s *base.ClassSums, w engine.Weights) error {
 	all, err := s.ByLabel()
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package base has what runs of several learners are made of: loaded examples, saved states, and
-// checks of numbers.
+// Package base has what runs of several learners are made of: loaded examples, sums by class, saved
+// states, and checks of numbers.
 package base
 
 import (

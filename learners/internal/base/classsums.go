@@ -1,6 +1,4 @@
-// Package classsums has the sums of examples by noisy label, and the training of a learner whose
-// only step makes weights of them.
-package classsums
+package base
 
 import (
 	"context"
@@ -9,31 +7,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
-// Sums is what learners of class means know of n examples of Q noisy labels.
-type Sums struct {
+// ClassSums is what learners of class means know of n examples of Q noisy labels.
+type ClassSums struct {
 	Inverse *confusion.Inverse // C⁻¹
 	Labels  []int64            // examples by noisy label
 	Cells   *engine.Cells
 	b       []float32 // float32(C⁻¹)
 	n, d, q int
 	learner string // its name
-	weights func(s *Sums, w engine.Weights) error
+	weights func(s *ClassSums, w engine.Weights) error
 	made    bool // the step
 }
 
-// Begin begins a run of the named learner, whose only step is weights: it receives W = 0, and the W
-// that it leaves is the result. It must depend only on s and the parameters, so that initial
-// weights have no effect. Errors: see Problem.LoadCells.
-func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engine.Weights) error,
-) (learners.Learner, error) {
+// BeginClassSums begins a run of the named learner, whose only step is weights: it receives W = 0,
+// and the W that it leaves is the result. It must depend only on s and the parameters, so that
+// initial weights have no effect. Errors: see Problem.LoadCells.
+func BeginClassSums(problem *learners.Problem, name string,
+	weights func(s *ClassSums, w engine.Weights) error) (learners.Learner, error) {
 	cells, inverse, err := problem.LoadCells()
 	if err != nil {
 		return nil, err
 	}
-	s := &Sums{
+	s := &ClassSums{
 		Inverse: inverse, Labels: make([]int64, problem.Q), b: inverse.Float32(), Cells: cells,
 		learner: name, weights: weights,
 	}
@@ -44,7 +41,7 @@ func Begin(problem *learners.Problem, name string, weights func(s *Sums, w engin
 	return s, nil
 }
 
-func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
+func (s *ClassSums) Count(_ context.Context, w engine.Weights, changed []int) (predicted []int64,
 	err error) {
 	if err := s.Cells.Rescore(w, changed); err != nil {
 		return nil, err
@@ -55,7 +52,7 @@ func (s *Sums) Count(_ context.Context, w engine.Weights, changed []int) (predic
 
 // Step implements learners.Learner: it makes the weights. Those of before leave no trace: sums by
 // label are exact integers, however the examples are predicted.
-func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
+func (s *ClassSums) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
 	if s.made {
 		return learners.Step{Done: true}, nil
 	}
@@ -64,7 +61,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 		return learners.Step{}, err
 	}
 	const advice = ", or use a confusion matrix that is farther from a singular one"
-	if err := base.CheckFinite(s.learner, next.W, advice); err != nil {
+	if err := CheckFinite(s.learner, next.W, advice); err != nil {
 		return learners.Step{}, err
 	}
 	copy(w.W, next.W)
@@ -73,7 +70,7 @@ func (s *Sums) Step(_ context.Context, w engine.Weights) (learners.Step, error) 
 }
 
 // ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.
-func (s *Sums) ByLabel() ([]int64, error) {
+func (s *ClassSums) ByLabel() ([]int64, error) {
 	sums, region := make([]int64, s.q*s.d), make([]int64, s.q*s.d)
 	for p := range s.q {
 		if err := s.Cells.ClassSums(region, p); err != nil {
@@ -88,21 +85,21 @@ func (s *Sums) ByLabel() ([]int64, error) {
 
 // Unmix writes to row, d values, the sum of true class q over n: clause 6's update vector of all
 // examples, of sums that ByLabel returned.
-func (s *Sums) Unmix(row []float32, sums []int64, q int) {
+func (s *ClassSums) Unmix(row []float32, sums []int64, q int) {
 	engine.UpdateVector(row, sums, s.b[q*s.q:(q+1)*s.q], s.Cells.FixedPoint())
 }
 
 // Priors returns clause 7's estimate of how often each true class is, at least 1/n.
-func (s *Sums) Priors() []float64 {
+func (s *ClassSums) Priors() []float64 {
 	return s.Inverse.Priors(s.Labels, s.n)
 }
 
 // states are what Save returns: before the step, and after it.
 var states = map[bool]string{false: "before the means", true: "after the means"}
 
-func (s *Sums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
+func (s *ClassSums) Save() ([]byte, error) { return []byte(states[s.made]), nil }
 
-func (s *Sums) Restore(saved []byte) error {
+func (s *ClassSums) Restore(saved []byte) error {
 	s.made = string(saved) == states[true]
 	if !s.made && string(saved) != states[false] {
 		return fmt.Errorf("%s: found a damaged state of a run, %.40q, wanted %q or %q", s.learner, saved,
@@ -111,4 +108,4 @@ func (s *Sums) Restore(saved []byte) error {
 	return nil
 }
 
-func (s *Sums) Close() error { return s.Cells.Close() }
+func (s *ClassSums) Close() error { return s.Cells.Close() }

@@ -53,18 +53,6 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 // now is the clock of Options.Time.
 var now = time.Now
 
-// Plan returns the work that Train would do. It prepares the data and opens the engine, as Train
-// does, and learns nothing.
-func Plan(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix, o Options,
-) (*Work, error) {
-	t, err := begin(ctx, data, noise, o)
-	if err != nil {
-		return nil, err
-	}
-	w := t.work()
-	return &w, nil
-}
-
 // begin holds out, prepares the data and opens the engine.
 func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	o Options) (*trainer, error) {

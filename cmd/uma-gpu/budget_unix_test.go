@@ -47,7 +47,6 @@ func TestMemoryBudget(t *testing.T) {
 	}{
 		{space, "train --data " + wide + " --model " + m},
 		{space, "train --data " + wide + " --normalize maxabs --model " + m},
-		{space, "train --data " + wide + " --dry-run"},
 		{space, "info --data " + wide},
 		{space, "convert --data " + wide + " --out " + out},
 		{space, "convert --data " + wide + " --no-labels --out " + out + ".npy"},

@@ -254,7 +254,6 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 		{"info", "--data", data},
 		{"split", "--data", data, "--fractions", "0.5", "--out", other},
 		{"convert", "--data", data, "--to", "csv", "--out", other},
-		{"train", "--data", data, "--dry-run"},
 		{"synth", "--examples", "10", "--out", other},
 	} {
 		for _, word := range []string{"", "data:"} {

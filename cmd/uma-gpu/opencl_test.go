@@ -178,25 +178,3 @@ func TestAuto(t *testing.T) {
 			filepath.Join(dir, "n.npz"), "--device", i.ID(), "--max-alloc", "16")
 	}
 }
-
-// The plan keeps to the memory limit, and where nothing can be done the error
-// says how much is wanted.
-func TestDryRunOnOpenCL(t *testing.T) {
-	dir := t.TempDir()
-	data := filepath.Join(dir, "d.csv")
-	succeed(t, "synth", "--examples", "20000", "--features", "60", "--out", data)
-	for _, i := range openCL(t) {
-		args := []string{"train", "--data", data, "--dry-run", "--json", "--device", i.ID()}
-		for _, limit := range []string{"0", "4M"} {
-			stdout, _ := succeed(t, append(args, "--memory-limit", limit)...)
-			r := decode[train.Plan](t, stdout)
-			p := r.Plan
-			if r.Device.ID != i.ID() || p.Examples != 4*61*20000 ||
-				p.Examples-p.Aside+p.Scores+p.ClassSums+p.Scratch > p.Limit ||
-				(limit != "0" || p.InPlace) != (p.TilesAside > 0) {
-				t.Errorf("%s, limit %s: found %+v", i.ID(), limit, r)
-			}
-		}
-		fail(t, app.ExitMemory, "--memory-limit", append(args, "--memory-limit", "900K")...)
-	}
-}

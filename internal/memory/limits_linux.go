@@ -10,13 +10,6 @@ import (
 // needed in full for a few bytes.
 const arena = 64 << 20
 
-// Peak returns the most bytes of memory that the process has had so far, 0 if that is not known.
-// Pages of mapped files count while it has them.
-func Peak() int64 {
-	most, _ := field(os.DirFS("/"), "proc/self/status", "VmHWM:")
-	return most
-}
-
 // systemLimits returns what the kernel bounds.
 func systemLimits() []limit {
 	root := os.DirFS("/")

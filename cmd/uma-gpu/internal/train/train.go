@@ -32,7 +32,6 @@ type Options struct {
 	Time    time.Duration
 	Resume  string
 	From    string
-	DryRun  bool
 	Verbose bool
 	Tables  judgement.Tables
 	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
@@ -89,7 +88,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			training.EngineFlags(&o.Options), training.DetailFlags(&o.Options),
 			app.Switch(&o.TrustConfusion, "trust-confusion",
 				"train even if the labels say that the axes of --confusion are exchanged"),
-			app.Output(&o.Model, "model", "model to write, `FILE`.npz (required, but for --dry-run)"),
+			app.Required(app.Output(&o.Model, "model", "model to write, `FILE`.npz (required)")),
 			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
 			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Destination: &o.Time,
@@ -100,8 +99,6 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 				"go on from a checkpoint or an interrupted run's model, `FILE`.npz"),
 			app.Input(&o.From, "from",
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
-			app.Switch(&o.DryRun, "dry-run",
-				"print what training would take of memory and time, and stop"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
 			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
@@ -127,13 +124,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	o.lendMemory(d)
 	defer func() { err = errors.Join(err, o.closeEngine()) }()
-	if o.DryRun {
-		work, err := host.Plan(ctx, d, noise, o.Train)
-		if err != nil {
-			return o.explain(ctx, err)
-		}
-		return o.plan(ctx, work.Data)
-	}
 	o.watch(d.Classes)
 	trained, err := host.Train(ctx, d, noise, o.Train)
 	if err != nil {
@@ -196,10 +186,7 @@ func checkConfusion(o *Options, doubts []learners.Doubt) error {
 // check checks all options before a data file is read, and reads the model to begin with.
 func (o *Options) check() error {
 	t := &o.Train
-	switch {
-	case o.Model == "" && !o.DryRun:
-		return app.Missing("model")
-	case o.Quiet && o.Verbose:
+	if o.Quiet && o.Verbose {
 		return app.Usage("--quiet and --verbose exclude each other")
 	}
 	if err := checkCheckpoint(o); err != nil {

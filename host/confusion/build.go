@@ -3,8 +3,6 @@ package confusion
 import (
 	"fmt"
 	"math/rand/v2"
-
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 )
 
 // The second word of a PCG seed separates the uses of one seed. Changing it changes results.
@@ -90,7 +88,7 @@ func (m *Matrix) Inject(y []int32, seed uint64) ([]int32, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := labelfile.CheckLabels("inject label noise", y, m.Q()); err != nil {
+	if err := CheckLabels("inject label noise", y, m.Q()); err != nil {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(seed, injectStream))

@@ -11,8 +11,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // SumTolerance is how far from 1 the sum of a column may lie. A table of float32 probabilities
@@ -52,7 +52,7 @@ func (m *Matrix) Check() error {
 // advice on a transposed table is the opposite.
 func (m *Matrix) check(trueRows bool) error {
 	q := m.Q()
-	if err := labelfile.CheckClasses(m.Classes); err != nil {
+	if err := CheckClasses(m.Classes); err != nil {
 		return err
 	}
 	if len(m.P) != q*q {
@@ -99,6 +99,33 @@ func (m *Matrix) check(trueRows bool) error {
 		axesOption())
 }
 
+// CheckClasses returns an error unless there are two or more distinct names.
+func CheckClasses(classes []string) error {
+	if len(classes) < 2 {
+		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes),
+			quote.List(classes))
+	}
+	seen := make(map[string]bool, len(classes))
+	for _, c := range classes {
+		if seen[c] {
+			return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
+		}
+		seen[c] = true
+	}
+	return nil
+}
+
+// CheckLabels returns an error that begins with what and names the first label out of 0..q-1.
+func CheckLabels(what string, y []int32, q int) error {
+	for i, k := range y {
+		if k < 0 || int(k) >= q {
+			return fmt.Errorf("%s: example %d (counted from 0) has label %d, wanted 0 to %d", what, i, k,
+				q-1)
+		}
+	}
+	return nil
+}
+
 // firstBadSum returns the first line whose sum is not 1, with its sum, or -1.
 func firstBadSum(sums []float64) (int, float64) {
 	for c, sum := range sums {
@@ -114,7 +141,7 @@ func isProbability(v float64) bool { return v >= 0 && v <= 1 }
 
 // New returns a matrix of zeros for the classes, whose names it copies.
 func New(classes []string) (*Matrix, error) {
-	if err := labelfile.CheckClasses(classes); err != nil {
+	if err := CheckClasses(classes); err != nil {
 		return nil, err
 	}
 	if err := checkMemory(len(classes)); err != nil {

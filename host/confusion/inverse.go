@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/lapack"
 	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // MaxCondition is the largest condition number that Invert accepts. C⁻¹
@@ -153,7 +153,7 @@ func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
 		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
 		"estimate of the matrix, or an approximate inverse (%s)",
-		e.Condition, float64(MaxCondition), labelfile.Quoted(e.Classes), option.Named("inverse", Pseudo))
+		e.Condition, float64(MaxCondition), quote.List(e.Classes), option.Named("inverse", Pseudo))
 }
 
 // inseparable is the error that names the classes of a matrix without a usable inverse. A

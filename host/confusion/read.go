@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // The corners of the two headers: what rows are, then what columns are.
@@ -93,7 +93,7 @@ func (t *Table) matrix(path string) (*Matrix, error) {
 // Errors begin with the path, and for CSV with the line.
 func ReadTable(path string, o ReadOptions) (*Table, error) {
 	if o.Classes != nil {
-		err := errors.Join(labelfile.CheckClasses(o.Classes), checkMemory(len(o.Classes)))
+		err := errors.Join(CheckClasses(o.Classes), checkMemory(len(o.Classes)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
@@ -145,14 +145,19 @@ func parseCSV(path string, data []byte) (*grid, error) {
 	g := &grid{}
 	rows := &g.rows
 	for first := true; ; first = false {
-		fields, line, err := labelfile.Record(path, "the table", r)
+		fields, err := r.Read()
+		line, broken := 0, new(csv.ParseError)
+		if err == nil {
+			line, _ = r.FieldPos(0)
+		}
 		switch {
 		case err == io.EOF && len(g.rows) > 0:
 			return g, nil
 		case err == io.EOF:
 			return nil, fmt.Errorf("%s: found no numbers, wanted a table of true against noisy labels", path)
-		case err != nil:
-			return nil, err
+		case errors.As(err, &broken):
+			return nil, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", path, broken.Line,
+				broken.Column, broken.Err)
 		case len(fields) == 1:
 			return nil, fmt.Errorf("%s:%d: found one field, wanted a table of numbers with commas between",
 				path, line)
@@ -301,7 +306,7 @@ func (g *grid) places(t *Table) (rows, columns []int, err error) {
 		}
 		if len(t.Classes) != n || width(g.rows) != n {
 			return nil, nil, fmt.Errorf("found a table of %d×%d numbers without names, wanted a row and a "+
-				"column for each class (%s)", n, width(g.rows), labelfile.Quoted(t.Classes))
+				"column for each class (%s)", n, width(g.rows), quote.List(t.Classes))
 		}
 		g.rowNames, g.columnNames = t.Classes, t.Classes
 	}
@@ -323,13 +328,40 @@ func (g *grid) places(t *Table) (rows, columns []int, err error) {
 	if err := checkMemory(len(t.Classes)); err != nil {
 		return nil, nil, err
 	}
-	if rows, err = labelfile.Indices(g.rowNames, t.Classes); err != nil {
+	if rows, err = indicesOf(g.rowNames, t.Classes); err != nil {
 		return nil, nil, fmt.Errorf("the first column %w", err)
 	}
-	if columns, err = labelfile.Indices(g.columnNames, t.Classes); err != nil {
+	if columns, err = indicesOf(g.columnNames, t.Classes); err != nil {
 		return nil, nil, fmt.Errorf("the header %w", err)
 	}
-	return rows, columns, labelfile.CheckClasses(t.Classes)
+	return rows, columns, CheckClasses(t.Classes)
+}
+
+// indicesOf returns the index in classes of each name. The error, which continues "the header" or
+// "the row", lists unknown names, or a repeated one.
+func indicesOf(names, classes []string) ([]int, error) {
+	index := make(map[string]int, len(classes))
+	for i, c := range classes {
+		index[c] = i
+	}
+	seen := make(map[string]bool, len(names))
+	indices := make([]int, len(names))
+	var extra []string
+	for i, n := range names {
+		c, ok := index[n]
+		if !ok {
+			extra = append(extra, n)
+		} else if seen[n] {
+			return nil, fmt.Errorf("lists class %.60q twice, wanted once", n)
+		}
+		seen[n] = true
+		indices[i] = c
+	}
+	if extra == nil {
+		return indices, nil
+	}
+	return nil, fmt.Errorf("has names that are no class of the data: %s; the data have %s: leave the "+
+		"others out, or give data that have them", quote.List(extra), quote.List(classes))
 }
 
 // place returns numbers, Q×Q, by the classes of their rows and columns; 0 where there is none.
@@ -405,13 +437,27 @@ func (g *grid) findAxes(t *Table, asked string) error {
 // axisOf returns TrueRows for the name of true classes, TrueColumns for noisy ones, and ""
 // for any other.
 func axisOf(name string) string {
-	switch isTrue, isNoisy := labelfile.Axis(name); {
+	switch isTrue, isNoisy := Axis(name); {
 	case isTrue:
 		return TrueRows
 	case isNoisy:
 		return TrueColumns
 	}
 	return ""
+}
+
+// Axis reports whether a name says that an axis or a column has true classes, or noisy ones.
+func Axis(name string) (isTrue, isNoisy bool) {
+	words := strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return strings.ContainsRune(" _-.", r) })
+	has := func(list ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+	isTrue = has("true", "truth", "actual", "clean", "right", "gold", "golden", "reference", "real",
+		"correct")
+	isNoisy = has("noisy", "noise", "given", "observed", "predicted", "pred", "prediction",
+		"annotated", "annotation", "annotator", "worker", "wrong")
+	return isTrue && !isNoisy, isNoisy && !isTrue
 }
 
 // sums returns the sum of each column.
@@ -454,7 +500,7 @@ func (t *Table) remark() {
 	}
 	if 2*len(odd) > q-len(empty) {
 		t.Notes = append(t.Notes, fmt.Sprintf("most classes (%s) have another label more often than the "+
-			"right one: are rows and columns in the same order?", labelfile.Quoted(odd)))
+			"right one: are rows and columns in the same order?", quote.List(odd)))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -291,7 +290,7 @@ func FuzzReadTable(f *testing.F) {
 			}
 			return
 		}
-		if err := labelfile.CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Why == "" {
+		if err := CheckClasses(got.Classes); err != nil || got.Axes == "" || got.Why == "" {
 			t.Fatalf("%+v: %v", got, err)
 		}
 		if len(got.V) != len(got.Classes)*len(got.Classes) || slices.Min(got.V) < 0 {

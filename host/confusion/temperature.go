@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -113,7 +112,7 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 		}
 		f.squares = sparse(all, q, 1, q)
 	}
-	if err := labelfile.CheckLabels("temperature", y, q); err != nil {
+	if err := CheckLabels("temperature", y, q); err != nil {
 		return nil, err
 	}
 	sum := 0.0

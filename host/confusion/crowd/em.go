@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -81,7 +80,7 @@ func Fit(ctx context.Context, a *dataset.Annotations, seed uint64, o Options) (*
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
 	}
-	if err := labelfile.CheckClasses(a.Classes); err != nil {
+	if err := confusion.CheckClasses(a.Classes); err != nil {
 		return nil, err
 	}
 	if err := a.Check(a.N(), q); err != nil {

@@ -1,18 +1,14 @@
 package crowd
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // keywords are votes of functions on n examples, of frequent classes first: each function gives one
@@ -176,60 +172,5 @@ func TestFunctionsFallBack(t *testing.T) {
 	}
 	if len(found.Functions) != len(a.Names) {
 		t.Errorf("%d functions, wanted %d without the right labels", len(found.Functions), len(a.Names))
-	}
-}
-
-// array is an .npy file of int64 rows.
-func array(rows [][]int64) []byte {
-	b := npyfile.Header("<i8", len(rows), len(rows[0]))
-	var out bytes.Buffer
-	out.Write(b)
-	for _, row := range rows {
-		npyfile.Write(&out, row) // to memory
-	}
-	return out.Bytes()
-}
-
-func TestReadFunctions(t *testing.T) {
-	want := &dataset.Annotations{Classes: []string{"1", "0"}, Names: []string{"1", "2", "3"},
-		Functions: true,
-		Start:     []int{0, 2, 2, 3}, By: []int32{0, 2, 1}, Label: []int32{0, 1, 0}}
-	votes := array([][]int64{{1, -1, 0}, {-1, -1, -1}, {-1, 1, -1}})
-	for name, text := range map[string][]byte{
-		"csv":      []byte("1,2,3\n1,,0\n,-1,abstain\n-1.0,1,\n"),
-		"long csv": []byte("row,worker,label\n1,1,1\n1,3,0\n2,2,-1\n3,2,1\n"),
-		"npy":      votes,
-	} {
-		for _, data := range [][]byte{text, gzipped(t, text)} {
-			got, err := ReadFunctions(t.Context(), save(t, "v", data), AnnotationOptions{Items: 3})
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
-			}
-		}
-	}
-}
-
-func TestReadFunctionsRefuses(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"votes of nobody", "a,b,c\n", "v no label"},
-		{"abstain everywhere", "a,b\n-1,\n,abstain\n-1,-1\n", "v no label"},
-		{"one class", "a,b\n1,\n,1\n1,1\n", "v 1 classes"},
-		{"unknown item", "row,worker,label\n4,a,1\n", `v:2 row "4" 1 3`},
-		{"too few rows", "a,b\n1,0\n", "v 1 lines 3"},
-		{"voted twice", "row,worker,label\n1,a,1\n1,a,0\n2,b,1\n", `v:3 "a" twice line 2`},
-		{"a vote below -1", string(array([][]int64{{-2, 1}, {0, 1}, {0, 1}})), "v row 1 -2 abstain"},
-		{"too few votes", string(array([][]int64{{0, 1}})), "v 1 rows 3"},
-		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v shape 3 rows"},
-		{"shares", string(append(npyfile.Header("<f8", 3, 1), make([]byte, 24)...)), "v type integers"},
-		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v 3×2"},
-	} {
-		_, err := ReadFunctions(t.Context(), save(t, "v", []byte(c.text)), AnnotationOptions{Items: 3})
-		if !facts.Told(err, c.want) {
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		}
-	}
-	if _, err := ReadFunctions(t.Context(), "nowhere", AnnotationOptions{}); err == nil ||
-		!strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("no file: %v", err)
 	}
 }

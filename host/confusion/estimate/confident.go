@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -65,7 +64,7 @@ func confidentJoint(classes []string, y []int32, rows blocks, heldOut bool,
 		return nil, nil, err
 	}
 	q := m.Q()
-	if err := labelfile.CheckLabels("labels", y, q); err != nil {
+	if err := confusion.CheckLabels("labels", y, q); err != nil {
 		return nil, nil, err
 	}
 	j := &joint{q: q, y: y, labels: make([]int64, q), counted: make([]int64, q*q)}

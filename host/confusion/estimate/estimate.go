@@ -10,9 +10,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Estimate is a confusion matrix estimated from data, usually with standard errors.
@@ -88,7 +88,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 	}
 	if prior != nil && !slices.Equal(prior.Classes, classes) {
 		return nil, fmt.Errorf("confusion estimate: found a prior of classes %s, wanted %s in their "+
-			"order", labelfile.Quoted(prior.Classes), labelfile.Quoted(classes))
+			"order", quote.List(prior.Classes), quote.List(classes))
 	}
 	before := priorOf(counts, q, prior)
 	s, _ := strength(counts, before, q)
@@ -208,7 +208,7 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 		return nil, fmt.Errorf("crowd: found %d labels, wanted one for each of %d examples", n,
 			len(c.Posterior)/q)
 	}
-	if err := labelfile.CheckLabels("crowd", y, q); err != nil {
+	if err := confusion.CheckLabels("crowd", y, q); err != nil {
 		return nil, err
 	}
 	m, err := confusion.New(c.Classes)

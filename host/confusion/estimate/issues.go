@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -192,7 +191,7 @@ func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) e
 		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one "+
 			"for each", len(same), n)
 	}
-	if err := labelfile.CheckLabels("label issues", y, q); err != nil {
+	if err := confusion.CheckLabels("label issues", y, q); err != nil {
 		return err
 	}
 	for i, first := range same {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/internal/labelfile"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -37,7 +36,7 @@ func ByNeighbours(classes []string, y []int32, near []int32, k int) (*Estimate, 
 		return nil, err
 	}
 	q := m.Q()
-	if err := labelfile.CheckLabels("labels of neighbours", y, q); err != nil {
+	if err := confusion.CheckLabels("labels of neighbours", y, q); err != nil {
 		return nil, err
 	}
 	if k < 2 || len(near) != len(y)*k {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -200,41 +200,18 @@ func Awaited[T any](ctx context.Context, path string, read func(path string) (T,
 	return none, interruptedReading(path)
 }
 
-// ReadClean is estimate.ReadClean that ctx can interrupt.
-func ReadClean(ctx context.Context, path string, o estimate.CleanOptions,
-) (*estimate.Clean, error) {
-	return Awaited(ctx, path, func(path string) (*estimate.Clean, error) {
-		return estimate.ReadClean(ctx, path, o)
-	})
-}
-
-// ReadRight returns the right labels of the examples of d that a file names, -1 of others; nil for
-// no file. wanted says what a file of pairs of labels should have had.
-func ReadRight(ctx context.Context, path string, d *dataset.Dataset, wanted string,
-) ([]int32, error) {
+// ReadRight is labels.Right that ctx can interrupt; nil for no file.
+func ReadRight(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error) {
 	if path == "" {
 		return nil, nil
 	}
-	c, err := ReadClean(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y, IDs: d.IDs,
-		IDColumn: d.ID, Source: d.Source})
-	if err != nil {
-		return nil, err
-	}
-	if c.Item == nil {
-		return nil, fmt.Errorf("%s: found pairs of labels, wanted %s", path, wanted)
-	}
-	right := slices.Repeat([]int32{-1}, d.N)
-	for k, i := range c.Item {
-		right[i] = c.Right[k]
-	}
-	return right, nil
+	return Awaited(ctx, path, func(path string) ([]int32, error) { return labels.Right(ctx, path, d) })
 }
 
-// ReadProbabilities is estimate.ReadProbabilities that ctx can interrupt.
+// ReadProbabilities is labels.Probabilities that ctx can interrupt.
 func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	return Awaited(ctx, path, func(path string) ([]float32, error) {
-		return estimate.ReadProbabilities(ctx, path, estimate.CleanOptions{Classes: d.Classes, Y: d.Y,
-			IDs: d.IDs, IDColumn: d.ID, Source: d.Source})
+		return labels.Probabilities(ctx, path, d)
 	})
 }
 

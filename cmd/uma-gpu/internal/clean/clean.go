@@ -80,8 +80,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	right, err := app.ReadRight(ctx, o.Checked, d,
-		"the number of each row and its right label")
+	right, err := app.ReadRight(ctx, o.Checked, d)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/outoffold"
@@ -234,20 +235,19 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 }
 
 func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	pairs, err := app.ReadClean(ctx, o.Clean, estimate.CleanOptions{})
+	var noisy, right []int32
+	classes, err := app.Awaited(ctx, o.Clean, func(path string) (classes []string, err error) {
+		classes, noisy, right, err = labels.Pairs(ctx, path)
+		return classes, err
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	classes := slices.Clone(pairs.Classes)
-	dataset.SortClasses(classes)
-	if err := pairs.Arrange(classes); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Clean, err)
 	}
 	prior, err := o.prior(ctx, classes)
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := estimate.FromLabels(classes, pairs.Noisy, pairs.Right, prior)
+	m, err := estimate.FromLabels(classes, noisy, right, prior)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", o.Clean, err)
 	}
@@ -280,8 +280,7 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	right, err := app.ReadRight(ctx, o.Clean, d, "a column that names examples of --data "+
-		"(row, index, id) and their labels; for pairs leave out --data")
+	right, err := app.ReadRight(ctx, o.Clean, d)
 	if err != nil {
 		d.Close() // only read
 	}

@@ -61,7 +61,7 @@ func (v *Votes) text(w io.Writer) error {
 }
 
 func (o *Options) byFunctions(ctx context.Context) (*Report, *confusion.Matrix, error) {
-	a, err := training.ReadFunctions(ctx, &o.Options, o.Functions, crowd.AnnotationOptions{})
+	a, err := training.ReadFunctions(ctx, &o.Options, o.Functions, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -55,12 +55,7 @@ func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error 
 	if err != nil {
 		return err
 	}
-	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID, Source: d.Source,
-		Right: right}
-	if base := o.Base(); base != nil {
-		options.Classes = base.Meta.Classes
-	}
-	a, err := sorted(ctx, o.Annotators, options, crowd.ReadAnnotations)
+	a, err := readAnnotations(ctx, o, o.Annotators, d, labels.Options{Right: right})
 	if err != nil {
 		return err
 	}
@@ -94,36 +89,30 @@ func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error 
 	return nil
 }
 
-// ReadFunctions reads the votes of labelling functions, with their classes in order if options has
-// none.
-func ReadFunctions(ctx context.Context, o *Options, path string, options crowd.AnnotationOptions,
-) (a *dataset.Annotations, err error) {
+// ReadFunctions reads the votes of labelling functions on the examples of d, nil for none.
+func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Dataset,
+) (*dataset.Annotations, error) {
+	options := labels.Options{Functions: true}
 	if o.Trust != "" {
 		options.Right = strings.Split(o.Trust, ",")
 	}
-	if a, err = sorted(ctx, path, options, crowd.ReadFunctions); err == nil {
+	a, err := readAnnotations(ctx, o, path, d, options)
+	if err == nil {
 		o.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
 			len(a.Label), len(a.Names), a.N(), len(a.Classes))
 	}
 	return a, err
 }
 
-// sorted reads a table of labels.
-func sorted(ctx context.Context, path string, options crowd.AnnotationOptions,
-	read func(context.Context, string, crowd.AnnotationOptions) (*dataset.Annotations, error),
-) (*dataset.Annotations, error) {
-	a, err := app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
-		return read(ctx, path, options)
+// readAnnotations reads a table of labels, whose classes are those of the training to go on with.
+func readAnnotations(ctx context.Context, o *Options, path string, d *dataset.Dataset,
+	options labels.Options) (*dataset.Annotations, error) {
+	if base := o.Base(); base != nil && d != nil {
+		options.Classes = base.Meta.Classes
+	}
+	return app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
+		return labels.Annotations(ctx, path, d, options)
 	})
-	if err != nil || options.Classes != nil {
-		return a, err
-	}
-	classes := slices.Clone(a.Classes)
-	dataset.SortClasses(classes)
-	if err := crowd.Arrange(a, classes); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return a, nil
 }
 
 // Consensus returns the consensus of the annotators and its confusion matrix. It reads the labels
@@ -136,8 +125,8 @@ func Consensus(ctx context.Context, o *Options, how crowd.Options,
 		if err != nil {
 			return nil, nil, err
 		}
-		if a, err = sorted(ctx, o.Annotators, crowd.AnnotationOptions{Right: right},
-			crowd.ReadAnnotations); err != nil {
+		a, err = readAnnotations(ctx, o, o.Annotators, nil, labels.Options{Right: right})
+		if err != nil {
 			return nil, nil, err
 		}
 		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",

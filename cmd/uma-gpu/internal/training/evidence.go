@@ -152,12 +152,7 @@ func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
 // voted reads the votes of functions, which give d its classes.
 func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.Evidence) error {
 	path := o.Evidence.Functions
-	options := crowd.AnnotationOptions{Items: d.N, IDs: d.IDs, IDColumn: d.ID,
-		Source: d.Source}
-	if base := o.Base(); base != nil {
-		options.Classes = base.Meta.Classes
-	}
-	a, err := ReadFunctions(ctx, o, path, options)
+	a, err := ReadFunctions(ctx, o, path, d)
 	if err != nil {
 		return err
 	}

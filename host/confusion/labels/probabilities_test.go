@@ -1,12 +1,12 @@
-package estimate
+package labels
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -17,8 +17,8 @@ func TestProbabilityFile(t *testing.T) {
 	for _, v := range want {
 		wide = append(wide, float64(v))
 	}
-	o := CleanOptions{Classes: abc[:2], Y: []int32{0, 1, 0}, IDs: []string{"u", "v", "w"},
-		IDColumn: "who"}
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 3}, Classes: abc[:2],
+		IDs: []string{"u", "v", "w"}, Found: dataset.Found{ID: "who"}}
 	float32Bytes := make([]byte, 0, 24)
 	for _, v := range want {
 		float32Bytes = binary.LittleEndian.AppendUint32(float32Bytes, math.Float32bits(v))
@@ -33,21 +33,16 @@ func TestProbabilityFile(t *testing.T) {
 		"ids":             []byte("b,a,class,who\n.75,.25,b,v\n.1,.9,a,u\n.5,.5,a,w\n"),
 		"rows":            gzipped(t, []byte("row,a,b\r\n2,.25,.75\r\n1,.9,.1\r\n3,.5,.5\r\n")),
 	} {
-		got, err := ReadProbabilities(t.Context(), save(t, "p", file), o)
+		got, err := Probabilities(t.Context(), save(t, "p", file), d)
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, %v", text, got, err)
 		}
-	}
-	rows := func(use func([]float32) error) error { return use(want) }
-	_, err := ConfidentJoint(names(2), []int32{0, 1, 0}, rows, false)
-	if !errors.Is(err, ErrInSample) {
-		t.Errorf("labels known by heart: %v", err)
 	}
 }
 
 // Files of probabilities that are none, or of other data, are refused with their place.
 func TestProbabilityFileErrors(t *testing.T) {
-	o := CleanOptions{Classes: abc[:2], Y: []int32{0, 1, 0}}
+	d := &dataset.Dataset{Examples: dataset.Examples{N: 3}, Classes: abc[:2]}
 	values := float64Bytes(.9, .1, .25, .75, .5, .5)
 	array := func(values []byte) []byte { return npyFile(npyDict("<f8", "False", "(3, 2)"), values) }
 	for _, c := range []struct {
@@ -72,11 +67,11 @@ func TestProbabilityFileErrors(t *testing.T) {
 		{"p:3 twice line 2", []byte("row,a,b\n1,1,0\n1,1,0\n2,1,0\n")},
 		{"p:2 +Inf 0 1", []byte("a,b\n1,inf\n")},
 	} {
-		if _, err := ReadProbabilities(t.Context(), save(t, "p", c.file), o); !facts.Told(err, c.want) {
+		if _, err := Probabilities(t.Context(), save(t, "p", c.file), d); !facts.Told(err, c.want) {
 			t.Errorf("%v, wanted %q", err, c.want)
 		}
 	}
-	if _, err := ReadProbabilities(t.Context(), "none", o); !facts.Told(err, "none") {
+	if _, err := Probabilities(t.Context(), "none", d); !facts.Told(err, "none") {
 		t.Errorf("no file: %v", err)
 	}
 }

@@ -1,12 +1,16 @@
-package crowd
+package labels
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 func TestReadAnnotations(t *testing.T) {
@@ -21,8 +25,8 @@ func TestReadAnnotations(t *testing.T) {
 			"1,-,bob,y\r\n0,-,ann,z\r\n0,-,bob, x\r\n2,-,ann,x\r\n",
 	} {
 		for _, data := range [][]byte{[]byte(text), gzipped(t, []byte(text))} {
-			got, err := ReadAnnotations(t.Context(), save(t, "a.csv", data), AnnotationOptions{Items: 3,
-				Classes: want.Classes})
+			got, err := Annotations(t.Context(), save(t, "a.csv", data), examples(3),
+				Options{Classes: want.Classes})
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
 				continue
@@ -35,18 +39,12 @@ func TestReadAnnotations(t *testing.T) {
 			}
 		}
 	}
-	// Classes by the table, then in another order.
+	// Classes of the table, sorted.
 	text := "index,worker,label\n0,ann,z\n0,bob,x\n1,bob,y\n2,ann,x\n2,eve,x\n"
-	got, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
-		AnnotationOptions{Items: 3})
-	if err != nil || !slices.Equal(got.Classes, []string{"z", "x", "y"}) {
-		t.Fatalf("classes %v, %v", got.Classes, err)
-	}
-	if err := Arrange(got, want.Classes); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("arranged: %+v, %v", got, err)
-	}
-	if err := Arrange(got, []string{"x", "y"}); !facts.Told(err, `"z"`) {
-		t.Errorf("arranged by other names: %v", err)
+	got, err := Annotations(t.Context(), save(t, "a.csv", []byte(text)),
+		examples(3), Options{})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("classes of the table: %+v, %v", got, err)
 	}
 }
 
@@ -70,17 +68,17 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"index,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
 		{"index,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
 	} {
-		_, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)),
-			AnnotationOptions{Items: 3, Classes: []string{"x", "y"}})
+		_, err := Annotations(t.Context(), save(t, "a.csv", []byte(c.text)),
+			examples(3), Options{Classes: []string{"x", "y"}})
 		if !facts.Told(err, c.want) {
 			t.Errorf("%q: %v, want %q", c.text, err, c.want)
 		}
 	}
-	if _, err := ReadAnnotations(t.Context(), "nowhere.csv", AnnotationOptions{Items: 1}); err == nil {
+	if _, err := Annotations(t.Context(), "nowhere.csv", examples(1), Options{}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
 	one := save(t, "a.csv", []byte("index,worker,label\n0,a,x\n"))
-	if _, err := ReadAnnotations(t.Context(), one, AnnotationOptions{Items: 1}); !facts.Told(err,
+	if _, err := Annotations(t.Context(), one, examples(1), Options{}); !facts.Told(err,
 		"2") {
 		t.Errorf("a table of one class: %v", err)
 	}
@@ -112,11 +110,12 @@ func TestAnnotationForms(t *testing.T) {
 		"wide ids":        {"customer,bo,al\np,y,x\nr,x,\n", true},
 		"wide, in order":  {"al,bo\nx,y\n,\n,x\n", false},
 	} {
-		o := AnnotationOptions{Items: 3, Classes: []string{"x", "y"}}
+		d := examples(3)
 		if c.ids {
-			o.IDs, o.IDColumn = []string{"p", "q", "r"}, "customer"
+			d.IDs, d.ID = []string{"p", "q", "r"}, "customer"
 		}
-		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(c.text)), o)
+		a, err := Annotations(t.Context(), save(t, "a.csv", []byte(c.text)), d,
+			Options{Classes: []string{"x", "y"}})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -131,7 +130,7 @@ func TestAnnotationForms(t *testing.T) {
 		"id,worker,label\nq,bo,y\np,al,x\nq,al,x\n":    {"p", "q"},
 		"row,worker,label\n10,bo,y\n9,al,x\n10,al,x\n": {"9", "10"},
 	} {
-		a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)), AnnotationOptions{})
+		a, err := Annotations(t.Context(), save(t, "a.csv", []byte(text)), nil, Options{})
 		if err != nil || !slices.Equal(a.Items, want) || !slices.Equal(a.Start, []int{0, 1, 3}) {
 			t.Errorf("%q: got %+v, %v", text, a, err)
 		}
@@ -141,15 +140,15 @@ func TestAnnotationForms(t *testing.T) {
 // An annotator may label an example twice, as in crowd tables of the wild: both labels count.
 func TestRepeatedAnnotations(t *testing.T) {
 	text := "row,worker,label\n1,a,x\n2,b,y\n1,a,y\n1,a,y\n"
-	a, err := ReadAnnotations(t.Context(), save(t, "a.csv", []byte(text)),
-		AnnotationOptions{Items: 2, Classes: []string{"x", "y"}})
+	a, err := Annotations(t.Context(), save(t, "a.csv", []byte(text)),
+		examples(2), Options{Classes: []string{"x", "y"}})
 	if err == nil {
 		err = a.Check(2, 2)
 	}
 	if err != nil || a.Repeats() != 2 || !slices.Equal(a.Votes(1), []int32{1, 1}) {
 		t.Fatalf("got %+v, %v", a, err)
 	}
-	if r, err := Fit(t.Context(), a, 1, Options{}); err != nil || r.Consensus[1] != 1 {
+	if r, err := crowd.Fit(t.Context(), a, 1, crowd.Options{}); err != nil || r.Consensus[1] != 1 {
 		t.Errorf("consensus: got %+v, %v", r, err)
 	}
 }
@@ -160,8 +159,8 @@ func TestRightAnnotators(t *testing.T) {
 	text := "index,worker,label\n0,a,x\n0,b,x\n0,chief,y\n1,a,y\n2,b,x\n2,chief,x\n2,boss,x\n"
 	path := save(t, "a.csv", []byte(text))
 	read := func(right ...string) *dataset.Annotations {
-		a, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
-			"y"}, Right: right})
+		a, err := Annotations(t.Context(), path, examples(3), Options{Classes: []string{"x", "y"},
+			Right: right})
 		if err == nil {
 			err = a.Check(3, 2)
 		}
@@ -190,8 +189,8 @@ func TestRightAnnotators(t *testing.T) {
 		`"eve" "a" "b"`:                      {"chief", "eve"},
 		`a.csv:4 "y" "chief" "x" "a" line 2`: {"a", "chief"},
 	} {
-		_, err := ReadAnnotations(t.Context(), path, AnnotationOptions{Items: 3, Classes: []string{"x",
-			"y"}, Right: right})
+		_, err := Annotations(t.Context(), path, examples(3), Options{Classes: []string{"x", "y"},
+			Right: right})
 		if !facts.Told(err, want) {
 			t.Errorf("%v, wanted %s", err, want)
 		}
@@ -206,34 +205,57 @@ func TestRightAnnotators(t *testing.T) {
 	}
 }
 
-// Votes: the most frequent label, and ties by lot.
-func TestVotes(t *testing.T) {
-	a := &dataset.Annotations{Classes: []string{"x", "y", "z"}, Names: []string{"a", "b", "c"},
-		Start: []int{0}}
-	for range 300 {
-		a.By, a.Label = append(a.By, 0, 1, 2), append(a.Label, 2, 0, 2)
-		a.Start = append(a.Start, len(a.By))
-		a.By, a.Label = append(a.By, 0, 1), append(a.Label, 1, 0)
-		a.Start = append(a.Start, len(a.By))
+// array is an .npy file of int64 rows.
+func array(rows [][]int64) []byte {
+	b := npyfile.Header("<i8", len(rows), len(rows[0]))
+	var out bytes.Buffer
+	out.Write(b)
+	for _, row := range rows {
+		npyfile.Write(&out, row) // to memory
 	}
-	y := a.Votes(1)
-	var ties [3]int
-	for i, k := range y {
-		if i%2 == 0 && k != 2 {
-			t.Fatalf("example %d: label %d, wanted 2", i, k)
+	return out.Bytes()
+}
+
+func TestReadFunctions(t *testing.T) {
+	want := &dataset.Annotations{Classes: []string{"0", "1"}, Names: []string{"1", "2", "3"},
+		Functions: true, Start: []int{0, 2, 2, 3}, By: []int32{0, 2, 1}, Label: []int32{1, 0, 1}}
+	votes := array([][]int64{{1, -1, 0}, {-1, -1, -1}, {-1, 1, -1}})
+	for name, text := range map[string][]byte{
+		"csv":      []byte("1,2,3\n1,,0\n,-1,abstain\n-1.0,1,\n"),
+		"long csv": []byte("row,worker,label\n1,1,1\n1,3,0\n2,2,-1\n3,2,1\n"),
+		"npy":      votes,
+	} {
+		for _, data := range [][]byte{text, gzipped(t, text)} {
+			got, err := Annotations(t.Context(), save(t, "v", data), examples(3), Options{Functions: true})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %+v, %v, wanted %+v", name, got, err, want)
+			}
 		}
-		if i%2 == 1 {
-			ties[k]++
+	}
+}
+
+func TestReadFunctionsRefuses(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"votes of nobody", "a,b,c\n", "v 0 lines 3"},
+		{"abstain everywhere", "a,b\n-1,\n,abstain\n-1,-1\n", "v no label"},
+		{"one class", "a,b\n1,\n,1\n1,1\n", "v 1 classes"},
+		{"unknown item", "row,worker,label\n4,a,1\n", `v:2 row "4" 1 3`},
+		{"too few rows", "a,b\n1,0\n", "v 1 lines 3"},
+		{"voted twice", "row,worker,label\n1,a,1\n1,a,0\n2,b,1\n", `v:3 "a" twice line 2`},
+		{"a vote below -1", string(array([][]int64{{-2, 1}, {0, 1}, {0, 1}})), "v row 1 -2 abstain"},
+		{"too few votes", string(array([][]int64{{0, 1}})), "v 1 rows 3"},
+		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v shape 3 rows"},
+		{"shares", string(append(npyfile.Header("<f8", 3, 1), make([]byte, 24)...)), "v type integers"},
+		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v 3×2"},
+	} {
+		_, err := Annotations(t.Context(), save(t, "v", []byte(c.text)), examples(3),
+			Options{Functions: true})
+		if !facts.Told(err, c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	if ties[0] < 110 || ties[1] < 110 || ties[2] > 0 {
-		t.Errorf("ties between 0 and 1 became %v", ties)
-	}
-	if !slices.Equal(y, a.Votes(1)) {
-		t.Error("another vote from the same seed")
-	}
-	a.Label[4] = 3
-	if err := a.Check(600, 3); !facts.Told(err, "label 3") {
-		t.Errorf("a label out of range: %v", err)
+	if _, err := Annotations(t.Context(), "nowhere", nil, Options{Functions: true}); err == nil ||
+		!strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("no file: %v", err)
 	}
 }

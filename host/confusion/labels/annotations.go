@@ -1,0 +1,303 @@
+package labels
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// Options say how to read annotations.
+type Options struct {
+	Classes []string // in their order; nil for the labels of the table, sorted
+	Right   []string // annotators whose labels are right (dataset.Annotations.Right); nil for none
+	// Functions says that the annotators are labelling functions, which give an example one vote or
+	// abstain: by -1, an empty field or the word abstain.
+	Functions bool
+}
+
+// Annotations reads labels of the examples of d, or of the examples that the table names if d is
+// nil. The table is a CSV, plain or compressed by gzip, in one of two forms. The long form has a
+// row for each label: a column that names the example, worker (or annotator), and label; other
+// columns are ignored. The wide form has a row for each example and a column for each annotator,
+// empty without a label; without a column that names the example, rows are the examples in order.
+// docs/data.md describes how a header names examples. Votes of functions may also be a .npy with a
+// row for each example and a column for each function.
+//
+// Repeated labels of annotators all count. With data, an example may have no label. Errors begin
+// with the path, and the line if one is wrong.
+func Annotations(ctx context.Context, path string, d *dataset.Dataset, o Options,
+) (*dataset.Annotations, error) {
+	what := "the annotations"
+	if o.Functions {
+		what = "the votes"
+	}
+	s, err := open(ctx, path, what)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	c := &collected{path: path, o: o, annotators: newNames(nil), classes: newNames(o.Classes)}
+	if o.Functions && s.isArray() {
+		err = c.readArray(s, d)
+	} else {
+		err = c.readTable(s, d)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.annotations()
+}
+
+// annotation is a label of a table.
+type annotation struct {
+	item      int
+	by, label int32
+	line      int
+}
+
+// collected are the labels of a table, of n examples.
+type collected struct {
+	path       string
+	o          Options
+	annotators *names
+	classes    *names
+	list       []annotation
+	n          int
+	items      []string // names of the examples; nil with data
+}
+
+// put takes a label.
+func (c *collected) put(item int, by int32, label string, line int) error {
+	if c.o.Functions && slices.Contains([]string{"", "-1", "abstain"}, whole(word(label))) {
+		return nil
+	}
+	k, err := c.classes.find(label)
+	if err != nil {
+		return err
+	}
+	c.list = append(c.list, annotation{item, by, k, line})
+	if len(c.list)%(1<<16) == 1 {
+		return memory.Check(memory.Product(len(c.list), 64), "a table of annotations")
+	}
+	return nil
+}
+
+// readTable takes the labels of a CSV.
+func (c *collected) readTable(s *source, d *dataset.Dataset) error {
+	t, err := s.table("row,worker,label")
+	if err != nil {
+		return err
+	}
+	keys := findKeys(t.header, d)
+	worker, label, err := longColumns(t.header, keys)
+	if err != nil {
+		return t.at(err)
+	}
+	var by []int32 // the annotator of each column of the wide form; -1 for none
+	if worker < 0 {
+		if by, err = c.wideColumns(t.header, keys); err != nil {
+			return t.at(err)
+		}
+	}
+	rows := 0
+	err = t.each(func(row []string) (err error) {
+		item := rows
+		if rows++; keys != nil {
+			if item, err = keys.find(row); err != nil {
+				return err
+			}
+		} else if d != nil && rows > d.N {
+			return fmt.Errorf("found more than %d lines, wanted one for each example of the data, or a "+
+				"column that names the example (row, index, id)", d.N)
+		}
+		if worker >= 0 {
+			who, err := c.annotators.find(row[worker])
+			if err != nil {
+				return errors.New("found no name of a worker")
+			}
+			return c.put(item, who, row[label], t.line)
+		}
+		for at, who := range by {
+			if who >= 0 && strings.TrimSpace(row[at]) != "" {
+				if err := c.put(item, who, row[at], t.line); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case d == nil && keys != nil:
+		var place []int32
+		c.items, place = keys.names.sorted(sortItems)
+		for k := range c.list {
+			c.list[k].item = int(place[c.list[k].item])
+		}
+		c.n = len(c.items)
+	case d == nil:
+		c.n = rows
+	case keys == nil && rows < d.N:
+		return fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, or a "+
+			"column that names the example (row, index, id)", c.path, rows, d.N)
+	default:
+		c.n = d.N
+	}
+	return nil
+}
+
+// longColumns returns the columns of the long form, -1 for the wide one.
+func longColumns(header []string, keys *keys) (worker, label int, err error) {
+	worker, label = -1, -1
+	for at, field := range header {
+		column, name := &label, "label"
+		switch word(field) {
+		case "worker", "annotator":
+			column, name = &worker, "worker"
+		case "label":
+		default:
+			continue
+		}
+		if *column >= 0 {
+			return 0, 0, fmt.Errorf("the header has two columns %q, wanted one", name)
+		}
+		*column = at
+	}
+	if (worker >= 0 || label >= 0) && (keys == nil || worker < 0 || label < 0) {
+		return 0, 0, fmt.Errorf("the header is %.80q, wanted columns row (or example, index, id, item), "+
+			"worker and label, or a column for each annotator", strings.Join(header, ","))
+	}
+	return worker, label, nil
+}
+
+// wideColumns returns the annotator of each column, -1 for the one that names examples.
+func (c *collected) wideColumns(header []string, keys *keys) ([]int32, error) {
+	by := make([]int32, len(header))
+	for at, field := range header {
+		if by[at] = -1; keys != nil && at == keys.column {
+			continue
+		}
+		who, err := c.annotators.find(field)
+		if err != nil {
+			return nil, errors.New("the header has a column without a name, wanted an annotator's name")
+		}
+		if slices.Contains(by[:at], who) {
+			return nil, fmt.Errorf("the header has annotator %.60q twice, wanted once", field)
+		}
+		by[at] = who
+	}
+	return by, nil
+}
+
+// readArray takes votes from a .npy of integers. The functions are called by their numbers from 1,
+// whose bytewise order is the numeric one.
+func (c *collected) readArray(s *source, d *dataset.Dataset) error {
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf(c.path+": votes: "+format, args...)
+	}
+	a, err := npyfile.ReadHeader(s.text)
+	switch {
+	case err != nil:
+		return fail("%w", err)
+	case len(a.Shape) != 2 || !a.Type.IsInteger() || a.Type.Kind == 'b':
+		return fail("got an array of type %s and shape %v, want integers in rows and columns (convert "+
+			"them with numpy's astype(int))", a.Type, a.Shape)
+	}
+	n, m := a.Shape[0], a.Shape[1]
+	if c.n = n; d != nil && n != d.N {
+		return fail("got %d rows, want one for each of the %d examples of the data", n, d.N)
+	}
+	if err := memory.Check(memory.Product(n, m, 16), "votes of functions"); err != nil {
+		return fail("%w", err)
+	}
+	raw := make([]byte, n*m*a.Type.Size)
+	if _, err := io.ReadFull(s.text, raw); err != nil {
+		return fail("got fewer than %d×%d numbers, want all (fetch the file again): %w", n, m, err)
+	}
+	digits := len(strconv.Itoa(m))
+	for j := range m {
+		c.annotators.find(fmt.Sprintf("%0*d", digits, j+1)) // no name is empty
+	}
+	for at := range n * m {
+		i, j := at/m, at%m
+		if a.Fortran {
+			i, j = at%n, at/n
+		}
+		const most = 1 << 20
+		class, ok := a.Type.Integer(raw[at*a.Type.Size:])
+		if !ok || class < -1 || class >= most {
+			return fail("row %d: got vote %d, want -1 (to abstain) or the number of a class", i+1, class)
+		}
+		if err := c.put(i, int32(j), strconv.FormatInt(class, 10), i+1); err != nil {
+			return fail("row %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// annotations sorts the labels by example and annotator.
+func (c *collected) annotations() (*dataset.Annotations, error) {
+	if c.list == nil {
+		return nil, fmt.Errorf("%s: found a header and no label, wanted labels", c.path)
+	}
+	a := &dataset.Annotations{Functions: c.o.Functions, Items: c.items,
+		Start: make([]int, 1, len(c.list)+1)}
+	var byPlace, labelPlace []int32
+	a.Names, byPlace = c.annotators.sorted(slices.Sort[[]string])
+	a.Classes, labelPlace = c.classes.sortClasses()
+	if err := confusion.CheckClasses(a.Classes); err != nil {
+		return nil, fmt.Errorf("%s: labels of a %w", c.path, err)
+	}
+	for k, l := range c.list {
+		c.list[k].by, c.list[k].label = byPlace[l.by], labelPlace[l.label]
+	}
+	if c.o.Right != nil {
+		a.Right = make([]bool, len(a.Names))
+	}
+	for _, name := range c.o.Right {
+		k, found := slices.BinarySearch(a.Names, name)
+		if !found {
+			return nil, fmt.Errorf("%s: found no worker %.60q, whose labels are said to be right, wanted "+
+				"one of %s", c.path, name, quote.List(a.Names))
+		}
+		a.Right[k] = true
+	}
+	slices.SortFunc(c.list, func(x, y annotation) int {
+		return cmp.Or(cmp.Compare(x.item, y.item), cmp.Compare(x.by, y.by), cmp.Compare(x.line, y.line))
+	})
+	right := annotation{item: -1} // the last right label
+	for k, l := range c.list {
+		for len(a.Start) <= l.item {
+			a.Start = append(a.Start, k)
+		}
+		if p := c.list[max(k-1, 0)]; a.Functions && k > 0 && p.item == l.item && p.by == l.by {
+			return nil, fmt.Errorf("%s:%d: function %.60q votes twice on an example, also in line %d, "+
+				"want one vote", c.path, l.line, a.Names[l.by], p.line)
+		}
+		if a.Right != nil && a.Right[l.by] {
+			if right.item == l.item && right.label != l.label {
+				return nil, fmt.Errorf("%s:%d: an example has label %.60q of worker %.60q, and %.60q of "+
+					"%.60q in line %d; wanted one, as the labels of both are said to be right", c.path, l.line,
+					a.Classes[l.label], a.Names[l.by], a.Classes[right.label], a.Names[right.by], right.line)
+			}
+			right = l
+		}
+		a.By, a.Label = append(a.By, l.by), append(a.Label, l.label)
+	}
+	for len(a.Start) <= c.n {
+		a.Start = append(a.Start, len(c.list))
+	}
+	return a, nil
+}

@@ -1,0 +1,116 @@
+package labels
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+)
+
+// keys finds the examples that the rows of a table are about, by one of its columns:
+//
+//	row, example      numbers of rows of the input, from 1
+//	index, no header  numbers of rows of the input, from 0, as pandas writes them
+//	id, item, task    ids of the data; also a column with the name of the data's column of ids
+//
+// Without data every such column has names of examples.
+type keys struct {
+	column int    // in the header
+	name   string // of the column
+
+	data  *dataset.Dataset // nil for none
+	first int              // the number of the first row of the input; -1 for ids or names
+	rows  map[int]int      // the example of each row of the input; nil if example i is row i
+	last  int              // row of the input that holds an example
+	names *names           // ids of the data, or names without data
+}
+
+// findKeys returns the keys of a table, nil if no column of the header names examples.
+func findKeys(header []string, d *dataset.Dataset) *keys {
+	hasIDs := d != nil && d.IDs != nil
+	words := make([]string, len(header))
+	for at, field := range header {
+		if words[at] = word(field); hasIDs && trim(field) == d.ID {
+			words[at] = "id"
+		}
+	}
+	first := map[string]int{"id": -1, "item": -1, "task": -1, "row": 1, "example": 1}
+	choice := []string{"row", "example", "index", "", "id", "item", "task"}
+	if d == nil || hasIDs {
+		choice = []string{"id", "item", "task", "row", "example", "index", ""}
+	}
+	at := slices.IndexFunc(choice, func(word string) bool { return slices.Contains(words, word) })
+	if at < 0 {
+		return nil
+	}
+	column := slices.Index(words, choice[at])
+	k := &keys{column: column, name: cmp.Or(trim(header[column]), "index"), data: d,
+		first: first[choice[at]], names: newNames(nil)}
+	if d == nil {
+		k.first = -1
+		return k
+	}
+	if hasIDs {
+		k.names = newNames(d.IDs)
+	}
+	k.last = d.N - 1
+	if d.Source != nil {
+		k.last, k.rows = slices.Max(d.Source), make(map[int]int, d.N)
+		for i, row := range d.Source {
+			k.rows[row] = i
+		}
+	}
+	return k
+}
+
+// find returns the index of the example that a row names.
+func (k *keys) find(row []string) (int, error) {
+	text := strings.TrimSpace(row[k.column])
+	if k.first < 0 {
+		i, ok := k.names.index[text]
+		switch {
+		case ok:
+			return int(i), nil
+		case k.data != nil && k.data.IDs == nil:
+			return 0, fmt.Errorf("found column %s and data without ids: call it row if it has row numbers "+
+				"from 1, index if from 0, or name the data's column of ids", k.name)
+		case k.data != nil || text == "":
+			return 0, fmt.Errorf("found %s %.40q, wanted the id of an example of the data", k.name, text)
+		}
+		i, err := k.names.find(text)
+		return int(i), err
+	}
+	number, err := strconv.Atoi(whole(text))
+	if number -= k.first; err != nil || number < 0 || number > k.last {
+		return 0, fmt.Errorf("found %s %.40q, wanted the number of a row of the data, %d to %d", k.name,
+			text, k.first, k.last+k.first)
+	}
+	if k.rows == nil {
+		return number, nil
+	}
+	i, ok := k.rows[number]
+	if !ok {
+		return 0, fmt.Errorf("found %s %.40q, which was skipped when the data were read, wanted a row "+
+			"that was read", k.name, text)
+	}
+	return i, nil
+}
+
+// sortItems sorts the names of examples without data: by number if all are numbers, else bytewise.
+func sortItems(items []string) {
+	numbers := make(map[string]int, len(items))
+	for _, name := range items {
+		if v, err := strconv.Atoi(name); err == nil {
+			numbers[name] = v
+		}
+	}
+	slices.SortFunc(items, func(a, b string) int {
+		if len(numbers) == len(items) {
+			return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b))
+		}
+		return cmp.Compare(a, b)
+	})
+}

@@ -7,8 +7,6 @@ import (
 	"os"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	_ "github.com/uma-gpu/uma-gpu/host/dataset/parquet" // for all commands that read data
-	_ "github.com/uma-gpu/uma-gpu/host/dataset/zstd"
 )
 
 func main() {

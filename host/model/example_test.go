@@ -25,7 +25,8 @@ func ExampleModel_Predict() {
 		log.Fatal(err)
 	}
 	table := strings.NewReader("height,weight,kind\n28,3,cat\n70,30,dog\n62,9,dog\n")
-	pets, err := file.ReadFrom(ctx, table, "new.csv", m.ReadOptions())
+	pets, err := file.ReadFrom(ctx, table, "new.csv", file.Options{
+		Classes: m.Meta.Classes, FeatureNames: m.Meta.Features.Names})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,26 +6,10 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
-
-// ReadOptions returns the options by which file.Read reads a file for m: features by name where
-// both have names, encoded as in the training data, classes in m's order, and stored as m prepares
-// them.
-func (m *Model) ReadOptions() file.Options {
-	o := file.Options{Classes: m.Meta.Classes, Features: m.Meta.Features.Count}
-	o.Encoding = m.Meta.Features.Encoding
-	if len(m.Meta.Features.Names) > 0 {
-		o.FeatureNames = m.Meta.Features.Names
-	}
-	if m.Meta.Preparation.Fills() {
-		o.Storage = "dense"
-	}
-	return o
-}
 
 // Predict returns the class of each raw example, as an index of Meta.Classes: x.N of them. x has
 // the features that m was trained on, in their order, and is not changed. A cancelled ctx ends it

@@ -20,10 +20,6 @@ var rules = []struct {
 	{"host/dataset/internal/encode", []string{"host/dataset", "host/dataset/features",
 		"host/numerics", "host/progress", "internal/"},
 		"makes features of cells for package file; it knows no file"},
-	{"host/dataset/zstd", []string{"host/dataset/file"},
-		"joins a packing to package file, for programs that want its library"},
-	{"host/dataset/parquet", []string{"host/dataset/file", "internal/decimal"},
-		"joins a format to package file, for programs that want its libraries"},
 	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "internal/"},
 		"knows formats; what is read is plain examples, and features are made next door"},
 	{"host/dataset/features", []string{"host/dataset", "host/numerics", "internal/"},
@@ -116,10 +112,10 @@ var foreign = map[string][]string{
 		"internal/openblas"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},
-	"github.com/klauspost/compress": {"host/dataset/zstd"},
+	"github.com/klauspost/compress": {"host/dataset/file"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
-	"github.com/parquet-go/parquet-go": {"host/dataset/parquet"},
+	"github.com/parquet-go/parquet-go": {"host/dataset/file"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory

@@ -315,5 +315,3 @@ func looksIndexed(field []byte) bool {
 	}
 	return len(bytes.Trim(index, "0123456789")) == 0 || string(index) == "qid"
 }
-
-func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }

@@ -149,10 +149,8 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	s := &source{ctx: ctx, path: path, limits: l, r: bufio.NewReaderSize(r, size)}
 	magic, _ := s.r.Peek(4)
 	if p := packingOf(magic); p != nil {
-		if s.packed = p.Name; p.Reader == nil {
-			return nil, s.errorf("%w", p.missing())
-		}
-		z, err := p.Reader(s.r, l.window)
+		s.packed = p.name
+		z, err := p.unpack(s.r, l.window)
 		if err != nil {
 			s.line = 1
 			return nil, s.readFault(err)

@@ -17,8 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	_ "github.com/uma-gpu/uma-gpu/host/dataset/parquet" // as the program does
-	_ "github.com/uma-gpu/uma-gpu/host/dataset/zstd"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )

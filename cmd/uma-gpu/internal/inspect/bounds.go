@@ -40,7 +40,10 @@ func bounds(ctx context.Context, m *model.Model, path string) ([]Bound, error) {
 		return nil, app.Usage("--data needs a model of learner kernelmean with a kernel, found %s",
 			m.Meta.Learner)
 	}
-	d, err := file.Read(ctx, path, m.ReadOptions())
+	o := file.Options{Classes: m.Meta.Classes, FeatureNames: m.Meta.Features.Names,
+		Features: m.Meta.Features.Count}
+	o.Encoding = m.Meta.Features.Encoding
+	d, err := file.Read(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package parquet
+package file
 
 import (
 	"encoding/binary"
@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
-	"github.com/parquet-go/parquet-go/format"
+	parquetformat "github.com/parquet-go/parquet-go/format"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
@@ -38,7 +38,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	if w := (walker{footer}); w.object(0) != nil {
 		return fmt.Errorf("the footer claims %w", errSizes)
 	}
-	var meta format.FileMetaData
+	var meta parquetformat.FileMetaData
 	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, footer, &meta); err != nil {
 		return fmt.Errorf("cannot read its footer: %w", err)
 	}
@@ -47,7 +47,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 
 // checkDepth returns an error if groups are nested deep or their sizes do not fit the schema, in
 // which a group precedes its columns.
-func checkDepth(schema []format.SchemaElement) error {
+func checkDepth(schema []parquetformat.SchemaElement) error {
 	const deepest = 64
 	var left []int32 // columns to come of each group that is open
 	for k, e := range schema {

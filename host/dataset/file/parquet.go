@@ -1,0 +1,506 @@
+package file
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+	parquetformat "github.com/parquet-go/parquet-go/format"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// parquetReader reads a table row group by row group, and each of these column by column.
+type parquetReader struct {
+	c       *collector
+	groups  []parquet.RowGroup
+	stored  []parquetColumn
+	columns columns
+}
+
+// parquetColumn is what a file says of a column.
+type parquetColumn struct {
+	leaf            *parquet.Column
+	typ             string
+	kind            parquetKind
+	decimal         bool // integers with scale digits after the point
+	scale           int
+	unsignedInteger bool
+}
+
+// parquetKind says what a column holds.
+type parquetKind int
+
+const (
+	parquetOther   parquetKind = iota
+	parquetInteger             // truths, integers, and decimals of fixed digits
+	parquetFloat
+	parquetText
+	parquetDate
+	parquetNested // several values in a row
+)
+
+func (k parquetKind) number() bool { return k == parquetInteger || k == parquetFloat }
+
+func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
+
+// enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
+func enterParquet(c *collector, s *source, o Options) error {
+	if err := c.next(s, o); err != nil {
+		return err
+	}
+	at, size, err := s.whole()
+	if err != nil {
+		return err
+	}
+	r := &parquetReader{c: c}
+	rows, err := r.open(at, size)
+	if err != nil {
+		return s.errorf("%w", err)
+	}
+	names := make([]string, len(r.stored))
+	for j, column := range r.stored {
+		names[j] = column.leaf.Name()
+	}
+	c.o = c.o.forTable(names)
+	if fault := c.resolve(&r.columns, names, len(names), "example", r.kinds); fault != "" {
+		return s.errorf("%s", fault)
+	}
+	width, limit := c.pile.width, max(s.limits.dense, s.limits.perByte*s.text)
+	for g, n := range rows {
+		if n < 0 || n > int64(s.limits.rows) || float64(n)*float64(width)*4 > float64(limit) {
+			return c.faults.fatal(s.errorf("found a row group of %d examples × %d features, wanted at "+
+				"most %d bytes in memory; write the file with smaller row groups", n, width, limit))
+		}
+		if err := r.group(g, int(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open reads the schema, and returns the number of rows of each row group, as the file claims.
+func (r *parquetReader) open(at io.ReaderAt, size int64) (rows []int64, err error) {
+	defer recovered(&err)
+	notWhole := "found no whole Parquet file (%w); if it was cut short, fetch it again"
+	if err := checkFooter(at, size); err != nil {
+		return nil, fmt.Errorf(notWhole, err)
+	}
+	f, err := parquet.OpenFile(at, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf(notWhole, err)
+	}
+	r.groups = f.RowGroups()
+	for _, leaf := range f.Root().Columns() {
+		r.stored = append(r.stored, describeParquet(leaf))
+	}
+	for g, group := range f.Metadata().RowGroups {
+		for _, column := range r.stored {
+			if column.kind == parquetNested {
+				continue
+			}
+			if err := checkChunk(column.leaf, &group); err != nil {
+				return nil, fmt.Errorf("row group %d: %w", g+1, err)
+			}
+		}
+		rows = append(rows, group.NumRows)
+	}
+	return rows, nil
+}
+
+// recovered makes an error of a panic, as the library has on some damaged files.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the Parquet data are corrupt (%v); fetch the file again", p)
+	}
+}
+
+// checkChunk returns an error unless a column of a row group matches the schema.
+func checkChunk(leaf *parquet.Column, g *parquetformat.RowGroup) error {
+	if leaf.Index() < 0 || leaf.Index() >= len(g.Columns) {
+		return fmt.Errorf("found no data of column %.40q; the file is corrupt, fetch it again",
+			leaf.Name())
+	}
+	chunk := &g.Columns[leaf.Index()]
+	switch m := &chunk.MetaData; {
+	case chunk.FilePath != "":
+		return fmt.Errorf("the data of column %.40q lie in another file, %.40q; write the table as one "+
+			"file", leaf.Name(), chunk.FilePath)
+	case chunk.CryptoMetadata.Value != nil:
+		return fmt.Errorf("column %.40q is encrypted; write the file without", leaf.Name())
+	case m.Codec == parquetformat.Lz4Raw: // v0.32.0 of the library misreads what hardly packs
+		return fmt.Errorf("column %.40q is packed by LZ4, wanted Zstandard, Snappy, Gzip, Brotli or "+
+			"none", leaf.Name())
+	case m.Type != parquetformat.Type(leaf.Type().Kind()) || m.NumValues != g.NumRows ||
+		!slices.Equal(m.PathInSchema, leaf.Path()):
+		return fmt.Errorf("found %d values of type %s of column %.40q, wanted %d of type %s of %.40q; "+
+			"the file is corrupt, fetch it again", m.NumValues, m.Type, m.PathInSchema, g.NumRows,
+			leaf.Type(), leaf.Path())
+	}
+	return nil
+}
+
+// describeParquet says what a column holds.
+func describeParquet(leaf *parquet.Column) parquetColumn {
+	c := parquetColumn{leaf: leaf, kind: parquetNested}
+	if !leaf.Leaf() || leaf.Repeated() {
+		return c
+	}
+	c.typ, c.kind = leaf.Type().String(), parquetOther
+	physical, logical := leaf.Type().Kind(), any(nil)
+	if t := leaf.Type().LogicalType(); t != nil {
+		logical = t.Value
+	}
+	switch t := logical.(type) {
+	case nil, *parquetformat.StringType, *parquetformat.EnumType:
+	case *parquetformat.IntType:
+		c.unsignedInteger = !t.IsSigned
+	case *parquetformat.DateType, *parquetformat.TimeType, *parquetformat.TimestampType:
+		c.kind = parquetDate
+		return c
+	case *parquetformat.DecimalType:
+		const most = 76 // digits of 32 bytes, and no writer makes more
+		if t.Scale < 0 || t.Scale > most {
+			return c
+		}
+		switch physical {
+		case parquet.Int32, parquet.Int64, parquet.ByteArray, parquet.FixedLenByteArray:
+			c.kind, c.decimal, c.scale = parquetInteger, true, int(t.Scale)
+		}
+		return c
+	default:
+		return c
+	}
+	switch physical {
+	case parquet.Boolean, parquet.Int32, parquet.Int64:
+		c.kind = parquetInteger
+	case parquet.Float, parquet.Double:
+		c.kind = parquetFloat
+	case parquet.ByteArray:
+		c.kind = parquetText
+	}
+	return c
+}
+
+// kinds returns what the columns that are features hold, in their order.
+func (r *parquetReader) kinds() (kinds []string, fault string) {
+	asked, fault := r.columns.asked(r.c.o.Encode)
+	if fault != "" {
+		return nil, fault
+	}
+	mixed := r.c.o.Encode != nil || r.c.o.Encoding != nil
+	for j, c := range r.stored {
+		if r.columns.role[j] == ignored {
+			continue
+		}
+		isFeature, isText := r.columns.role[j] == feature, c.kind == parquetText
+		known := isText || c.kind.number()
+		switch {
+		case r.c.o.lenient() && isFeature && !known:
+			r.columns.leaveOut(j)
+			r.c.remarks.note("%s is set aside: it is of type %s", r.columns.describe(j), c.typ)
+			continue
+		case c.kind == parquetNested:
+			return nil, r.columns.describe(j) +
+				" is nested, wanted one plain value per example; leave it out"
+		case c.kind == parquetDate && isFeature && mixed:
+			return nil, datesFault(&r.columns, j, "values of type "+c.typ)
+		case !known || isText && isFeature && !mixed:
+			return nil, fmt.Sprintf("%s is of type %s, wanted float, double, decimals, integers or "+
+				"booleans; leave it out or make it numbers", r.columns.describe(j), c.typ)
+		case !isFeature:
+			continue
+		}
+		kind := asked[j]
+		if kind == "" && isText {
+			kind = dataset.KindCategory
+		} else if kind == "" {
+			kind = dataset.KindNumber
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds, ""
+}
+
+// group enters the n examples of one row group.
+func (r *parquetReader) group(g, n int) error {
+	d := r.c.pile.width
+	x := make([]float32, n*d)
+	texts := make([][]*string, d) // of the features that are texts
+	others := make([][]*string, len(r.stored))
+	next := 0 // feature
+	for j, c := range r.stored {
+		var err error
+		switch r.columns.role[j] {
+		case ignored:
+		case feature:
+			if r.c.encoder != nil && (c.kind == parquetText || !r.c.encoder.IsNumber(next)) {
+				texts[next], err = r.texts(g, j)
+			} else if n > 0 {
+				err = r.numbers(g, j, x[next:], d)
+			}
+			next++
+		default:
+			others[j], err = r.texts(g, j)
+		}
+		if err != nil {
+			return r.c.faults.fatal(r.c.src.errorf("%s, %w", r.columns.describe(j), err))
+		}
+	}
+	setOthers := func(i int) error {
+		for j, rows := range others {
+			if rows == nil {
+				continue
+			}
+			if fault := r.other(j, rows[i]); fault != "" {
+				return r.c.src.errorf("example %d, %s: %w", r.c.number(), r.columns.describe(j),
+					fieldFault(fault))
+			}
+		}
+		return nil
+	}
+	if r.c.encoder != nil {
+		return r.mixedGroup(x, texts, n, setOthers)
+	}
+	names := r.columns.featureNames()
+	return r.c.adopt(x, setOthers, func(i, j int, v float32) error {
+		fault := r.c.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]),
+			decimal.FaultOf(v))
+		return advise(r.c.o, fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
+	})
+}
+
+// other takes the value of a column that is no feature, nil if it is missing.
+func (r *parquetReader) other(j int, value *string) (fault string) {
+	text := ""
+	if value != nil {
+		text = *value
+	}
+	if r.columns.role[j] == label && value == nil && !r.c.o.lacksLabels() {
+		return nullLabel
+	}
+	if r.columns.role[j] == label && text != "" && r.stored[j].kind == parquetFloat {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return err.Error()
+		}
+		whole, fault := appendWhole(nil, v)
+		if fault == noNumber && r.c.o.lacksLabels() {
+			fault = ""
+		}
+		if fault != "" {
+			return fault
+		}
+		text = string(whole)
+	}
+	return r.c.setOther(r.columns.role[j], []byte(text))
+}
+
+// mixedGroup enters n examples of more than numbers: of each feature texts, or a column of x.
+func (r *parquetReader) mixedGroup(x []float32, texts [][]*string, n int,
+	setOthers func(i int) error) error {
+	names, d := r.columns.featureNames(), r.c.pile.width
+	for i := range n {
+		r.c.encoder.Begin(r.c.number())
+		err := setOthers(i)
+		for k := 0; k < d && err == nil; k++ {
+			v, missing := x[i*d+k], false
+			fault := ""
+			switch {
+			case texts[k] != nil && texts[k][i] != nil:
+				text := []byte(*texts[k][i])
+				missing, fault = encode.IsMissing(text), r.c.encoder.Set(k, text, &r.c.pile.subnormals)
+			case texts[k] != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
+				missing, fault = true, r.c.encoder.SetMissing(k, nil)
+			case !decimal.Finite(v):
+				fault = decimal.FaultOf(v)
+			default:
+				r.c.encoder.SetNumber(k, decimal.Flush(v, &r.c.pile.subnormals))
+			}
+			if fault == "" {
+				continue
+			}
+			err = advise(r.c.o, r.c.src.errorf("example %d, column %s: %s", r.c.number(),
+				quote.Text(names[k]), fault), missing)
+		}
+		if err := r.c.decide(err, r.c.number()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advise adds advice to the error of a missing value.
+func advise(o Options, err error, missing bool) error {
+	if missing && o.Encode != nil {
+		return fmt.Errorf("%w; %w", err, features.ErrMissing)
+	}
+	return err
+}
+
+// numbers sets dst[i·stride] to value i of a column; a missing one is the NaN of
+// decimal.MissingBits.
+func (r *parquetReader) numbers(group, column int, dst []float32, stride int) error {
+	c := &r.stored[column]
+	return r.each(group, column, func(row int, v parquet.Value) error {
+		to := &dst[row*stride]
+		switch kind := v.Kind(); {
+		case v.IsNull():
+			*to = math.Float32frombits(decimal.MissingBits)
+		case c.decimal:
+			text, err := decimalText(v, c.scale)
+			if err != nil {
+				return err
+			}
+			number, ok := decimal.Parse([]byte(text))
+			if *to = number; !ok {
+				*to = math.Float32frombits(decimal.OverflowBits)
+			}
+		case kind == parquet.Boolean:
+			if *to = 0; v.Boolean() {
+				*to = 1
+			}
+		case kind == parquet.Int32 && c.unsignedInteger:
+			*to = float32(v.Uint32())
+		case kind == parquet.Int32:
+			*to = float32(v.Int32())
+		case kind == parquet.Int64 && c.unsignedInteger:
+			*to = float32(v.Uint64())
+		case kind == parquet.Int64:
+			*to = float32(v.Int64())
+		case kind == parquet.Float:
+			*to = v.Float()
+		case kind == parquet.Double:
+			*to = decimal.Narrow(v.Double())
+		default:
+			return fmt.Errorf("found a value of type %s, wanted a number", kind)
+		}
+		return nil
+	})
+}
+
+// texts returns the values of a column as a CSV has them, equal ones once, nil for missing ones.
+func (r *parquetReader) texts(group, column int) (rows []*string, err error) {
+	c, known := &r.stored[column], map[string]*string{}
+	err = r.each(group, column, func(_ int, v parquet.Value) (err error) {
+		if v.IsNull() {
+			rows = append(rows, nil)
+			return nil
+		}
+		text, err := c.text(v)
+		if known[text] == nil {
+			known[text] = &text
+		}
+		rows = append(rows, known[text])
+		return err
+	})
+	return rows, err
+}
+
+// text returns a value as a CSV has it.
+func (c *parquetColumn) text(v parquet.Value) (string, error) {
+	switch kind := v.Kind(); {
+	case c.decimal:
+		return decimalText(v, c.scale)
+	case kind == parquet.Boolean && v.Boolean():
+		return "1", nil
+	case kind == parquet.Boolean:
+		return "0", nil
+	case kind == parquet.Int32 && c.unsignedInteger:
+		return strconv.FormatUint(uint64(v.Uint32()), 10), nil
+	case kind == parquet.Int32:
+		return strconv.FormatInt(int64(v.Int32()), 10), nil
+	case kind == parquet.Int64 && c.unsignedInteger:
+		return strconv.FormatUint(v.Uint64(), 10), nil
+	case kind == parquet.Int64:
+		return strconv.FormatInt(v.Int64(), 10), nil
+	case kind == parquet.Float:
+		return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32), nil
+	case kind == parquet.Double:
+		return strconv.FormatFloat(v.Double(), 'g', -1, 64), nil
+	case kind == parquet.ByteArray:
+		return string(v.ByteArray()), nil
+	}
+	return "", fmt.Errorf("found a value of type %s, wanted a number or a text", v.Kind())
+}
+
+// each calls take with each value of a column of a row group, until it fails.
+func (r *parquetReader) each(group, column int, take func(row int, v parquet.Value) error,
+) (err error) {
+	defer recovered(&err)
+	n := r.groups[group].NumRows()
+	pages := r.groups[group].ColumnChunks()[r.stored[column].leaf.Index()].Pages()
+	defer pages.Close() // only read
+	buffer := make([]parquet.Value, 1024)
+	row := int64(0)
+	for {
+		page, err := pages.ReadPage()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("cannot unpack it: %w; fetch the file again", err)
+		}
+		values := page.Values()
+		for {
+			k, err := values.ReadValues(buffer)
+			if row+int64(k) > n {
+				return fmt.Errorf("found more than the %d values of its row group; the file is corrupt, "+
+					"fetch it again", n)
+			}
+			for _, v := range buffer[:k] {
+				if err := take(int(row), v); err != nil {
+					return err
+				}
+				row++
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("cannot unpack it: %w; fetch the file again", err)
+			}
+			if k == 0 {
+				return fmt.Errorf("found a page without an end; the file is corrupt, fetch it again")
+			}
+		}
+		parquet.Release(page)
+	}
+	if row != n {
+		return fmt.Errorf("found %d values, wanted %d as its row group has; the file is corrupt, fetch "+
+			"it again", row, n)
+	}
+	return nil
+}
+
+// decimalText returns an unscaled integer with a point before its last scale digits.
+func decimalText(v parquet.Value, scale int) (string, error) {
+	n := new(big.Int)
+	switch v.Kind() {
+	case parquet.Int32:
+		n.SetInt64(int64(v.Int32()))
+	case parquet.Int64:
+		n.SetInt64(v.Int64())
+	default:
+		const most = 32
+		raw := v.ByteArray()
+		if len(raw) == 0 || len(raw) > most {
+			return "", fmt.Errorf("found a decimal of %d bytes, wanted 1 to %d", len(raw), most)
+		}
+		if n.SetBytes(raw); raw[0] >= 0x80 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(raw))))
+		}
+	}
+	scaled := new(big.Rat).SetFrac(n, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+	return scaled.FloatString(scale), nil
+}

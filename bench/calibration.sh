@@ -1,23 +1,21 @@
 #!/bin/sh
-# Calibration error on right labels by the temperature of train (own examples), of
-# train --temperature-folds 10, and of calibrate with a fifth of the noisy examples, which that
-# model was not trained on; C known.
+# Calibration error on right labels by the temperature of train (own examples), and of calibrate
+# with a fifth of the noisy examples, which that model was not trained on; C known.
 #
 # usage: calibration.sh UMA-GPU DATA [SET [FLAG...]]
 #   SET is optdigits, letter or fashion, all three if left out; FLAGs go to every training
 #   DATA holds optdigits/optdigits.{tra,tes}.gz, letter/letter-recognition.data.gz and
 #   fashion-mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz
-#   SEEDS, of noise and splits, is "1 2 3 4 5"; LEARNERS is "uma classmean"; FOLDS is 10
+#   SEEDS, of noise and splits, is "1 2 3 4 5"; LEARNERS is "uma classmean"
 # docs/probabilities.md measured uma with the FLAGs --step pair --weights best.
 # Prints, for each set, noise and learner, means over the seeds as a row of Markdown: error rate of
-# the first, and calibration error of the three.
+# the first, and calibration error of the two.
 set -eu
 program=$(realpath "$1")
 data=$(realpath "$2")
 sets=${3:-optdigits letter fashion}
 [ $# -lt 3 ] && shift 2 || shift 3
 seeds=${SEEDS:-1 2 3 4 5}
-folds=${FOLDS:-10}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -64,23 +62,20 @@ for name in $sets; do
 	rm -f train.npz
 	for noise in pairwise symmetric; do
 		for learner in ${LEARNERS:-uma classmean}; do
-			rm -f own.list folds.list held.list error.list
+			rm -f own.list held.list error.list
 			for seed in $seeds; do
 				parts "$name" "$seed"
 				run confusion inject --data train.npz "--$noise" 0.4 --seed "$seed" --out noisy.npz --write-confusion C.csv
 				run split --data noisy.npz --fractions 0.8,0.2 --seed "$seed" --out most.npz --out rest.npz
 				run train --data noisy.npz --confusion C.csv --model own.npz --learner "$learner" "$@"
-				run train --data noisy.npz --confusion C.csv --model folds.npz --learner "$learner" \
-					--temperature-folds "$folds" "$@"
 				run train --data most.npz --confusion C.csv --model before.npz --learner "$learner" "$@"
 				run calibrate --model before.npz --data rest.npz --confusion C.csv --out held.npz
 				judge own.npz own.list
 				sed -n 's/.*"error_rate": *\([^,]*\).*/\1/p' report >>error.list
-				judge folds.npz folds.list
 				judge held.npz held.list
 			done
-			printf '| %s | %s 40 %% | %s | %s | %s | %s | %s |\n' "$name" "$noise" "$learner" "$(mean error.list)" \
-				"$(mean own.list)" "$(mean folds.list)" "$(mean held.list)"
+			printf '| %s | %s 40 %% | %s | %s | %s | %s |\n' "$name" "$noise" "$learner" "$(mean error.list)" \
+				"$(mean own.list)" "$(mean held.list)"
 		done
 	done
 done

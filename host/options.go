@@ -42,10 +42,6 @@ type Options struct {
 	// share of the examples to keep from the training, in Trained.HeldOut; 0 for none
 	HoldOut float64
 	Memory  []dataset.Memory // how the memory of the data may be used; nil to only read them
-	// TemperatureFolds is the number of further trainings, 2 to judge.MostFolds, whose examples held
-	// out give the temperature of probabilities. 0 takes the training examples: then probabilities
-	// are too confident where few examples were learned almost by heart. It never changes W.
-	TemperatureFolds int
 	// Trial says that the weights alone count: there are no temperature, doubts and hash of the data.
 	Trial bool
 
@@ -59,7 +55,7 @@ type Options struct {
 	// Resume is an unfinished training to continue: a checkpoint, or the model of a run that was
 	// interrupted or out of time; nil for none. The result has the bits of a training without a break.
 	// Data and noise must be those with which it began. Learner, Weights and Seed must too, or have
-	// their zero values. MaxSteps and TemperatureFolds may differ.
+	// their zero values. MaxSteps may differ.
 	Resume *model.Model
 	// Checkpoint says where and how often to write the training so far.
 	Checkpoint Checkpoint

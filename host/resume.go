@@ -105,7 +105,6 @@ func (o *Options) complete() (err error) {
 		}
 		o.Weights = cmp.Or(o.Weights, learners.Rule(r.Meta.Weights))
 		o.MaxSteps = cmp.Or(o.MaxSteps, r.Meta.MaxSteps, NoSteps)
-		o.TemperatureFolds = cmp.Or(o.TemperatureFolds, r.Meta.TemperatureFolds)
 		o.Seed = cmp.Or(o.Seed, r.Meta.Seed)
 	}
 	if o.Learner == nil {

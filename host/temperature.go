@@ -2,13 +2,11 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/fold"
-	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -20,21 +18,9 @@ const (
 )
 
 // temperature returns the temperature of the scores of the run's result; 0, and a note, if
-// there is none. If ctx is cancelled, there are no folds.
+// there is none.
 func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
-	folds := t.o.TemperatureFolds
-	if folds > 0 && ctx.Err() != nil {
-		folds = 0
-		t.o.note("interrupted: the temperature was fitted without folds")
-	}
-	var scores []float32
-	var y []int32
-	var err error
-	if folds == 0 {
-		scores, y, err = t.ownScores(r.W)
-	} else if scores, y, err = t.foldScores(ctx, r, folds); err != nil && ctx.Err() != nil {
-		return t.temperature(ctx, r)
-	}
+	scores, y, err := t.ownScores(r.W)
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +35,8 @@ func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
 	return found, nil
 }
 
-// ownScores scores examples that w was trained on, evenly chosen.
+// ownScores returns the scores of examples that w was trained on, evenly chosen, and their labels.
+// Examples with several candidate classes are left out.
 func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err error) {
 	n := len(t.problem.Y)
 	m := min(n, max(temperatureLeast, temperatureScores/w.Q))
@@ -57,12 +44,6 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 	for k := range which {
 		which[k] = k * n / m
 	}
-	return t.scores(w, which)
-}
-
-// scores returns the scores of some of the examples, and their labels. Examples with several
-// candidate classes are left out.
-func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []int32, err error) {
 	if e := t.problem.Evidence; e != nil {
 		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
 	}
@@ -72,59 +53,6 @@ func (t *trainer) scores(w engine.Weights, which []int) (scores []float32, y []i
 			return nil, nil, err
 		}
 		scores, y = append(scores, s...), append(y, lists.At(t.problem.Y, block)...)
-	}
-	return scores, y, nil
-}
-
-// foldScores returns out-of-fold scores of the examples. Each fold is scored by weights learned
-// without it, with the penalty that r has found, and scaled to the unit of r's scores, since the
-// weights of several runs differ in length. A cancelled ctx ends it with ctx's error.
-func (t *trainer) foldScores(ctx context.Context, r *Result, folds int,
-) (scores []float32, y []int32, err error) {
-	of := fold.Draw(t.problem.Y, t.problem.Q, folds, t.o.Seed, fold.Outer)
-	o := RunOptions{MaxSteps: t.o.MaxSteps, Weights: t.o.Weights}
-	if t.o.From != nil {
-		o.From = t.o.From.W
-	}
-	learner := t.o.Learner
-	if r.Settled != nil {
-		learner = r.Settled
-	}
-	ctx, task := progress.Begin(ctx, progress.Work{
-		Name: "learning without each fold", Unit: "fold", Total: int64(folds)})
-	defer task.End()
-	for f := range folds {
-		task.Reach(int64(f))
-		fit, rest := fold.Divide(of, f)
-		if len(rest) == 0 || len(fit) == 0 {
-			continue
-		}
-		x, err := t.problem.X.Copy(fit)
-		if err != nil {
-			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
-		}
-		on := t.problem.On(x, lists.At(t.problem.Y, fit))
-		on.Evidence = t.problem.Evidence.Pick(fit, on.Q)
-		run, err := Run(ctx, learner, on, o)
-		if err != nil {
-			return nil, nil, fmt.Errorf("temperature, fold %d of %d: %w", f+1, folds, err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		unit := 1.0
-		if l := fold.Deviation(run.W); l > 0 {
-			unit = fold.Deviation(r.W) / l
-		}
-		s, labels, err := t.scores(run.W, rest)
-		if err != nil {
-			return nil, nil, err
-		}
-		for k, v := range s {
-			s[k] = float32(float64(v) * unit)
-		}
-		scores, y = append(scores, s...), append(y, labels...)
-		t.o.note("temperature: fold %d of %d, %d steps", f+1, folds, run.Steps)
 	}
 	return scores, y, nil
 }

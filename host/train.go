@@ -142,15 +142,8 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	if err := learners.Check(o.Learner); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	switch folds := o.TemperatureFolds; {
-	case folds != 0 && (folds < 2 || folds > judge.MostFolds):
-		return nil, fmt.Errorf("train: found %d folds for the temperature, wanted 2 to %d, or 0 for none",
-			folds, judge.MostFolds)
-	case o.Time < 0:
+	if o.Time < 0 {
 		return nil, fmt.Errorf("train: time: got %v, want 0 for no limit, or more", o.Time)
-	case o.Time > 0 && folds > 0:
-		return nil, errors.New("train: time: got a limit and folds of the temperature, want one of " +
-			"them (each fold is a whole training)")
 	}
 	about := o.Learner.Definition()
 	if err := o.checkOwnMap(); err != nil {
@@ -217,8 +210,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 			Encoding: data.Encoding},
 		Training: model.Training{Learner: about.Name, Parameters: parameters, Seed: o.Seed,
 			Weights: string(rule), MaxSteps: o.MaxSteps},
-		Data:    model.Data{DataSHA256: t.data.SHA256},
-		Outcome: model.Outcome{TemperatureFolds: o.TemperatureFolds},
+		Data: model.Data{DataSHA256: t.data.SHA256},
 	}}
 	if o.Annotations != nil {
 		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()

@@ -52,8 +52,7 @@ func TestRanksTrain(t *testing.T) {
 		"id", "--skip-bad"}
 	for _, c := range [][]string{
 		append([]string{"--learner", "softmax", "--iterations", "5", "--validate", "0.2"}, table...),
-		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense",
-			"--temperature-folds", "2"}, table...),
+		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense"}, table...),
 		{"--data", raw, "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "uma", "--max-steps", "8", "--checkpoint", filepath.Join(dir,
 			"c.npz"), "--every", "3"},
@@ -62,7 +61,7 @@ func TestRanksTrain(t *testing.T) {
 			"--storage", "sparse"},
 		{"--data", data, "--kernel", "rbf", "--landmarks", "300", "--components", "40", "--gamma", "mean",
 			"--iterations", "9", "--learner", "softmax", "--validate", "0.2", "--device", "cpu+cpu:plain"},
-		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--learner", "uma", "--max-steps", "8", "--temperature-folds", "2"},
+		{"--data", raw, "--kernel", "poly", "--landmarks", "30", "--learner", "uma", "--max-steps", "8"},
 		{"--data", data, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "0.1", "--atoms", "50"},
 		{"--data", mapped, "--learner", "kernelmean", "--kernel", "rbf", "--gamma", "search", "--atoms",
 			"auto", "--normalize", "standardize,bias,l2"},

@@ -89,9 +89,6 @@ type Outcome struct {
 	Temperature float32 `json:"temperature,omitempty"`
 	// Inverse is what stood for C⁻¹, as confusion.ParseInversion reads it; empty for the exact one.
 	Inverse string `json:"inverse,omitempty"`
-	// TemperatureFolds is how many trainings, each without a part of the examples, Temperature was to
-	// be fitted to; 0 if to the training examples themselves or to other examples.
-	TemperatureFolds int `json:"temperature_folds,omitempty"`
 	// Sets are rules of prediction sets by probabilities of Temperature, one for each level; empty if
 	// none was calibrated.
 	Sets []sets.Rule `json:"sets,omitempty"`
@@ -235,9 +232,8 @@ func (o *Outcome) check() error {
 		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for "+
 			"unknown", o.Condition)
 	}
-	if o.Steps < 0 || o.TemperatureFolds < 0 {
-		return fmt.Errorf("steps, temperature_folds: found %d, %d, wanted 0 or more", o.Steps,
-			o.TemperatureFolds)
+	if o.Steps < 0 {
+		return fmt.Errorf("steps: found %d, wanted 0 or more", o.Steps)
 	}
 	if o.Temperature != 0 && !(o.Temperature >= 0x1p-126 && o.Temperature <= math.MaxFloat32) {
 		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none",

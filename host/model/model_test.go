@@ -40,7 +40,7 @@ func sample() *Model {
 		},
 		Data: Data{DataSHA256: strings.Repeat("0f", 32)},
 		Outcome: Outcome{Condition: 1.5, Steps: 7, Stop: "converged", EstimatedError: &estimate,
-			Temperature: 0.1, TemperatureFolds: 5},
+			Temperature: 0.1},
 		Device: Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d", Conforming: true},
 	}}
 	for i := range 15 {
@@ -66,7 +66,7 @@ func decode(b []byte) (*Model, error) { return readModel(bytes.NewReader(b), int
 func TestRoundTrip(t *testing.T) {
 	bare := sample()
 	bare.Meta.Features.Names, bare.Meta.EstimatedError, bare.Meta.DataSHA256 = nil, nil, ""
-	bare.Meta.Temperature, bare.Meta.TemperatureFolds = 0, 0
+	bare.Meta.Temperature = 0
 	bare.Meta.Parameters, bare.Meta.Preparation = json.RawMessage("{}"),
 		dataset.Preparation{D: 4, Steps: dataset.Steps{Bias: true}}
 	wide := &Model{Q: 2, D: 10001, W: make([]float32, 20002), Confusion: []float64{1, 0, 0, 1},
@@ -103,7 +103,7 @@ func TestSameModelSameBytes(t *testing.T) {
 	if !bytes.Equal(first, second) {
 		t.Error("two writes of one model differ")
 	}
-	const want = "80308218453dfe2f37fec0e6220f936392731e9057eb445ec8217b5d9aaf08ae"
+	const want = "ff7ae1ec376e5c2a18e796b5032bf124e2af81e5cd02553d9847538c3f46deaf"
 	sum := sha256.Sum256(first)
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("hash of the sample model %s, want %s", got, want)
@@ -247,7 +247,6 @@ func TestWriteRefuses(t *testing.T) {
 		{"weights not UTF-8", func(m *Model) { m.Meta.Weights = "\xff" }, `weights "\xff"`},
 		{"contract", func(m *Model) { m.Meta.ContractVersion = 0 }, "contract_version 0"},
 		{"from", func(m *Model) { m.Meta.From = "0f" }, "from"},
-		{"folds", func(m *Model) { m.Meta.TemperatureFolds = -5 }, "temperature_folds -5"},
 		{"temperature", func(m *Model) { m.Meta.Temperature = -1 },
 			"temperature -1 float32"},
 		{"temperature NaN", func(m *Model) { m.Meta.Temperature = float32(nan) },

@@ -32,8 +32,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "calibrate",
 		Usage: "fit probabilities and prediction sets to held-out examples",
 		Description: `Probabilities are softmax(scores / temperature). train fits the temperature to its own
-examples, or with --temperature-folds out of fold. calibrate fits it to examples that the model has
-never seen, which is better: the temperature minimises the Brier score, corrected by --confusion if
+examples. calibrate fits it to examples that the model has never seen, which is better: the temperature minimises the Brier score, corrected by --confusion if
 the labels are noisy. Nothing else in the model changes.
 
 --sets 0.9 also fits prediction sets: predict --sets 0.9 then prints classes that include the true
@@ -150,7 +149,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
-	report.Temperature, meta.TemperatureFolds = meta.Temperature, 0
+	report.Temperature = meta.Temperature
 	if report.Sets, err = o.calibrateSets(&r, noise, levels); err != nil {
 		return err
 	}

@@ -119,39 +119,33 @@ func TestCalibrate(t *testing.T) {
 	train := []string{"train", "--data", file("train.csv"), "--confusion", file("C.csv"), "--learner",
 		"uma", "--step", "pair", "--weights", "best", "--max-steps", "300", "--model"}
 	clitest.Succeed(t, append(train, file("m.npz"))...)
-	clitest.Succeed(t, append(train, file("folds.npz"), "--temperature-folds", "3")...)
 	stdout, stderr := clitest.Succeed(t, "calibrate", "--model", file("m.npz"), "--data",
 		file("held.csv"),
 		"--confusion", file("C.csv"), "--out", file("held.npz"), "--json")
 	r := clitest.Decode[calibrate.Report](t, stdout)
-	m, held, folds := clitest.Load(t, file("m.npz")), clitest.Load(t, file("held.npz")),
-		clitest.Load(t, file("folds.npz"))
+	m, held := clitest.Load(t, file("m.npz")), clitest.Load(t, file("held.npz"))
 	if r.Temperature != held.Meta.Temperature || *r.Before != m.Meta.Temperature ||
 		r.Model != file("held.npz") || r.Examples != 449 || strings.Contains(stderr, "identity") {
 		t.Errorf("found %+v\n%s", r, stderr)
 	}
-	if !slices.Equal(m.W, held.W) || !slices.Equal(m.W, folds.W) || folds.Meta.TemperatureFolds != 3 {
-		t.Error("the weights are others, or the folds are lost")
+	if !slices.Equal(m.W, held.W) {
+		t.Error("the weights are others")
 	}
 	evaluate := func(model string) eval.Report {
 		stdout, _ := clitest.Succeed(t, "eval", "--model", file(model), "--data", file("test.csv"),
 			"--json")
 		return clitest.Decode[eval.Report](t, stdout)
 	}
-	own, other, cut := evaluate("m.npz"), evaluate("held.npz"), evaluate("folds.npz")
-	t.Logf("own examples %+v, held out %+v, folds %+v", *own.Probabilities, *other.Probabilities,
-		*cut.Probabilities)
-	for _, better := range []eval.Report{other, cut} {
-		if !(better.CalibrationError < own.CalibrationError && better.LogLoss < own.LogLoss &&
-			better.BrierScore < own.BrierScore) || better.ErrorRate != own.ErrorRate {
-			t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
-		}
+	own, better := evaluate("m.npz"), evaluate("held.npz")
+	t.Logf("own examples %+v, held out %+v", *own.Probabilities, *better.Probabilities)
+	if !(better.CalibrationError < own.CalibrationError && better.LogLoss < own.LogLoss &&
+		better.BrierScore < own.BrierScore) || better.ErrorRate != own.ErrorRate {
+		t.Errorf("found %+v, wanted better than %+v", better.Probabilities, own.Probabilities)
 	}
-	stdout, _ = clitest.Succeed(t, "calibrate", "--model", file("folds.npz"), "--data",
+	stdout, _ = clitest.Succeed(t, "calibrate", "--model", file("held.npz"), "--data",
 		file("test.csv"),
 		"--out", file("right.npz"))
-	if !strings.Contains(stdout, "temperature  0.00") || !strings.Contains(stdout, "(before: 0.00") ||
-		clitest.Load(t, file("right.npz")).Meta.TemperatureFolds != 0 {
+	if !strings.Contains(stdout, "temperature  0.00") || !strings.Contains(stdout, "(before: 0.00") {
 		t.Errorf("found %s", stdout)
 	}
 }
@@ -210,10 +204,6 @@ func TestProbabilityUsage(t *testing.T) {
 			"--confusion-axes", "true-rows"}, "--confusion-axes --confusion"},
 		{[]string{"eval", "--model", "m.npz", "--data", "d.csv", "--confusion-axes", "true-rows"},
 			"--confusion-axes --confusion"},
-		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "1"},
-			"--temperature-folds 1 2 100"},
-		{[]string{"train", "--data", "d.csv", "--model", "m.npz", "--temperature-folds", "0"},
-			"--temperature-folds 0 2 100"},
 	} {
 		clitest.Fail(t, app.ExitUsage, c.fragment, c.args...)
 	}

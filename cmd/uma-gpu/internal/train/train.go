@@ -83,8 +83,6 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			app.Number(&o.Train.HoldOut, "validate", 0,
 				"hold this `SHARE` of the examples out, and judge the model by them"),
 			o.Match.MatchFlag(), training.LearningFlags(&o.Options),
-			app.Count(&o.Train.TemperatureFolds, "temperature-folds", 0, 2, judge.MostFolds,
-				"fit the temperature of probabilities to `K` parts held out from K more trainings"),
 			training.EngineFlags(&o.Options), training.DetailFlags(&o.Options),
 			app.Switch(&o.TrustConfusion, "trust-confusion",
 				"train even if the labels say that the axes of --confusion are exchanged"),
@@ -218,9 +216,6 @@ func (o *Options) check() error {
 	case o.Time > 0 && device.Launch.Ranks > 1:
 		return app.Usage("--time is given to one of %d ranks, and each has a clock of its own; give "+
 			"--max-steps", device.Launch.Ranks)
-	case o.Time > 0 && t.TemperatureFolds > 0:
-		return app.Usage("--time and --temperature-folds exclude each other: each fold is a whole " +
-			"training; use calibrate")
 	}
 	return nil
 }

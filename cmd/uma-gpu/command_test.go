@@ -11,7 +11,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
@@ -27,7 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runVariable) != "" {
 		main()
 	}
-	if err := os.Setenv(device.Variable, "cpu"); err != nil {
+	if err := os.Setenv(app.DeviceVariable, "cpu"); err != nil {
 		panic(err)
 	}
 	os.Exit(m.Run())
@@ -225,7 +224,7 @@ func TestDevicesListsTheProcessor(t *testing.T) {
 		t.Errorf("found %+v first", cpu)
 	}
 	// Either there are OpenCL devices, or it says why not.
-	if without := len(l.Devices) == len(device.Processors); without != (l.OpenCLError != "") ||
+	if without := len(l.Devices) == len(app.Processors); without != (l.OpenCLError != "") ||
 		without != strings.Contains(stderr, "OpenCL: ") {
 		t.Errorf("%d devices, opencl_error %q, stderr %q", len(l.Devices), l.OpenCLError, stderr)
 	}
@@ -270,5 +269,31 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 	}
 	if after := names(t, dir); !slices.Equal(after, before) {
 		t.Errorf("found %q, want %q", after, before)
+	}
+}
+
+// The device is judged before any file is read, and the flag wins over the
+// environment.
+func TestDeviceFlagAndVariable(t *testing.T) {
+	dir := t.TempDir()
+	data := synthetic(t, dir)
+	m := dir + "/m.npz"
+	for _, args := range [][]string{
+		{"train", "--data", "unread.csv", "--model", m},
+		{"predict", "--data", "unread.csv", "--model", m},
+		{"eval", "--data", "unread.csv", "--model", m},
+	} {
+		fail(t, app.ExitNoDevice, `"no-such-device"`, append(args, "--device", "no-such-device")...)
+	}
+	t.Setenv(app.DeviceVariable, "not-there")
+	fail(t, app.ExitNoDevice, `"not-there" UMA_GPU_DEVICE`, "train", "--data", data, "--model", m)
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1", "--device",
+		"cpu"); !facts.Told(stderr, "device cpu") {
+		t.Errorf("stderr %s", stderr)
+	}
+	t.Setenv(app.DeviceVariable, "cpu")
+	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1"); !facts.Told(
+		stderr, "device cpu") {
+		t.Errorf("stderr %s", stderr)
 	}
 }

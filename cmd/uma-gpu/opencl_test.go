@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/gpu"
@@ -125,11 +124,11 @@ func TestDevicesListsOpenCL(t *testing.T) {
 	infos := openCL(t)
 	stdout, _ := succeed(t, "devices", "--json")
 	l := decode[devices.DeviceListing](t, stdout)
-	if len(l.Devices) != len(device.Processors)+len(infos) || l.OpenCLError != "" {
+	if len(l.Devices) != len(app.Processors)+len(infos) || l.OpenCLError != "" {
 		t.Fatalf("found %+v", l)
 	}
 	for k, i := range infos {
-		d := l.Devices[len(device.Processors)+k]
+		d := l.Devices[len(app.Processors)+k]
 		if d.Info == nil || d.ID != i.ID() || d.Kind != "opencl" || d.Name != i.Name ||
 			d.Driver != i.Driver ||
 			d.PlatformName != i.PlatformName || d.Memory != i.Memory || d.MaxAlloc != i.MaxAlloc ||
@@ -149,7 +148,7 @@ func TestDevicesListsOpenCL(t *testing.T) {
 // auto takes a GPU for much work, and never an OpenCL device that is the processor.
 func TestAuto(t *testing.T) {
 	accelerated := slices.ContainsFunc(openCL(t), func(i gpu.Info) bool {
-		return device.IsGPU(i) || device.IsOtherAccelerator(i)
+		return app.IsGPU(i) || app.IsOtherAccelerator(i)
 	})
 	dir := t.TempDir()
 	few, data := synthetic(t, dir), filepath.Join(dir, "many.csv")

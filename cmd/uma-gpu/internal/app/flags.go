@@ -313,15 +313,15 @@ func SamePlace(stdin io.Reader, a, b string) bool {
 }
 
 // InstallChecks completes a command and its subcommands: it wraps their descriptions for help, and
-// checks the declared flags and files before the command runs. The last check is the caller's.
-func InstallChecks(c *cli.Command, check func(*cli.Context) error) {
+// checks the declared flags and files before the command runs.
+func InstallChecks(c *cli.Command) {
 	c.OnUsageError = OnUsageError
 	c.Description = reflow(c.Description)
 	c.HideHelpCommand = true // a word after a command is never a help topic
 	if len(c.Subcommands) > 0 {
 		c.Action = NeedCommand
 		for _, s := range c.Subcommands {
-			InstallChecks(s, check)
+			InstallChecks(s)
 		}
 		return
 	}
@@ -333,7 +333,7 @@ func InstallChecks(c *cli.Command, check func(*cli.Context) error) {
 			err = checkFlags(c, needed)
 		}
 		if err == nil {
-			err = check(c)
+			err = forRank(c)
 		}
 		if err != nil {
 			return OfCommand(c, err)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -33,7 +32,15 @@ type Options struct {
 	app.Common
 	Model  app.Model
 	Data   app.Data
-	Device device.Device
+	Device app.Device
+}
+
+// WorkOf returns the work of scoring prepared examples by a model.
+func WorkOf(m *model.Model, x dataset.Examples) app.Work {
+	if m.Projection != nil {
+		return app.WorkOn(x, m.D, m.Q)
+	}
+	return app.WorkOn(x, 0, m.Q)
 }
 
 // Run loads the model, reads and prepares the data for it, and predicts. needsScores reports
@@ -56,7 +63,8 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 			r.Data.Close() // only read
 		}
 	}()
-	e, err := o.Device.Open(o.Notes, device.WorkOnModel(r.Data.Examples, m))
+	o.Device.Data = r.Data.SHA256
+	e, err := o.Device.Open(o.Notes, WorkOf(m, r.Data.Examples))
 	if err != nil {
 		return r, err
 	}
@@ -83,9 +91,6 @@ func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, e
 	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
 	if m.Meta.Preparation.Fills() {
 		options.Storage = "dense"
-	}
-	if err := device.CompareReading(o.Data.Path, &options); err != nil {
-		return nil, err
 	}
 	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -26,7 +25,7 @@ type Options struct {
 	Folder  string // "" for one next to the data
 	Steps   string // of the preparation
 	Seed    uint64
-	Device  device.Device
+	Device  app.Device
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -117,7 +116,7 @@ func (o *Options) check() (err error) {
 
 func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
 ) (found *clean.Result, where engine.Device, err error) {
-	e, err := o.Device.Open(o.Notes, device.WorkOn(d.Examples, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, 0, len(d.Classes)))
 	if err != nil {
 		return nil, where, err
 	}

@@ -15,14 +15,13 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 func init() {
-	if err := os.Setenv(device.Variable, "cpu"); err != nil {
+	if err := os.Setenv(app.DeviceVariable, "cpu"); err != nil {
 		panic(err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
@@ -36,7 +35,7 @@ auto: for much data the first GPU or other accelerator with memory of its own, e
 processor without OpenCL; cpu:plain computes by the loops that define every result, slowly.
 
 Several devices, such as cpu+opencl:0.0, compute together: each takes a share of the examples, by
-measured speeds, or by --shares, such as 1,8. The weights are the same.
+measured speeds. The weights are the same.
 
 More examples than --max-alloc holds are cut in tiles. Examples that do not fit in --memory-limit
 stay in host memory and are streamed, or used in place. Both sizes are for each device: bytes, or K,
@@ -94,7 +93,7 @@ func (o *Options) list() (listing DeviceListing) {
 		e.SelfTest = verdict(err)
 		listing.Devices = append(listing.Devices, e)
 	}
-	for _, p := range device.Processors {
+	for _, p := range app.Processors {
 		cpu := p.New()
 		about := cpu.Device()
 		add(DeviceEntry{ID: about.ID, Kind: about.Kind, Name: about.Name,

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -326,7 +325,7 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 		return nil, nil, err
 	}
 	defer d.Close() // only read
-	e, err := o.Device.Open(o.Notes, device.WorkOn(d.Examples, len(d.Classes)))
+	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, 0, len(d.Classes)))
 	if err != nil {
 		return nil, nil, err
 	}

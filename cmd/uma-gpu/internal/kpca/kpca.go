@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -34,7 +33,7 @@ type FitOptions struct {
 	app.Common
 	Data      app.Data
 	Kernel    app.Kernel
-	Device    device.Device
+	Device    app.Device
 	Basis     string // file
 	Normalize string
 	Seed      uint64
@@ -82,7 +81,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if err := k.Check(d.Examples); err != nil {
 		return app.Failure(ctx, d.Path, err)
 	}
-	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, k.MostComponents(d.N, d.D), 2))
+	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, k.MostComponents(d.N, d.D), 2))
 	if err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 type TransformOptions struct {
 	app.Common
 	Data   app.Data
-	Device device.Device
+	Device app.Device
 	Basis  string // file
 	Out    string
 }
@@ -151,7 +150,7 @@ func Transform(ctx context.Context, o *TransformOptions) (err error) {
 	if err := features.PrepareBy(d, &b.Preparation); err != nil {
 		return err
 	}
-	e, err := o.Device.Open(o.Notes, device.WorkOnComponents(d.N, b.Kernel.Components, 2))
+	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, b.Kernel.Components, 2))
 	if err != nil {
 		return err
 	}

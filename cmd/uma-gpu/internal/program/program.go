@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
@@ -98,7 +97,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
 		err = errors.Join(err, flushErr)
 	}
-	return device.Advise(err)
+	return app.AdviseAudit(err)
 }
 
 // fileLast moves the table of a clean command line after the flags, where the cli package expects
@@ -152,7 +151,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {
-		app.InstallChecks(c, device.ForRank)
+		app.InstallChecks(c)
 	}
 	return top
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -213,9 +212,9 @@ func (o *Options) check() error {
 	switch {
 	case o.Given("time") && o.Time <= 0:
 		return app.Usage("--time is %v, wanted a time above 0 such as 10s or 5m", o.Time)
-	case o.Time > 0 && device.Launch.Ranks > 1:
+	case o.Time > 0 && app.Launch.Ranks > 1:
 		return app.Usage("--time is given to one of %d ranks, and each has a clock of its own; give "+
-			"--max-steps", device.Launch.Ranks)
+			"--max-steps", app.Launch.Ranks)
 	}
 	return nil
 }
@@ -254,7 +253,8 @@ func (o *Options) lendMemory(d *dataset.Dataset) {
 		}
 		o.Device.Data = w.Data.SHA256
 		var err error
-		if t.Engine, err = o.Device.Open(o.Notes, training.WorkOf(w)); err != nil {
+		work := app.WorkOn(w.Data.Examples, w.Components, w.Classes)
+		if t.Engine, err = o.Device.Open(o.Notes, work); err != nil {
 			return nil, &openError{err}
 		}
 		return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -33,7 +32,7 @@ type Options struct {
 	MaxSteps   int
 	Weights    string
 	Kernel     app.Kernel
-	Device     device.Device
+	Device     app.Device
 	Folds      int
 	NeedLabels bool // an example without a label is a bad one
 
@@ -136,7 +135,6 @@ func (o *Options) Check(base learners.Params) (err error) {
 	if err := checkEvidence(o); err != nil {
 		return err
 	}
-	o.Device.Foresee(o.Data.Path)
 	return nil
 }
 
@@ -174,9 +172,6 @@ func (o *Options) Base() *model.Model {
 // match. match is used with a model alone.
 func (o *Options) ReadExamples(ctx context.Context, match *app.Model,
 ) (d *dataset.Dataset, err error) {
-	if err := device.CompareReading(o.Data.Path, &o.Read); err != nil {
-		return nil, err
-	}
 	if base := o.Base(); base != nil {
 		d, err := ReadFor(ctx, &o.Data, o.Read, match, base)
 		// whose columns traded places
@@ -227,22 +222,13 @@ func (o *Options) OwnMap() bool {
 }
 
 // Work returns what the learner will see of examples.
-func (o *Options) Work(d *dataset.Dataset) device.Work {
-	w := host.Work{Data: d, Classes: len(d.Classes)}
+func (o *Options) Work(d *dataset.Dataset) app.Work {
+	classes, components := len(d.Classes), 0
 	switch {
 	case o.OwnMap():
-		w.Components = w.Classes
+		components = classes
 	case o.Train.Kernel != nil:
-		w.Components = o.Train.Kernel.MostComponents(d.N, d.D)
+		components = o.Train.Kernel.MostComponents(d.N, d.D)
 	}
-	return WorkOf(w)
-}
-
-// WorkOf returns the work of a device for a training.
-func WorkOf(w host.Work) device.Work {
-	see := device.WorkOn(w.Data.Examples, w.Classes)
-	if w.Components > 0 {
-		see = see.Mapped(w.Data.N, w.Components)
-	}
-	return see
+	return app.WorkOn(d.Examples, components, classes)
 }

@@ -90,6 +90,7 @@ func (f *OutOfFold) Learn(ctx context.Context, learn func(host.Options) error) (
 		return err
 	}
 	d := f.Dataset
+	f.Device.Data = d.SHA256
 	e, err := f.Device.Open(f.Notes, f.Work(d))
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 // Run runs a command with these arguments, and returns what it prints and its error.
 func Run(t *testing.T, command *cli.Command, words ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	app.InstallChecks(command, func(*cli.Context) error { return nil })
+	app.InstallChecks(command)
 	var out, notes bytes.Buffer
 	program := &cli.App{Name: "uma-gpu", Writer: &out, ErrWriter: &notes,
 		Commands:                  []*cli.Command{command},

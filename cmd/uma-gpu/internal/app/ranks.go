@@ -1,4 +1,4 @@
-package device
+package app
 
 import (
 	"context"
@@ -8,12 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
@@ -31,21 +28,21 @@ var (
 // ofRanks are the commands that several ranks may run together.
 var ofRanks = []string{"train", "eval", "cv", "predict"}
 
-// ForRank has a rank but the first write to files of its own, once the files that the flags name
+// forRank has a rank but the first write to files of its own, once the files that the flags name
 // are found to be writable.
-func ForRank(c *cli.Context) error {
+func forRank(c *cli.Context) error {
 	if Launch.Ranks == 1 {
 		return nil
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
-		return app.Usage("this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
-			Launch.Ranks, app.OrList(ofRanks))
+		return Usage("this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
+			Launch.Ranks, OrList(ofRanks))
 	}
 	if Scratch == "" {
 		return nil
 	}
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(app.OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
+		if f, ok := f.(OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
 			mine := filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))
 			if err := c.Set(f.Name, mine); err != nil {
 				return err
@@ -74,41 +71,26 @@ func JoinWorld() error {
 	return nil
 }
 
-// CompareReading returns an error unless all ranks, if there are several, read the same file by the
-// same options.
-func CompareReading(path string, o *file.Options) error {
-	if Launch.Ranks == 1 {
-		return nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil // which Read says better
-	}
-	if err := JoinWorld(); err != nil {
-		return err
-	}
-	what := fmt.Sprint(info.Size(), o.Format, o.Storage, o.LabelColumn, o.Header, o.Ignore,
-		o.Labels != "", o.Separator, o.DecimalComma, o.IDColumn, o.Encode,
-		o.SkipBad, o.MaxErrors)
-	return agree(what)
-}
-
 // agree returns an error unless all ranks run the same program on the same data.
 func agree(data string) error {
-	program, err := programHash()
+	path, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
+	}
+	program, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	return CompareIdentities(World, Identity{program, contract.Version, hash64([]byte(data))})
+	return compareIdentities(World, identity{hash64(program), contract.Version, hash64([]byte(data))})
 }
 
-// Identity is what all ranks have to agree on: hashes of the program and of the data, with what is
+// identity is what all ranks have to agree on: hashes of the program and of the data, with what is
 // to be done with them, and between them the version of the contract.
-type Identity [3]int64
+type identity [3]int64
 
-// CompareIdentities returns an error that names the first rank whose identity differs from rank
+// compareIdentities returns an error that names the first rank whose identity differs from rank
 // 0's.
-func CompareIdentities(r shard.Reducer, mine Identity) error {
+func compareIdentities(r shard.Reducer, mine identity) error {
 	rank, all := r.Rank()
 	table := make([]int64, all*len(mine))
 	copy(table[rank*len(mine):], mine[:])
@@ -124,16 +106,6 @@ func CompareIdentities(r shard.Reducer, mine Identity) error {
 	}
 	return nil
 }
-
-// programHash returns a hash of the program's file, which does not change while it runs.
-var programHash = sync.OnceValues(func() (int64, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return 0, fmt.Errorf("find the program's file, to compare it with other ranks': %w", err)
-	}
-	program, err := os.ReadFile(path)
-	return hash64(program), err
-})
 
 func hash64(data []byte) int64 {
 	sum := sha256.Sum256(data)

@@ -1,22 +1,19 @@
-package main
+package app
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/device"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 func TestSelectDevice(t *testing.T) {
@@ -62,21 +59,23 @@ func TestSelectDevice(t *testing.T) {
 		{"radeon", two, `"radeon" none`},
 	} {
 		asked := false
-		s, err := device.Select(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
-		if asked && s.Auto {
+		s, err := selectDevice(c.name, func() ([]gpu.Info, error) { asked = true; return c.all, nil })
+		if asked && s.auto() {
 			t.Errorf("%q asked OpenCL before anybody knew whether that is worth it", c.name)
 		}
-		s.Look()
 		var got []string
-		for _, i := range s.Try {
-			got = append(got, i.ID())
+		if s.devices != nil {
+			try, _ := s.devices()
+			for _, i := range try {
+				got = append(got, i.ID())
+			}
 		}
-		if s.CPU != nil {
-			got = append(got, s.CPU().Device().ID)
+		if s.cpu != nil {
+			got = append(got, s.cpu().Device().ID)
 		}
 		if err != nil {
 			got = []string{err.Error()}
-			if !errors.Is(err, app.ErrNoSuchDevice) || app.ExitCode(err) != app.ExitNoDevice {
+			if !errors.Is(err, ErrNoSuchDevice) || ExitCode(err) != ExitNoDevice {
 				t.Errorf("%q: %v is not errNoSuchDevice", c.name, err)
 			}
 			for _, i := range c.all {
@@ -98,40 +97,37 @@ func TestSelectDevice(t *testing.T) {
 }
 
 // many is work that auto does not leave to the processor.
-var many = device.Work{Features: 1, Classes: 3, Values: device.ProcessorValues}
+var many = Work{Features: 1, Classes: 3, Values: ProcessorValues}
+
+// trying returns a device that tries one that is not there, then the processor if auto.
+func trying(auto bool) *Device {
+	s := selection{devices: func() ([]gpu.Info, error) {
+		return []gpu.Info{{Platform: 99, Device: 9, Name: "gone", Type: "GPU"}}, nil
+	}}
+	if auto {
+		s.cpu = simd.NewDriver
+	}
+	return &Device{parts: []selection{s}}
+}
 
 // auto takes what computes faster than the processor, for work that is worth it: by what
 // the learner will see, which after a kernel is not what the file holds.
 func TestAutoIsForMuchWork(t *testing.T) {
 	few := dataset.Examples{N: 4000, D: 10, X: make([]float32, 40000)}
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
-	kernel := func(x dataset.Examples, components int, variance float64, landmarks int) device.Work {
-		k := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF}, Components: components,
-			Variance: variance, Landmarks: landmarks}
-		o := training.Options{Train: host.Options{Kernel: k, Learner: catalog.All()[0].New()}}
-		return o.Work(&dataset.Dataset{Examples: x, Classes: []string{"a", "b", "c"}})
-	}
-	// which is seen to be tried by its warning
-	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone", Type: "GPU"}
 	for _, c := range []struct {
 		name  string
-		work  device.Work
+		work  Work
 		tried bool
 	}{
-		{"few values", device.WorkOn(few, 3), false},
-		{"many", device.WorkOn(wide, 3), true},
-		{"many, most of them 0", device.WorkOn(wide.Compressed(), 3), false},
-		{"few values, many components", kernel(few, 500, 0, 0), true},
-		{"many values, few components", kernel(wide, 20, 0, 0), false},
-		{"components by variance", kernel(few, 0, 0.9, 0), true},
-		{"components by variance of few landmarks", kernel(wide, 0, 0.9, 100), false},
-		{"no kernel", (&training.Options{}).Work(&dataset.Dataset{Examples: wide, Classes: []string{"a",
-			"b", "c"}}), true},
+		{"few values", WorkOn(few, 0, 3), false},
+		{"many", WorkOn(wide, 0, 3), true},
+		{"many, most of them 0", WorkOn(wide.Compressed(), 0, 3), false},
+		{"few values, many components", WorkOn(few, 500, 3), true},
+		{"many values, few components", WorkOn(wide, 20, 3), false},
 	} {
 		var said strings.Builder
-		d := &device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.NewDriver,
-			Auto: true}}
-		e, err := d.Open(app.Notes{W: &said}, c.work)
+		e, err := trying(true).Open(Notes{W: &said}, c.work)
 		if err != nil || e.Device().ID != "cpu" || strings.Contains(said.String(),
 			"passed over") != c.tried {
 			t.Errorf("%s: %v, %v, said %q", c.name, e, err, said.String())
@@ -144,19 +140,19 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 	for _, kind := range []error{gpu.ErrNotBuilt, gpu.ErrNoLoader, gpu.ErrNoPlatform,
 		gpu.ErrNoDevice} {
 		list := func() ([]gpu.Info, error) { return nil, fmt.Errorf("%w: install it", kind) }
-		s, err := device.Select("auto", list)
-		if s.Look(); err != nil || s.CPU == nil || s.Try != nil || !errors.Is(s.Problem, kind) {
-			t.Errorf("auto: %+v, %v", s, err)
+		s, err := selectDevice("auto", list)
+		if err != nil {
+			t.Fatal(err)
 		}
 		var said strings.Builder
-		e, err := (&device.Device{Selection: s}).Open(app.Notes{W: &said, Quiet: true}, many)
+		e, err := (&Device{parts: []selection{s}}).Open(Notes{W: &said, Quiet: true}, many)
 		if err != nil || e.Device().ID != "cpu" || !facts.Told(said.String(),
 			"warning OpenCL device "+kind.Error()) {
 			t.Errorf("auto opens %v, %v and says %q", e, err, said.String())
 		}
 		for _, name := range []string{"opencl", "opencl:0.0", "nvidia"} {
-			if _, err := device.Select(name, list); !errors.Is(err, kind) ||
-				app.ExitCode(err) != app.ExitNoDevice || !facts.Told(err, "install") {
+			if _, err := selectDevice(name, list); !errors.Is(err, kind) ||
+				ExitCode(err) != ExitNoDevice || !facts.Told(err, "install") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -166,15 +162,12 @@ func TestSelectDeviceWithoutOpenCL(t *testing.T) {
 // A device that does not open ends the command, but for auto, which takes the
 // next one and says so.
 func TestDeviceThatDoesNotOpen(t *testing.T) {
-	gone := gpu.Info{Platform: 99, Device: 9, Name: "gone"}
 	var said strings.Builder
-	n := app.Notes{W: &said}
-	if e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}}}).Open(n,
-		many); err == nil {
+	n := Notes{W: &said}
+	if e, err := trying(false).Open(n, many); err == nil {
 		t.Errorf("opened %v", e)
 	}
-	e, err := (&device.Device{Selection: device.Selection{Try: []gpu.Info{gone}, CPU: simd.NewDriver,
-		Auto: true}}).Open(n, many)
+	e, err := trying(true).Open(n, many)
 	if err != nil || e.Device().ID != "cpu" {
 		t.Errorf("auto: %v, %v", e, err)
 	}
@@ -183,43 +176,72 @@ func TestDeviceThatDoesNotOpen(t *testing.T) {
 	}
 }
 
-// The device is judged before any file is read, and the flag wins over the
-// environment.
-func TestDeviceFlagAndVariable(t *testing.T) {
-	dir := t.TempDir()
-	data := synthetic(t, dir)
-	m := dir + "/m.npz"
-	for _, args := range [][]string{
-		{"train", "--data", "unread.csv", "--model", m},
-		{"predict", "--data", "unread.csv", "--model", m},
-		{"eval", "--data", "unread.csv", "--model", m},
-	} {
-		fail(t, app.ExitNoDevice, `"no-such-device"`, append(args, "--device", "no-such-device")...)
-	}
-	t.Setenv(device.Variable, "not-there")
-	fail(t, app.ExitNoDevice, `"not-there" UMA_GPU_DEVICE`, "train", "--data", data, "--model", m)
-	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1", "--device",
-		"cpu"); !facts.Told(stderr, "device cpu") {
-		t.Errorf("stderr %s", stderr)
-	}
-	t.Setenv(device.Variable, "cpu")
-	if _, stderr := succeed(t, "train", "--data", data, "--model", m, "--max-steps", "1"); !facts.Told(
-		stderr, "device cpu") {
-		t.Errorf("stderr %s", stderr)
-	}
-}
-
 func TestParseBytes(t *testing.T) {
 	for text, want := range map[string]int64{"0": 0, "65536": 65536, "64K": 65536, "64k": 65536,
 		"3M": 3 << 20, "2G": 2 << 30} {
-		if got, err := app.ParseBytes(text); err != nil || got != want {
+		if got, err := ParseBytes(text); err != nil || got != want {
 			t.Errorf("%q: %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "K", "-1", "+1", "1.5G", "1KB", "1 K", "1T", "0x10",
 		"9223372036854775808", "9007199254740992K"} {
-		if got, err := app.ParseBytes(text); err == nil {
+		if got, err := ParseBytes(text); err == nil {
 			t.Errorf("%q: %d, want an error", text, got)
 		}
+	}
+}
+
+// Work for which measuring pays has shares by speed.
+func TestMeasuredShares(t *testing.T) {
+	parts, err := selectDevices("cpu + cpu:plain", func() ([]gpu.Info, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	e, err := (&Device{parts: parts}).Open(Notes{W: &said}, Work{Features: 20, Classes: 3,
+		Values: ProcessorValues})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if !facts.Told(said.String(), "shares cpu") {
+		t.Errorf("said %s", &said)
+	}
+	one := Processors[0].New()
+	if got := sharesText([]engine.Driver{one, one, one, one}, slices.Repeat([]int{3},
+		4)); !strings.Contains(got, "25 %") {
+		t.Errorf("found %s", got)
+	}
+}
+
+// Each rank says which rank has another program, another contract or other data than rank 0.
+func TestIdentities(t *testing.T) {
+	same := identity{1 << 62, 2, -3}
+	for _, c := range []struct {
+		odd  identity
+		want string
+	}{
+		{same, ""},
+		{identity{5, 2, -3}, "rank 1 program rank 0"},
+		{identity{1 << 62, 3, -3}, "rank 1 contract rank 0"},
+		{identity{1 << 62, 2, 3}, "rank 1 data rank 0"},
+	} {
+		var all sync.WaitGroup
+		for rank, r := range shard.NewGroup(3) {
+			all.Go(func() {
+				mine := same
+				if rank == 1 {
+					mine = c.odd
+				}
+				err := compareIdentities(r, mine)
+				if c.want == "" && err == nil {
+					return
+				}
+				if !errors.Is(err, shard.ErrDiffers) || !facts.Told(err, c.want) {
+					t.Errorf("rank %d of %v: found %v, wanted %q", rank, c.odd, err, c.want)
+				}
+			})
+		}
+		all.Wait()
 	}
 }

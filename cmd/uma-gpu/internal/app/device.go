@@ -1,0 +1,331 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/audit"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+)
+
+// DeviceVariable of the environment names the device where --device does not.
+const DeviceVariable = "UMA_GPU_DEVICE"
+
+// Device is where a command computes.
+type Device struct {
+	Options gpu.Options
+	Audit   string // audit.Off, Sample or Full; "" for a sample, unless it is the processor
+	Data    string // hash of the data, which all ranks compare
+
+	parts []selection // of --device; several share the examples
+}
+
+// Flags returns the flags of the device. Their checks find it, so that a wrong name is reported
+// before any file is read.
+func (d *Device) Flags() []cli.Flag {
+	var name string
+	return Grouped("Device",
+		Choice(&d.Audit, "audit", "", "`LEVEL` of checks by another engine: off, sample, full",
+			audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"),
+		CheckedFlag{StringFlag: &cli.StringFlag{Name: "device", Value: "auto",
+			EnvVars: []string{DeviceVariable}, Destination: &name,
+			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+			Check: func(*cli.Context) (err error) {
+				d.parts, err = selectDevices(name, gpu.Devices)
+				return err
+			}})
+}
+
+// DetailFlags returns further flags of the device.
+func (d *Device) DetailFlags() []cli.Flag {
+	return Grouped("Device",
+		Size(&d.Options.MemoryLimit, "memory-limit", "all there is",
+			"`SIZE` of the OpenCL memory to use, such as 2G"),
+		Size(&d.Options.MaxAlloc, "max-alloc", "the device's limit",
+			"`SIZE` of the largest OpenCL allocation, such as 256M"),
+		Switch(&d.Options.AllowNonconforming, "allow-nonconforming",
+			"use a device that fails the self-test; the model says so"))
+}
+
+// selection is what a name of --device refers to.
+type selection struct {
+	devices lister               // OpenCL devices, of which the first that opens is used; nil for none
+	cpu     func() engine.Driver // is used if no device is; nil for none
+}
+
+// lister lists OpenCL devices.
+type lister func() ([]gpu.Info, error)
+
+func (s selection) auto() bool { return s.devices != nil && s.cpu != nil }
+
+// Processors are the drivers without OpenCL, by their id. They always open.
+var Processors = []struct {
+	id  string
+	New func() engine.Driver
+}{{"cpu", simd.NewDriver}, {"cpu:plain", func() engine.Driver { return cpuref.Driver{} }}}
+
+// selectDevices finds what a value of --device refers to: a name, or several with + between.
+func selectDevices(text string, list lister) (parts []selection, err error) {
+	text = strings.ReplaceAll(text, "{rank}", strconv.Itoa(Launch.Local)) // on its machine
+	one, err := selectDevice(text, list)
+	names := strings.Split(text, "+")
+	if err == nil || len(names) == 1 {
+		return []selection{one}, err
+	}
+	for _, name := range names {
+		s, err := selectDevice(name, list)
+		if err == nil && s.auto() {
+			err = fmt.Errorf("%w: %q cannot be combined with other devices: name one", ErrNoSuchDevice,
+				name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, s)
+	}
+	return parts, nil
+}
+
+// selectDevice finds the devices that a name refers to. It calls list only for the name of an
+// OpenCL device; auto calls it when it is to open a device. Errors: ErrNoSuchDevice, and errors
+// from list.
+func selectDevice(name string, list lister) (selection, error) {
+	name = strings.TrimSpace(name)
+	keyword := strings.ToLower(name)
+	for _, p := range Processors {
+		if keyword == p.id {
+			return selection{cpu: p.New}, nil
+		}
+	}
+	if keyword == "auto" || keyword == "" {
+		return selection{func() ([]gpu.Info, error) { return accelerators(list) }, simd.NewDriver}, nil
+	}
+	quoted := strconv.Quote(name)
+	if strings.TrimSpace(os.Getenv(DeviceVariable)) == name {
+		quoted += " (" + DeviceVariable + ")" // which was not typed
+	}
+	all, err := list()
+	if err != nil {
+		return selection{}, fmt.Errorf("device %s: %w", quoted, err)
+	}
+	found := matching(keyword, all)
+	if len(found) == 1 {
+		return selection{devices: func() ([]gpu.Info, error) { return found, nil }}, nil
+	}
+	what := "matches none of the devices"
+	if len(found) > 1 {
+		what = fmt.Sprintf("is ambiguous, it matches %d of the devices", len(found))
+	}
+	var devices strings.Builder
+	Table(&devices, func(row Row) { // into memory
+		for _, p := range Processors {
+			row("  %s\t%s", p.id, p.New().Device().Name)
+		}
+		for _, i := range all {
+			row("  %s\t%s (%s, %s)", i.ID(), i.Name, i.PlatformName, i.Type)
+		}
+	})
+	return selection{}, fmt.Errorf("%w: %s %s:\n%s", ErrNoSuchDevice, quoted, what,
+		strings.TrimRight(devices.String(), "\n"))
+}
+
+// accelerators returns the devices that auto tries, GPUs first. Of several ranks each tries one:
+// two would each take all of a device's memory.
+func accelerators(list lister) ([]gpu.Info, error) {
+	all, err := list()
+	try := slices.Concat(filter(all, IsGPU), filter(all, IsOtherAccelerator))
+	if Launch.Ranks > 1 {
+		try = try[min(Launch.Local, len(try)):min(Launch.Local+1, len(try))]
+	}
+	return try, err
+}
+
+func IsGPU(i gpu.Info) bool { return strings.Contains(strings.ToUpper(i.Type), "GPU") }
+
+// IsOtherAccelerator reports whether a device is neither a GPU nor the processor, and has memory of
+// its own, without which it reads the examples no faster than the processor.
+func IsOtherAccelerator(i gpu.Info) bool {
+	return !IsGPU(i) && !strings.Contains(strings.ToUpper(i.Type), "CPU") && !i.SharesMemory
+}
+
+func filter(all []gpu.Info, keep func(gpu.Info) bool) []gpu.Info {
+	return slices.DeleteFunc(slices.Clone(all), func(i gpu.Info) bool { return !keep(i) })
+}
+
+var exactID = regexp.MustCompile(`^opencl:[0-9]+\.[0-9]+$`)
+
+// matching returns the devices that a lower-case name other than auto and cpu matches.
+func matching(name string, all []gpu.Info) []gpu.Info {
+	if name == "opencl" {
+		if gpus := filter(all, IsGPU); len(gpus) == 1 {
+			return gpus
+		}
+		return all
+	}
+	if exactID.MatchString(name) {
+		return filter(all, func(i gpu.Info) bool { return i.ID() == name })
+	}
+	// A whole name wins over a part of a longer one.
+	whole := filter(all, func(i gpu.Info) bool { return strings.EqualFold(i.Name, name) })
+	if len(whole) == 1 {
+		return whole
+	}
+	return filter(all, func(i gpu.Info) bool {
+		return strings.Contains(strings.ToLower(i.Name), name) ||
+			strings.Contains(strings.ToLower(i.PlatformName), name)
+	})
+}
+
+// AdviseAudit adds advice to an error that an audit found.
+func AdviseAudit(err error) error {
+	if !errors.Is(err, audit.ErrDiffers) {
+		return err
+	}
+	return fmt.Errorf("%w; the device, its memory or its driver is at fault, and what it has "+
+		"computed is of no use: begin again with --device cpu, and trust no checkpoint of this run", err)
+}
+
+// audited returns e with the audit that was asked for. The loops that define every result audit the
+// processor. The processor audits all others, as it is fast and shares no code with them.
+func (d *Device) audited(e engine.Driver) engine.Driver {
+	about, level, by := e.Device(), d.Audit, simd.NewDriver()
+	if about.Kind == "cpu" && level == "" {
+		level = audit.Off
+	} else if level == "" {
+		level = audit.Sample
+	}
+	if about.ID == "cpu" {
+		by = cpuref.Driver{}
+	}
+	return audit.Driver(e, by, level)
+}
+
+// Work is what a learner will see of the examples. Devices are chosen for it.
+type Work struct {
+	Sparse   bool
+	Features int
+	Classes  int
+	Values   int // stored
+}
+
+// WorkOn returns the work on prepared examples in these classes, after a map to components unless
+// they are 0.
+func WorkOn(x dataset.Examples, components, classes int) Work {
+	if components > 0 {
+		return Work{false, components, classes, x.N * components}
+	}
+	return Work{x.Sparse(), x.D, classes, x.Size()}
+}
+
+// ProcessorValues is how many stored values are too many for auto to stay on the processor. A step
+// on fewer is over before a device has been told what to do: on the optical digits (0.25 M values)
+// the processor makes ten steps while OpenCL, even with nothing to copy, makes one.
+const ProcessorValues = 1 << 20
+
+// Open opens the device for the work w and says which one it is. The caller closes the engine.
+func (d *Device) Open(n Notes, w Work) (*engine.Engine, error) {
+	driver, err := d.openDriver(n, w)
+	if err != nil {
+		return nil, err
+	}
+	return engine.New(driver), nil
+}
+
+func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
+	if len(d.parts) == 1 && Launch.Ranks == 1 {
+		return d.openPart(d.parts[0], n, w)
+	}
+	var drivers []engine.Driver
+	defer func() {
+		if err != nil {
+			for _, e := range drivers {
+				err = errors.Join(err, e.Close())
+			}
+		}
+	}()
+	for _, part := range d.parts {
+		e, err := d.openPart(part, n, w)
+		if err != nil {
+			return nil, err
+		}
+		drivers = append(drivers, e)
+	}
+	var shares []int // equal, unless measuring pays
+	if w.Values >= ProcessorValues {
+		shares, err = shard.Measure(drivers, w.Features, w.Classes, w.Values, w.Sparse)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if Launch.Ranks > 1 {
+		n.Say("rank %d of %d", Launch.Rank, Launch.Ranks)
+		if err := JoinWorld(); err != nil {
+			return nil, err
+		}
+		if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+			return nil, err
+		}
+		return shard.Ranks(context.Background(), World, drivers, shares)
+	}
+	if joined, err = shard.New(drivers, shares); err == nil {
+		n.Say("shares of the examples: %s", sharesText(drivers, shares))
+	}
+	return joined, err
+}
+
+// openPart opens one device of a list.
+func (d *Device) openPart(s selection, n Notes, w Work) (engine.Driver, error) {
+	var try []gpu.Info
+	if s.devices != nil && (s.cpu == nil || w.Values >= ProcessorValues) {
+		var err error
+		if try, err = s.devices(); err != nil {
+			n.Warn("no OpenCL device, computing on the processor instead: %v", err)
+		}
+	}
+	for _, i := range try {
+		e, err := gpu.OpenDriver(i, d.Options)
+		if err == nil {
+			about := e.Device()
+			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
+			if !about.Conforming {
+				n.Warn("%s fails the self-test; its weights may differ from other devices'", about.ID)
+			}
+			return d.audited(e), nil
+		}
+		if s.cpu == nil {
+			return nil, AdviseMemory(err)
+		}
+		n.Warn("this device is passed over: %v", err)
+	}
+	e := s.cpu()
+	n.Say("device: %s %s", e.Device().ID, e.Device().Name)
+	return d.audited(e), nil
+}
+
+// sharesText returns the share of each driver; nil shares are equal.
+func sharesText(drivers []engine.Driver, shares []int) string {
+	if shares == nil {
+		shares = slices.Repeat([]int{1}, len(drivers))
+	}
+	total, texts := 0, make([]string, len(drivers))
+	for _, share := range shares {
+		total += share
+	}
+	for i, e := range drivers {
+		texts[i] = fmt.Sprintf("%s %.3g %%", e.Device().ID, 100*float64(shares[i])/float64(total))
+	}
+	return strings.Join(texts, ", ")
+}

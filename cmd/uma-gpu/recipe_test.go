@@ -140,7 +140,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		{"select", "error", "confusion", "random", "random"}, {"alpha", "0", "0.0001", "0.1"}, steps,
 		{"alpha-unit", "weights", "score"}, {"doubt", "0", "1"}, {"correction", "forward", "em", "none",
 			"steps"},
-		{"multiclass", "max", "all", "ovr"},
+		{"multiclass", "max", "ovr"},
 	} {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()

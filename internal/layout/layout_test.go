@@ -101,8 +101,7 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
-	"golang.org/x/sys": {"cpuref/simd", "internal/atomicfile",
-		"learners/internal/lanes"},
+	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile", "learners/online"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},

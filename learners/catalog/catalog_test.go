@@ -98,7 +98,7 @@ func TestOtherParameters(t *testing.T) {
 		{"perceptron", []string{"no_average", "true", "no_shuffle", "true"}, fast, nil},
 		{"ultraconservative", []string{"step", "random"}, fast, nil},
 		{"copa", []string{"correction", "steps", "aggressiveness", "0.01"}, fast, nil},
-		{"pa1", []string{"class_weights", "balanced", "multiclass", "all"}, fast, nil},
+		{"pa1", []string{"class_weights", "balanced", "multiclass", "ovr"}, fast, nil},
 		{"localisation", []string{"oracle", "random", "updates", "1000"}, fast, nil},
 		{"svm", []string{"loss", "hinge", "class_weights", "balanced"}, fast, nil},
 		{"uma", []string{"step", "pair"}, all, nil},

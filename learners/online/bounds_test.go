@@ -96,7 +96,6 @@ func TestMistakeBounds(t *testing.T) {
 			"proportional": {errorSet{StepProportional}, updates, bound},
 			"random":       {errorSet{StepRandom}, updates, bound},
 			"pa":           {newPassive(Max, slack{most: math.Inf(1)}), mistakes, bound},
-			"pa all":       {newPassive(All, slack{most: math.Inf(1)}), mistakes, bound},
 			"pa1":          {newPassive(Max, slack{most: 0.5}), mistakes, bound},
 			"mira":         {&mira{margin: 0.1}, func(w *watcher) float64 { return w.own }, 0.1 * bound},
 		} {

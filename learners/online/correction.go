@@ -6,12 +6,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// mostMoved is by how much a corrected step for one label may change a score, of policies that
-// know no bound.
+// mostMoved is by how much a corrected step for one label may change a score, of algorithms whose
+// steps have no bound.
 const mostMoved = 0.1
-
-// unboundedPolicy is a policy whose steps may have no bound.
-type unboundedPolicy interface{ unbounded() bool }
 
 // correctedPolicy makes learners that take labels to be right learn from noisy ones: with B = C⁻¹
 // the step for an example of noisy label k is Σ_t B[t][k]·τ(t), τ(t) being that for label t. If k
@@ -81,7 +78,7 @@ func (l *learner) correct() error {
 	}
 	l.weights = c.Of(float64(len(p.Y)), trueCounts(l.inverse, counts))
 	most := math.Inf(1)
-	if u, ok := l.policy.(unboundedPolicy); ok && u.unbounded() {
+	if l.algorithm.unbounded {
 		most = mostMoved
 	}
 	l.policy = &correctedPolicy{policy: l.policy, most: most, weights: l.weights, inverse: l.inverse}

@@ -14,17 +14,18 @@
 package online
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/internal/base"
-	"github.com/uma-gpu/uma-gpu/learners/internal/lanes"
 )
 
 // policy is what one algorithm does with an example.
@@ -51,10 +52,20 @@ type learner struct {
 	inverse []float64 // C⁻¹, Q×Q; nil without C
 	weights []float64 // of examples by label
 	norms2  []float32 // ‖x‖² of each example; nil before the first pass
+	columns []int32   // 0 … D-1, of dense examples
+	state   state
+}
 
-	order []int32 // of the examples in a pass
-	state state   // between two passes
-	next  state   // in the middle of one
+// state is a run's state between two passes.
+type state struct {
+	seen   int64    // examples, of all passes
+	random rand.PCG // the run's random numbers
+
+	// With an average, once examples were seen: W after the last example, and what the average of W
+	// over the examples seen falls short of W, times their number. An update that comes after t
+	// examples is missing t times from the sum of all W. Only the updates themselves touch it.
+	w    *matrix[float32]
+	late *matrix[float64]
 }
 
 // stream keeps this package's random numbers apart from others of the same seed.
@@ -62,23 +73,117 @@ const stream = 0x6f6e6c696e65 // "online"
 
 // newRun begins a run on examples that are loaded.
 func newRun(scored *base.Scored, p *Params) (*learner, error) {
-	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p),
-		order: make([]int32, scored.Problem.X.N)}
+	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p)}
 	if c, ok := l.policy.(*copa); ok {
 		l.risk = &c.risk
+	}
+	if x := scored.Problem.X; !x.Sparse() {
+		l.columns = lists.UpTo[int32](x.D)
 	}
 	l.state.random = *rand.NewPCG(scored.Problem.Seed, stream)
 	return l, l.correct()
 }
 
-// arrange puts the examples into the order of the next pass.
-func (l *learner) arrange(random *rand.Rand) {
-	for i := range l.order {
-		l.order[i] = int32(i)
+// Step implements learners.Learner: a pass over all examples. It is the last one if it finds
+// nothing to add to W.
+func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, err error) {
+	if err := l.Ready(ctx); err != nil {
+		return s, err
 	}
+	if l.norms2 == nil {
+		if l.norms2, err = norms2(l.Problem.X); err != nil {
+			return s, err
+		}
+	}
+	next, mistakes, updates, err := l.pass(ctx, w)
+	if err != nil {
+		return s, err
+	}
+	if updates == 0 {
+		return learners.Step{Done: true}, nil
+	}
+	found := next.w.numbers()
+	if l.NoAverage {
+		next.w = nil
+	} else {
+		for i, v := range next.late.numbers() {
+			found[i] = float32(float64(found[i]) - v/float64(next.seen))
+		}
+	}
+	if err := base.CheckFinite("online", found, ""); err != nil {
+		return s, err
+	}
+	copy(w.W, found)
+	l.state = next
+	s.Changed = learners.AllClasses(w.Q)
+	s.Fields = []learners.Field{{Name: "mistakes", Value: mistakes}, {Name: "updates", Value: updates}}
+	if l.risk != nil {
+		s.Fields = append(s.Fields, l.risk.fields()...)
+	}
+	return s, nil
+}
+
+// pass shows all examples to the policy, and returns the state after them, how many were predicted
+// wrongly before they were learned from, and how many changed W.
+func (l *learner) pass(ctx context.Context, w engine.Weights) (next state, mistakes, updates int,
+	err error) {
+	next = state{seen: l.state.seen, random: l.state.random}
+	random := rand.New(&next.random)
+	order := lists.UpTo[int32](l.Problem.X.N)
 	if !l.NoShuffle {
-		random.Shuffle(len(l.order), func(i, j int) { l.order[i], l.order[j] = l.order[j], l.order[i] })
+		random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
+	switch {
+	case l.state.w != nil:
+		next.w, next.late = l.state.w.clone(), l.state.late.clone()
+	case l.NoAverage:
+		next.w = packed(w.Q, w.W)
+	default:
+		next.w, next.late = packed(w.Q, w.W), newMatrix[float64](w.Q, w.D)
+	}
+	if l.risk != nil {
+		l.risk.begin(l.inverse, w.Q)
+	}
+	e := example{random: random}
+	tau, scores := make([]float32, w.Q), make([]float32, w.Q)
+	for at, i := range order {
+		if at%1024 == 0 && ctx.Err() != nil {
+			return next, 0, 0, ctx.Err()
+		}
+		x := l.row(int(i))
+		fastest.scores(scores, next.w, x)
+		if !base.Finite(scores) {
+			return next, 0, 0, fmt.Errorf("online: found scores that are too large for float32 at example "+
+				"%d of the data; normalise the features", i+1)
+		}
+		e.y, e.norm2 = int(l.Problem.Y[i]), l.norms2[i]
+		e.weight = l.weights[e.y]
+		if predicted(scores) != e.y {
+			mistakes++
+		}
+		if l.risk != nil {
+			l.risk.see(e.y, scores)
+		}
+		clear(tau)
+		if l.policy.steps(tau, scores, &e) && base.Finite(tau) {
+			updates++
+			fastest.addTo(next.w, tau, x)
+			if next.late != nil && next.seen > 0 {
+				fastest.addLate(next.late, float64(next.seen), tau, x)
+			}
+		}
+		next.seen++
+	}
+	return next, mistakes, updates, nil
+}
+
+// row returns example i, sharing memory.
+func (l *learner) row(i int) row {
+	columns, values := l.Problem.X.Entries(i)
+	if columns == nil {
+		columns = l.columns
+	}
+	return row{columns, values}
 }
 
 // predicted returns the prediction from finite scores (clause 4).
@@ -90,108 +195,6 @@ func predicted(scores []float32) int {
 		}
 	}
 	return best
-}
-
-// state is a run's state between two examples.
-type state struct {
-	seen   int64          // examples, earlier passes included
-	random rand.PCG       // the run's random numbers
-	w      *lanes.Weights // nil before the first pass
-	// late is what the average of W over the examples seen falls short of W, times their number: an
-	// update that comes after t examples is missing t times from the sum of all W. Only the updates
-	// themselves touch it. Nil without an average; the caller of Add flushes it.
-	late *lanes.Late
-	row  []float32 // Q×D, row-major: what result found; nil before
-}
-
-// begin sets s to the state from before a pass. w are the host's weights: the weights of from
-// if there is no average, and otherwise where the first pass begins. Examples may be sparse.
-func (s *state) begin(from *state, w engine.Weights, average, sparse bool) {
-	s.seen, s.random = from.seen, from.random
-	if s.w == nil {
-		s.w = lanes.New(w.Q, w.D, sparse)
-	}
-	if average && s.late == nil {
-		s.late = lanes.NewLate(w.Q, w.D, sparse)
-	}
-	if average && from.seen > 0 {
-		s.w.Copy(from.w)
-		s.late.Copy(from.late)
-		return
-	}
-	if from.row != nil && slices.Equal(from.row, w.W) { // which from.w has, packed
-		s.w.Copy(from.w)
-	} else {
-		s.w.Set(w.W)
-	}
-	if s.late != nil {
-		s.late.Copy(nil)
-	}
-}
-
-// result writes the weights after a pass, or their average, to w. It is an error if they are not
-// finite.
-func (s *state) result(w engine.Weights) error {
-	if s.row == nil {
-		s.row = make([]float32, len(w.W))
-	}
-	next := s.row
-	s.w.Get(next)
-	if s.late != nil {
-		s.late.Average(next, float64(s.seen))
-	}
-	if err := base.CheckFinite("online", next, ""); err != nil {
-		return err
-	}
-	copy(w.W, next)
-	return nil
-}
-
-// Save implements learners.Learner: how many examples were seen, the random numbers and, with an
-// average of any example, the weights and what their average needs. Else the host keeps weights.
-func (l *learner) Save() ([]byte, error) {
-	all := []any{l.state.seen, &l.state.random}
-	if l.averages(l.state.seen) {
-		size := l.Problem.Q * l.Problem.X.D
-		w, late := make([]float32, size), make([]float64, size)
-		l.state.w.Get(w)
-		l.state.late.Get(late)
-		all = append(all, w, late)
-	}
-	return base.Pack(all...)
-}
-
-// averages says whether a state after seen examples has weights of its own.
-func (l *learner) averages(seen int64) bool { return seen > 0 && !l.NoAverage }
-
-func (l *learner) Restore(saved []byte) error {
-	var next state
-	s := base.Unpack(saved)
-	whole := s.Read(&next.seen, &next.random)
-	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
-		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
-	}
-	if whole && l.averages(next.seen) {
-		q, d, sparse := l.Problem.Q, l.Problem.X.D, l.Problem.X.Sparse()
-		w, late := make([]float32, q*d), make([]float64, q*d)
-		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
-			s.Refuse(errors.New("found weights that are no numbers"))
-		}
-		next.w, next.late = lanes.New(q, d, sparse), lanes.NewLate(q, d, sparse)
-		next.w.Set(w)
-		next.late.Set(late)
-	}
-	if err := s.End("online"); err != nil {
-		return err
-	}
-	l.state = next
-	return nil
-}
-
-// rowOf returns example i of x, sharing memory.
-func rowOf(x dataset.Examples, i int) lanes.Row {
-	columns, values := x.Entries(i)
-	return lanes.Row{Columns: columns, Values: values}
 }
 
 // norms2 returns ‖x‖² of all examples (clause 1).
@@ -209,4 +212,35 @@ func norms2(x dataset.Examples) ([]float32, error) {
 		}
 	}
 	return all, nil
+}
+
+// Save implements learners.Learner: how many examples were seen, the random numbers and, with an
+// average of any example, the weights and what their average needs. Else the host keeps weights.
+func (l *learner) Save() ([]byte, error) {
+	all := []any{l.state.seen, &l.state.random}
+	if l.state.w != nil {
+		all = append(all, l.state.w.numbers(), l.state.late.numbers())
+	}
+	return base.Pack(all...)
+}
+
+func (l *learner) Restore(saved []byte) error {
+	var next state
+	s := base.Unpack(saved)
+	whole := s.Read(&next.seen, &next.random)
+	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
+		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
+	}
+	if q := l.Problem.Q; whole && next.seen > 0 && !l.NoAverage {
+		w, late := make([]float32, q*l.Problem.X.D), make([]float64, q*l.Problem.X.D)
+		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
+			s.Refuse(errors.New("found weights that are no numbers"))
+		}
+		next.w, next.late = packed(q, w), packed(q, late)
+	}
+	if err := s.End("online"); err != nil {
+		return err
+	}
+	l.state = next
+	return nil
 }

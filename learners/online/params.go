@@ -16,7 +16,7 @@ type Params struct {
 	Correction string // CorrectSteps or Uncorrected: what C corrects
 
 	ClassWeights learners.ClassWeights
-	Multiclass   string // Max, All (of the passive-aggressive ones) or OVR
+	Multiclass   string // Max or OVR
 	Step         string // StepMax, StepUniform, StepProportional or StepRandom
 
 	// Margin of MIRA is by how much the score of an example's class has to lead, in units of ‖x‖²;
@@ -40,7 +40,6 @@ const (
 // How learners of two classes, such as the perceptron, become learners of more.
 const (
 	Max = "max" // the class of an example against the best of the others: these two move
-	All = "all" // against all others: each moves if it has to
 	OVR = "ovr" // one-versus-rest: a classifier of two classes for each class
 )
 
@@ -57,14 +56,13 @@ const (
 type algorithm struct {
 	name, summary, paper string
 	defaults             Params // 0 for parameters that it lacks
+	unbounded            bool   // a step may be of any size, if the loss is
 	policy               func(p *Params) policy
 }
 
 const (
 	paPaper = "Crammer, Dekel, Keshet, Shalev-Shwartz & Singer, Online passive-aggressive " +
 		"algorithms, JMLR 7 (2006)"
-	paExact = "; all classes at once: Matsushima et al., Exact passive-aggressive algorithm for " +
-		"multiclass classification using support class, SDM 2010"
 	ultraPaper = "Crammer & Singer, Ultraconservative online algorithms for multiclass problems, " +
 		"JMLR 3 (2003)"
 )
@@ -76,7 +74,7 @@ var algorithms = []*algorithm{
 			"taken off that one",
 		"Rosenblatt, The perceptron, Psychological Review 65 (1958); averaged: Freund & Schapire, " +
 			"Large margin classification using the perceptron algorithm, Machine Learning 37 (1999)",
-		Params{ClassWeights: learners.Equal, Multiclass: Max},
+		Params{ClassWeights: learners.Equal, Multiclass: Max}, false,
 		func(p *Params) policy {
 			if p.Multiclass == OVR {
 				return perceptrons{}
@@ -86,34 +84,34 @@ var algorithms = []*algorithm{
 	{"ultraconservative",
 		"perceptrons of many classes: an example is taken off all classes, or some, that score as much " +
 			"as its own", ultraPaper,
-		Params{ClassWeights: learners.Equal, Step: StepUniform},
+		Params{ClassWeights: learners.Equal, Step: StepUniform}, false,
 		func(p *Params) policy { return errorSet{p.Step} }},
 	{"mira",
 		"an ultraconservative algorithm whose steps are those after which W would be shortest",
 		ultraPaper + ", Section 4",
-		Params{ClassWeights: learners.Equal, Margin: 0.1},
+		Params{ClassWeights: learners.Equal, Margin: 0.1}, false,
 		func(p *Params) policy { return &mira{margin: p.Margin} }},
 	{"pa",
 		"passive-aggressive: moves as little as it takes to have each example right by a margin of 1",
-		paPaper + ", Figure 1" + paExact,
-		Params{Multiclass: Max},
+		paPaper + ", Figure 1",
+		Params{Multiclass: Max}, true,
 		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: math.Inf(1)}) }},
 	{"pa1",
 		"passive-aggressive, where no example moves W by more than the aggressiveness (hinge loss)",
-		paPaper + ", PA-I" + paExact,
-		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
+		paPaper + ", PA-I",
+		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1}, false,
 		func(p *Params) policy { return newPassive(p.Multiclass, slack{most: p.Aggressiveness}) }},
 	{"pa2",
 		"passive-aggressive, where the part of the margin that is missed costs its square",
-		paPaper + ", PA-II" + paExact,
-		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1},
+		paPaper + ", PA-II",
+		Params{ClassWeights: learners.Equal, Multiclass: Max, Aggressiveness: 1}, true,
 		func(p *Params) policy { return newPassive(p.Multiclass, slack{p.Aggressiveness, true}) }},
 	{"copa",
 		"confusion-based passive-aggressive: aims at few errors in each class, however few examples it " +
 			"has",
 		"Ralaivola, Confusion-based online learning and a passive-aggressive scheme, NIPS 2012, " +
 			"Algorithm 1",
-		Params{Aggressiveness: 1},
+		Params{Aggressiveness: 1}, true,
 		func(p *Params) policy { return &copa{aggressiveness: p.Aggressiveness} }},
 }
 
@@ -189,15 +187,11 @@ type ownParameter struct {
 
 func (p *Params) own() []ownParameter {
 	d := &p.algorithm.defaults
-	ways := []string{Max, "the class of an example against the best of the others"}
-	if p.algorithm.name != "perceptron" {
-		ways = append(ways, All, "against all others at once")
-	}
-	ways = append(ways, OVR, "each class by itself against the rest")
 	return []ownParameter{
 		{base.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
 		{learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
-			ways...), d.Multiclass != "", p.Multiclass != ""},
+			Max, "the class of an example against the best of the others",
+			OVR, "each class by itself against the rest"), d.Multiclass != "", p.Multiclass != ""},
 		{learners.OneOf("step", &p.Step,
 			"which of the classes that score as much as its own an example is taken off",
 			StepMax, "the best", StepUniform, "all alike", StepProportional, "all, by their excess",

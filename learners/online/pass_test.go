@@ -51,7 +51,7 @@ func TestCorrectedStepsAreRightOnAverage(t *testing.T) {
 	}
 	weights, s := []float64{1, 2, 3}, []float32{0.3, -0.2, 0.7}
 	for name, policy := range map[string]policy{
-		"copa": &copa{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(All,
+		"copa": &copa{aggressiveness: 0.5}, "perceptron": errorSet{StepMax}, "pa1": newPassive(Max,
 			slack{most: 0.5}),
 	} {
 		c := &correctedPolicy{policy: policy, most: math.Inf(1), weights: weights, inverse: inverse}

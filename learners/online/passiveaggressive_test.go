@@ -56,55 +56,9 @@ func oneVersusRest(variant string, c float64) tauOf {
 	}
 }
 
-// againstAll is the twin of multiclass all: it tries every number of support classes and takes
-// the one after which those, and no others, miss the margin by as much as the cost says.
-func againstAll(variant string, c float64) tauOf {
-	return func(s []float64, y int, norm2 float64) []float64 {
-		var losses []float64
-		for r := range s {
-			if r != y {
-				losses = append(losses, 1-(s[y]-s[r]))
-			}
-		}
-		slices.Sort(losses)
-		slices.Reverse(losses)
-		tau := make([]float64, len(s))
-		for _, capped := range []bool{false, true} {
-			sum := 0.0
-			for k, loss := range losses {
-				sum += loss / norm2
-				beta := 1.0
-				if variant == "pa2" {
-					beta += 1 / (2 * c * norm2)
-				}
-				total := sum / (1 + beta*float64(k+1))
-				theta := beta * total
-				if capped {
-					total, theta = c, (sum-c)/float64(k+1)
-				}
-				fits := loss/norm2 > theta && (k+1 == len(losses) || losses[k+1]/norm2 <= theta)
-				if loss <= 0 || !fits || variant == "pa1" && !capped && total > c {
-					continue
-				}
-				for r := range s {
-					if r != y {
-						tau[r] = -max(0, (1-(s[y]-s[r]))/norm2-theta)
-					}
-				}
-				tau[y] = total
-				return tau
-			}
-			if variant != "pa1" {
-				break
-			}
-		}
-		return tau
-	}
-}
-
 func TestPassiveAggressive(t *testing.T) {
 	twins := map[string]func(string, float64) tauOf{
-		online.Max: againstBest, online.OVR: oneVersusRest, online.All: againstAll,
+		online.Max: againstBest, online.OVR: oneVersusRest,
 	}
 	for _, q := range []int{2, 5} {
 		p := clouds(60, 300, q)

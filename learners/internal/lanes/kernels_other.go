@@ -1,5 +1,0 @@
-//go:build !amd64 || purego
-
-package lanes
-
-func assembly() []*kernels { return nil }

@@ -265,9 +265,7 @@ func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
 			best = s
 		}
 	}
-	y := lists.At(c.data.Y, c.rows)
-	e, err := estimate.ConfidentJoint(c.data.Classes, y,
-		func(use func([]float32) error) error { return use(best.p) }, true)
+	e, err := estimate.ConfidentJoint(c.data.Classes, lists.At(c.data.Y, c.rows), best.p, true)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,6 @@ type NoiseMethod string
 const (
 	NoNoise         NoiseMethod = "identity"        // labels are right
 	ConfidentJoint  NoiseMethod = "confident-joint" // estimate.ConfidentJoint
-	AnchorPoints    NoiseMethod = "anchors"         // estimate.Anchors
 	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
 	Neighbours      NoiseMethod = "neighbours"      // estimate.ByNeighbours
 	CleanCounts     NoiseMethod = "clean"           // estimate.FromLabels alone
@@ -36,8 +35,8 @@ const (
 )
 
 // NoiseMethods are all of them.
-var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, AnchorPoints, JointLikelihood,
-	Neighbours, CleanCounts, NoNoise}
+var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, JointLikelihood, Neighbours,
+	CleanCounts, NoNoise}
 
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
@@ -93,7 +92,7 @@ type Noise struct {
 // EstimateNoise estimates the confusion matrix of data's labels from the data, and from the true
 // classes of some examples if they are known.
 //
-// AutoNoise compares the identity, the confident joint, anchor points and the joint likelihood.
+// AutoNoise compares the identity, the confident joint and the joint likelihood.
 // Where at least LeastClean classes are known, the one wins as whose posterior the counts of these
 // are likeliest, each example predicted from all others. Else models are trained with each, which
 // have not seen what they are judged on, and the identity wins unless another makes the labels held
@@ -246,11 +245,7 @@ func (e *noiseEstimator) alone(
 	if err != nil {
 		return nil, err
 	}
-	rows := func(use func([]float32) error) error { return use(p) }
-	if method == AnchorPoints {
-		return estimate.Anchors(classes, e.data.N, rows)
-	}
-	return estimate.ConfidentJoint(classes, e.data.Y, rows, true)
+	return estimate.ConfidentJoint(classes, e.data.Y, p, true)
 }
 
 // byNeighbours estimates from the labels of the nearest neighbours.
@@ -278,7 +273,7 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 
 // contest is AutoNoise.
 func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
-	methods := []NoiseMethod{NoNoise, ConfidentJoint, AnchorPoints, JointLikelihood}
+	methods := []NoiseMethod{NoNoise, ConfidentJoint, JointLikelihood}
 	known := lists.Sum(e.counts)
 	byClean := known >= LeastClean
 	won := &Noise{}

@@ -1,10 +1,8 @@
 package estimate
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -93,51 +91,35 @@ func twinJoint(p []float32, y []int32, q int) []float64 {
 	return joint
 }
 
-// The joint follows the definition, whatever the blocks and the number of processors.
+// The joint follows the definition.
 func TestConfidentJointTwin(t *testing.T) {
 	m, err := confusion.Random(names(7), 0.5, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, y, _ := scored(t, m, 5000, 1, 5)
-	e, joint, err := confidentJoint(m.Classes, y, rowsOf(p), false)
+	e, err := ConfidentJoint(m.Classes, y, p, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, v := range twinJoint(p, y, 7) {
-		if got := joint.calibrated[k]; math.Abs(got-v) > 1e-9*(1+v) {
-			t.Errorf("entry %d is %v, wanted %v", k, got, v)
-		}
-	}
-	blocks := func(use func([]float32) error) error {
-		for from := 0; from < len(p); from += 7 * 777 {
-			block := slices.Clone(p[from:min(from+7*777, len(p))])
-			if err := use(block); err != nil {
-				return err
-			}
-			clear(block)
-		}
-		return nil
-	}
-	before := runtime.GOMAXPROCS(3)
-	defer runtime.GOMAXPROCS(before)
-	cut, _, err := confidentJoint(m.Classes, y, blocks, false)
-	if err != nil || !slices.Equal(cut.P, e.P) || !slices.Equal(cut.Error, e.Error) {
-		t.Errorf("other bits in blocks: %v", err)
-	}
+	checkJoint(t, p, y, 7)
 	if d := meanError(e.P, m.P); !(d < 0.03) {
 		t.Errorf("%v off, wanted less than 0.03", d)
 	}
-	a, err := Anchors(m.Classes, len(y), rowsOf(p))
+}
+
+// checkJoint compares the calibrated joint with the twin's.
+func checkJoint(t *testing.T, p []float32, y []int32, q int) {
+	t.Helper()
+	counted, _, err := countConfident(y, p, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := meanError(a.P, m.P); !(d < 0.03) {
-		t.Errorf("anchor points are %v off, wanted less than 0.03", d)
-	}
-	cut, err = Anchors(m.Classes, len(y), blocks)
-	if err != nil || !slices.Equal(cut.P, a.P) || !slices.Equal(cut.Error, a.Error) {
-		t.Errorf("anchor points: other bits in blocks: %v", err)
+	joint := calibrated(counted, y, q)
+	for k, v := range twinJoint(p, y, q) {
+		if math.Abs(joint[k]-v) > 1e-9*(1+v) {
+			t.Errorf("entry %d is %v, wanted %v", k, joint[k], v)
+		}
 	}
 }
 
@@ -152,15 +134,11 @@ func TestConfidentJointGaps(t *testing.T) {
 		.3, .3, .4, 0,
 	}
 	y := []int32{0, 0, 2, 2, 2}
-	e, joint, err := confidentJoint(names(4), y, rowsOf(p), true)
+	e, err := ConfidentJoint(names(4), y, p, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k, v := range twinJoint(p, y, 4) {
-		if joint.calibrated[k] != v {
-			t.Errorf("entry %d is %v, wanted %v", k, joint.calibrated[k], v)
-		}
-	}
+	checkJoint(t, p, y, 4)
 	notes := strings.Join(e.Notes, "\n")
 	for _, want := range []string{
 		`label "c1" is never given`, `label "c3" is never given`, `1 examples count as class "c2"`,
@@ -174,15 +152,13 @@ func TestConfidentJointGaps(t *testing.T) {
 	}
 	// A model that knows nothing has high thresholds, which nothing reaches but by chance.
 	flat := slices.Repeat([]float32{.5, .5}, 30)
-	e, _, err = confidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), rowsOf(flat),
-		false)
+	e, err = ConfidentJoint(names(2), slices.Repeat([]int32{0, 1}, 15), flat, false)
 	if err != nil || e.Check() != nil {
 		t.Errorf("flat: %v, %v", e, err)
 	}
 	// The label 1 has a threshold that nothing labelled 0 reaches, nor half of its own.
 	high := []float32{.2, .8, 0, 1, .6, .4, .7, .3}
-	e, _, err = confidentJoint(names(2), []int32{1, 1, 0, 0}, rowsOf(high),
-		true)
+	e, err = ConfidentJoint(names(2), []int32{1, 1, 0, 0}, high, true)
 	if err != nil || e.Check() != nil {
 		t.Errorf("high: %v, %v", e, err)
 	}
@@ -190,33 +166,26 @@ func TestConfidentJointGaps(t *testing.T) {
 
 func TestConfidentJointRefuses(t *testing.T) {
 	p := []float32{.9, .1, .2, .8}
-	_, _, err := confidentJoint(names(2), []int32{0, 1}, rowsOf(p), false)
-	if !errors.Is(err, ErrInSample) {
+	_, err := ConfidentJoint(names(2), []int32{0, 1}, p, false)
+	if !facts.Told(err, "in-sample out-of-fold") {
 		t.Errorf("labels known by heart: %v", err)
 	}
-	if e, _, err := confidentJoint(names(2), []int32{0, 1}, rowsOf(p),
-		true); err != nil || e.P[1] != 0 {
+	if e, err := ConfidentJoint(names(2), []int32{0, 1}, p, true); err != nil || e.P[1] != 0 {
 		t.Errorf("labels without a mistake: %v", err)
 	}
-	broken := errors.New("broken")
 	unknown := []float32{.9, .1, .2, float32(math.NaN())}
 	for want, try := range map[string]struct {
-		y    []int32
-		rows blocks
+		y []int32
+		p []float32
 	}{
-		"label 2 0 1":    {[]int32{0, 2}, rowsOf(p)},
-		"2 examples 3":   {[]int32{0, 1, 1}, rowsOf(p)},
-		"2 examples 2 1": {[]int32{0}, rowsOf(p)},
-		"1 classes":      {[]int32{0, 1}, rowsOf(p[:3])},
-		"example 1 0":    {[]int32{0, 1}, rowsOf(unknown)},
-		"broken":         {[]int32{0}, func(func([]float32) error) error { return broken }},
+		"label 2 0 1":              {[]int32{0, 2}, p},
+		"4 probabilities 3 labels": {[]int32{0, 1, 1}, p},
+		"4 probabilities 1 labels": {[]int32{0}, p},
+		"example 1 NaN 0":          {[]int32{0, 1}, unknown},
 	} {
-		if _, _, err := confidentJoint(names(2), try.y, try.rows, false); !facts.Told(err, want) {
+		if _, err := ConfidentJoint(names(2), try.y, try.p, false); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
-	}
-	if _, err := Anchors(names(2), 0, func(func([]float32) error) error { return nil }); err == nil {
-		t.Error("no anchors: wanted an error")
 	}
 }
 
@@ -240,13 +209,8 @@ func BenchmarkConfidentJoint(b *testing.B) {
 	classes := names(q)
 	b.SetBytes(n * q * 4)
 	for b.Loop() {
-		if _, _, err := confidentJoint(classes, y, rowsOf(p), false); err != nil {
+		if _, err := ConfidentJoint(classes, y, p, false); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-// rowsOf hands out p in one block.
-func rowsOf(p []float32) blocks {
-	return func(use func([]float32) error) error { return use(p) }
 }

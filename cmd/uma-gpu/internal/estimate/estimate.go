@@ -55,10 +55,10 @@ A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it
 The methods depend on the source:
 
   --annotators     majority, one-coin or dawid-skene
-  --probabilities  confident-joint or anchors
-  --data           identity, clean, confident-joint (cleanlab's), anchors, em (joint likelihood with
-                   a model), auto (the best of these), or neighbours (labels of each row and its two
-                   nearest neighbours, without a model)
+  --probabilities  confident-joint
+  --data           identity, clean, confident-joint (cleanlab's), em (joint likelihood with a model),
+                   auto (the best of these), or neighbours (labels of each row and its two nearest
+                   neighbours, without a model)
 
 auto chooses by --clean examples, with the winner as their prior; without them by the likelihood of
 held-out labels. The identity wins unless another method is better by two standard errors.
@@ -120,8 +120,7 @@ var sources = []source{
 	{"functions", nil, []string{string(crowd.ByFunctions)},
 		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
 	{"probabilities", []string{"data", "clean"},
-		[]string{string(outoffold.ConfidentJoint), string(outoffold.AnchorPoints)}, nil,
-		(*Options).byProbabilities},
+		[]string{string(outoffold.ConfidentJoint)}, nil, (*Options).byProbabilities},
 	{"data", []string{"clean"}, app.Texts(outoffold.NoiseMethods),
 		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
 	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
@@ -296,13 +295,7 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matr
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := func(use func([]float32) error) error { return use(p) }
-	var m *estimate.Estimate
-	if o.Method == string(outoffold.AnchorPoints) {
-		m, err = estimate.Anchors(d.Classes, d.N, rows)
-	} else {
-		m, err = estimate.ConfidentJoint(d.Classes, d.Y, rows, false)
-	}
+	m, err := estimate.ConfidentJoint(d.Classes, d.Y, p, false)
 	if err == nil && right != nil {
 		m, err = outoffold.JoinClean(d, right, m)
 	}

@@ -18,7 +18,7 @@ import tempfile
 import numpy as np
 from cases import NOISES, SETS, Case, known
 
-METHODS = {"confident joint": ["confident-joint"], "anchor points": ["anchors"], "em": ["em"], "100 checked": ["clean", True],
+METHODS = {"confident joint": ["confident-joint"], "em": ["em"], "100 checked": ["clean", True],
            "em, 100 checked": ["em", True], "auto": ["auto"]}
 # Right by another implementation: votes, and plain Dawid-Skene of 100 rounds.
 CROWDS = {"bluebird": (.7593, .8981), "dog": (.8228, .8426), "rte": (.8975, .9275), "trec": (.6519, .7020), "web": (.7271, .8217),

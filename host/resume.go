@@ -166,7 +166,6 @@ func (t *trainer) checkSame(base *model.Model) error {
 		{"seed", strconv.FormatUint(is.Seed, 10), strconv.FormatUint(was.Seed, 10)},
 		{"data", is.DataSHA256, was.DataSHA256},
 		{"annotations", is.AnnotationsSHA256, was.AnnotationsSHA256},
-		{"inverse", cmp.Or(is.Inverse, confusion.Exact), cmp.Or(was.Inverse, confusion.Exact)},
 		{"confusion matrix", matrix, "the same"},
 	} {
 		if c[1] != c[2] {
@@ -217,5 +216,5 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 	if m.Confusion == nil {
 		return o, nil, nil
 	}
-	return o, &confusion.Matrix{Classes: meta.Classes, P: m.Confusion, Inversion: meta.Inverse}, nil
+	return o, &confusion.Matrix{Classes: meta.Classes, P: m.Confusion}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -218,12 +217,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	if noise != nil {
 		t.model.Confusion = noise.P
 		// Its last digits depend on the processor (package confusion); six do not.
-		if condition := t.inverse.Condition; !math.IsInf(condition, 1) {
-			t.model.Meta.Condition = sixDigits(condition)
-		}
-		if noise.Inversion != "" && noise.Inversion != confusion.Exact {
-			t.model.Meta.Inverse = noise.Inversion
-		}
+		t.model.Meta.Condition = sixDigits(t.inverse.Condition)
 	}
 	return t, nil
 }

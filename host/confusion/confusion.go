@@ -29,8 +29,6 @@ type Matrix struct {
 	// judging by C; learners do not use it.
 	Error []float64
 
-	Inversion string // the rule for C⁻¹, as ParseInversion returns it; "" for Exact
-
 	known *known // nil of matrices made by hand
 }
 

@@ -1,12 +1,9 @@
 package confusion
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/lapack"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -75,21 +71,21 @@ func (d *decomposition) condition() float64 {
 	return first / last
 }
 
-// Invert returns C⁻¹, computed by numerics.Inverse (clause 6), or the Inversion's replacement for
-// it. The error is from Check or, for the exact inverse, an *InseparableError if the matrix is
-// singular or its condition number is above MaxCondition. A second call returns the same Inverse
-// unless P or Inversion has changed: inverting the matrix of thousands of classes takes minutes.
+// Invert returns C⁻¹, computed by numerics.Inverse (clause 6). The error is from Check, or an
+// *InseparableError if the matrix is singular or its condition number is above MaxCondition. A
+// second call returns the same Inverse unless P has changed: inverting the matrix of thousands of
+// classes takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
 	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
 		return m.invert()
 	}
 	m.known.Lock()
 	defer m.known.Unlock()
-	if m.known.inverse != nil && m.known.by == m.Inversion && slices.Equal(m.known.of, m.P) {
+	if m.known.inverse != nil && slices.Equal(m.known.of, m.P) {
 		return m.known.inverse, nil
 	}
 	v, err := m.invert()
-	m.known.inverse, m.known.of, m.known.by = v, slices.Clone(m.P), m.Inversion
+	m.known.inverse, m.known.of = v, slices.Clone(m.P)
 	return v, err
 }
 
@@ -98,7 +94,6 @@ type known struct {
 	sync.Mutex
 	inverse *Inverse // nil for none
 	of      []float64
-	by      string
 }
 
 func (m *Matrix) invert() (*Inverse, error) {
@@ -106,11 +101,7 @@ func (m *Matrix) invert() (*Inverse, error) {
 		return nil, err
 	}
 	q := m.Q()
-	rule, strength, err := parseInversion(cmp.Or(m.Inversion, Exact))
-	if err != nil {
-		return nil, fmt.Errorf("confusion matrix: %w", err)
-	}
-	if m.permutes() && rule == Exact {
+	if m.permutes() {
 		v, _ := numerics.Inverse(m.P, q)
 		return &Inverse{Q: q, V: v, Condition: 1}, nil
 	}
@@ -126,13 +117,6 @@ func (m *Matrix) invert() (*Inverse, error) {
 			"did not converge; use a better estimate of it", q, q)
 	}
 	cond := d.condition()
-	if rule != Exact {
-		v, ok := standIn(rule, strength, m.P, q)
-		if !ok {
-			return nil, m.inseparable(d, cond)
-		}
-		return &Inverse{Q: q, V: v, Condition: cond}, nil
-	}
 	if cond > MaxCondition {
 		return nil, m.inseparable(d, cond)
 	}
@@ -151,9 +135,8 @@ type InseparableError struct {
 
 func (e *InseparableError) Error() string {
 	return fmt.Sprintf("confusion matrix cannot be inverted: its condition number is %.4g, wanted at "+
-		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, use a better "+
-		"estimate of the matrix, or an approximate inverse (%s)",
-		e.Condition, float64(MaxCondition), quote.List(e.Classes), option.Named("inverse", Pseudo))
+		"most %.4g; its noisy labels cannot tell these classes apart: %s; merge them, or use a "+
+		"better estimate of the matrix", e.Condition, float64(MaxCondition), quote.List(e.Classes))
 }
 
 // inseparable is the error that names the classes of a matrix without a usable inverse. A
@@ -180,84 +163,4 @@ func (m *Matrix) inseparable(d *decomposition, cond float64) error {
 		}
 	}
 	return &InseparableError{cond, names}
-}
-
-// Rules for C⁻¹ in learners and estimates. The exact inverse amplifies errors of C by up to the
-// condition number.
-const (
-	Exact    = "exact"    // C⁻¹
-	Pseudo   = "pinv"     // the pseudo-inverse: Tikhonov with λ = 10⁻⁹
-	Tikhonov = "tikhonov" // (CᵀC + λI)⁻¹Cᵀ
-	Mix      = "mix"      // ((1-λ)C + λI)⁻¹
-)
-
-const (
-	defaultStrength = 0.03
-	pseudoStrength  = 1e-9
-)
-
-// ParseInversion returns the value of Matrix.Inversion for a rule, and after a colon its
-// strength: λ of Tikhonov, above 0; of Mix the share of the identity, above 0 and below 1; 0.03
-// if none is given.
-func ParseInversion(text string) (string, error) {
-	rule, strength, err := parseInversion(text)
-	if err != nil || strength == 0 {
-		return rule, err
-	}
-	return rule + ":" + strconv.FormatFloat(strength, 'g', -1, 64), nil
-}
-
-// parseInversion returns a rule and its strength, 0 of rules without one.
-func parseInversion(text string) (rule string, strength float64, err error) {
-	rule, number, given := strings.Cut(text, ":")
-	switch rule {
-	case Exact, Pseudo:
-		if given {
-			return "", 0, fmt.Errorf("found the inverse %q, wanted %s without a strength", text, rule)
-		}
-		return rule, 0, nil
-	case Tikhonov, Mix:
-	default:
-		return "", 0, fmt.Errorf("found the inverse %q, wanted exact, pinv, tikhonov or mix (the last "+
-			"two may have a strength, such as tikhonov:0.1)", text)
-	}
-	if !given {
-		return rule, defaultStrength, nil
-	}
-	strength, err = strconv.ParseFloat(number, 64)
-	if err != nil || !(strength > 0 && strength <= math.MaxFloat64) || rule == Mix && strength >= 1 {
-		return "", 0, fmt.Errorf("found the strength %q of the inverse %s, wanted a number above 0 (of "+
-			"mix below 1)", number, rule)
-	}
-	return rule, strength, nil
-}
-
-// standIn returns the inverse of c, Q×Q, by a rule other than Exact; false if there is none. Each
-// product is rounded before it is added, so that all machines agree.
-func standIn(rule string, strength float64, c []float64, q int) ([]float64, bool) {
-	a, turned := make([]float64, q*q), make([]float64, q*q)
-	if rule == Mix {
-		for i, f := range c {
-			a[i] = float64((1 - strength) * f)
-			if i/q == i%q {
-				a[i] += strength
-			}
-		}
-		return numerics.Inverse(a, q)
-	}
-	for i, f := range c {
-		turned[i%q*q+i/q] = f
-	}
-	a = numerics.Product(turned, c, q)
-	if rule == Pseudo {
-		strength = pseudoStrength
-	}
-	for i := range q {
-		a[i*q+i] += strength
-	}
-	b, ok := numerics.Inverse(a, q)
-	if !ok {
-		return nil, false
-	}
-	return numerics.Product(b, turned, q), true
 }

@@ -87,8 +87,6 @@ type Outcome struct {
 	// Temperature is what scores are divided by before softmax makes probabilities of them: a normal
 	// float32 above 0; 0 if none was fitted.
 	Temperature float32 `json:"temperature,omitempty"`
-	// Inverse is what stood for C⁻¹, as confusion.ParseInversion reads it; empty for the exact one.
-	Inverse string `json:"inverse,omitempty"`
 	// Sets are rules of prediction sets by probabilities of Temperature, one for each level; empty if
 	// none was calibrated.
 	Sets []sets.Rule `json:"sets,omitempty"`

@@ -14,7 +14,7 @@ import (
 // chosen reports whether a flag chooses the model.
 func (o *Options) chosen() bool {
 	return o.Annotators != "" || o.Learner.Chosen() || slices.ContainsFunc([]string{"learner",
-		"kernel", "max-steps", "weights", "folds", "inverse"}, o.Given)
+		"kernel", "max-steps", "weights", "folds"}, o.Given)
 }
 
 // find judges the labels of f and returns what judged them.

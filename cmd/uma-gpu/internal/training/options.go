@@ -3,7 +3,6 @@
 package training
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -24,7 +23,6 @@ type Options struct {
 	app.Common
 	Data       app.Data
 	Noise      app.Noise
-	Inverse    string
 	Annotators string // file; "" for none
 	Trust      string // comma list of annotators
 	Evidence   Evidence
@@ -38,8 +36,7 @@ type Options struct {
 
 	Train host.Options // Check completes it
 	// Set by Check.
-	Read      file.Options
-	inversion string
+	Read file.Options
 }
 
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
@@ -52,8 +49,7 @@ func NoisyDataFlags(o *Options) []cli.Flag {
 // DetailFlags returns the flags of details that only train and cv have.
 func DetailFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Data.ColumnFlags(), o.Data.EncodingFlags(),
-		app.Grouped("Label noise", TrustFlag(o), app.Text(&o.Inverse, "inverse", confusion.Exact,
-			"`RULE` for the inverse of --confusion: exact, pinv, tikhonov or mix[:STRENGTH]")),
+		app.Grouped("Label noise", TrustFlag(o)),
 		o.Kernel.DetailFlags(), o.Kernel.StepsFlag(), o.Device.DetailFlags())
 }
 
@@ -116,12 +112,6 @@ func EngineFlags(o *Options) []cli.Flag {
 // the parameters of a training to go on with, nil for none.
 func (o *Options) Check(base learners.Params) (err error) {
 	o.Read = o.Data.Options()
-	if o.inversion, err = confusion.ParseInversion(cmp.Or(o.Inverse, confusion.Exact)); err != nil {
-		return app.Usage("--inverse: %v", err)
-	}
-	if o.Given("inverse") && o.Noise.Path == "" {
-		return app.Usage("--inverse is given without --confusion")
-	}
 	if err := o.CheckLearning(base); err != nil {
 		return err
 	}
@@ -200,12 +190,11 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 		return nil, err
 	}
 	if m != nil {
-		m.Inversion = o.inversion
 		return m, nil
 	}
 	if r := o.Train.Resume; r != nil && r.Confusion != nil {
 		o.Notes.Say("confusion matrix: from the training to go on with")
-		return &confusion.Matrix{Classes: classes, P: r.Confusion, Inversion: r.Meta.Inverse}, nil
+		return &confusion.Matrix{Classes: classes, P: r.Confusion}, nil
 	}
 	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
 	if o.Annotators != "" || ok && learn.String() == "true" {

@@ -56,7 +56,7 @@ The methods depend on the source:
 
   --annotators     majority, one-coin or dawid-skene
   --probabilities  confident-joint
-  --data           identity, clean, confident-joint (cleanlab's), em (joint likelihood with a model),
+  --data           identity, clean, confident-joint (as cleanlab), em (likelihood with a model),
                    auto (the best of these), or neighbours (labels of each row and its two nearest
                    neighbours, without a model)
 

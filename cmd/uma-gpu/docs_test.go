@@ -214,7 +214,7 @@ func judgeArguments(args []string) string {
 					return app.Usage("unexpected argument %q", common.Args[0])
 				}
 				if chooses {
-					_, err := learner.Choose(nil)
+					_, err := learner.Choose()
 					return err
 				}
 				return nil

@@ -398,7 +398,7 @@ func TestSavedWhenLost(t *testing.T) {
 	saved := 0
 	runFaults(t, faultyLibrary(t), job, func(r faultRun) {
 		if !strings.Contains(r.Stderr,
-			"have learned is in "+part+"; the same command with --resume "+part+" goes on") {
+			"have learned is in "+part+"; train --resume "+part+" with the same data goes on") {
 			return
 		}
 		if saved++; r.Code != app.ExitFailure {

@@ -17,7 +17,7 @@ import (
 var whole = []string{
 	"train --quiet --data d.csv --model OUT.npz --max-steps 2",
 	"train --data d.csv --confusion C.csv --model OUT.npz --max-steps 2 --learner uma",
-	"train --data d.csv --resume k.npz --model OUT.npz --learner uma --max-steps 9",
+	"train --data d.csv --resume k.npz --model OUT.npz --max-steps 9",
 	"train --data d.csv --from m.npz --model OUT.npz --max-steps 2",
 	"train --data X.npy --labels y.txt --model OUT.npz --max-steps 2",
 	"train --data d.csv --annotators A.csv --learner softmax --model OUT.npz --max-steps 2",

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 var kills = flag.Int("kills", 2, "how often TestKills kills a training, on each device")
@@ -52,7 +54,7 @@ func TestKills(t *testing.T) {
 			for done, last := false, killed+most; !done; {
 				line := args
 				if _, err := os.Stat(k); err == nil {
-					line, resumed = with(args, "--resume", k), resumed+1
+					line, resumed = clitest.Resumed(args, k), resumed+1
 				}
 				wait := time.Duration(r.Float64() * float64(took))
 				if killed >= min(wanted, last) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
@@ -43,7 +44,7 @@ func TestMetamorphic(t *testing.T) {
 				every := fmt.Sprint(1 + r.IntN(c.steps))
 				first := newVariant(t, r, c, got)
 				first.args = append(first.args, "--checkpoint", kept, "--every", every)
-				lines[0].args = append(lines[0].args, "--resume", kept)
+				lines[0].args = clitest.Resumed(lines[0].args, kept)
 				lines = []variant{first, lines[0]}
 			}
 			for _, v := range lines {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
+
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 )
 
 // TestRanksKills kills random ranks of trainings at random moments, and goes on from their
@@ -44,7 +46,7 @@ func TestRanksKills(t *testing.T) {
 		for begun := killed; ; {
 			line := args
 			if _, err := os.Stat(k); err == nil {
-				line, resumed = with(args, "--resume", k), resumed+1
+				line, resumed = clitest.Resumed(args, k), resumed+1
 			}
 			rank, ranks, wait := 0, 1+r.IntN(4), time.Hour
 			if killed < min(*kills, begun+most) {

@@ -234,20 +234,20 @@ func TestCheckpointOnFullDisk(t *testing.T) {
 		"want.npz")
 	succeed(t, append(train, "--model", want, "--checkpoint", k, "--every", "13")...)
 	kept, before := read(t, k), names(t, dir)
-	for _, more := range [][]string{nil, {"--resume", k, "--every", "2"}} {
+	to := append(train, "--model", m, "--checkpoint", k)
+	for _, args := range [][]string{to, clitest.Resumed(append(to, "--every", "2"), k)} {
 		var stderr bytes.Buffer
-		c := processOf(t, "ulimit -f 1;", append(append(train, "--model", m, "--checkpoint", k),
-			more...)...)
+		c := processOf(t, "ulimit -f 1;", args...)
 		c.Stderr = &stderr
 		code := exitOf(t, c.Run())
 		if code != app.ExitFailure || !facts.Told(stderr.String(), k+" written changed large limit") {
-			t.Errorf("%v: exit code %d\n%s", more, code, stderr.String())
+			t.Errorf("%v: exit code %d\n%s", args, code, stderr.String())
 		}
 		if left := names(t, dir); !bytes.Equal(read(t, k), kept) || !slices.Equal(left, before) {
-			t.Errorf("%v: another checkpoint, or found %q, want %q", more, left, before)
+			t.Errorf("%v: another checkpoint, or found %q, want %q", args, left, before)
 		}
 	}
-	succeed(t, append(train, "--model", m, "--resume", k)...)
+	succeed(t, clitest.Resumed(append(train, "--model", m), k)...)
 	if !bytes.Equal(read(t, m), read(t, want)) {
 		t.Errorf("%s differs", differ(t, m, want))
 	}

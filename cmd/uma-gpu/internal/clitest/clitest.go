@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,26 @@ func Fail(t *testing.T, code int, want string, args ...string) {
 		t.Errorf("uma-gpu %s:\nexit code %d, want %d\nstderr %swant the facts %s\nstdout %q, want none",
 			strings.Join(args, " "), got, code, stderr, want, stdout)
 	}
+}
+
+// Resumed returns the command line that goes on with a training from a checkpoint: its data and
+// files, without the settings, which the checkpoint has.
+func Resumed(args []string, checkpoint string) []string {
+	files := []string{"--data", "--confusion", "--annotators", "--no-labels", "--model",
+		"--checkpoint", "--every", "--device", "--max-steps", "--storage", "--quiet", "--verbose",
+		"--audit"}
+	resumed := []string{"train", "--resume", checkpoint}
+	for k := 1; k < len(args); k++ {
+		n := 1
+		if k+1 < len(args) && !strings.HasPrefix(args[k+1], "--") {
+			n = 2
+		}
+		if slices.Contains(files, args[k]) {
+			resumed = append(resumed, args[k:k+n]...)
+		}
+		k += n - 1
+	}
+	return resumed
 }
 
 // Decode decodes what a command printed with --json.

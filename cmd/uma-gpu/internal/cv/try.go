@@ -69,7 +69,7 @@ func (o *Options) configurations() (all []*configuration, err error) {
 		if err := c.Parse(known, words); err != nil {
 			return nil, fmt.Errorf("--try %q: %w", flags, err)
 		}
-		if err := c.CheckLearning(nil); err != nil {
+		if err := c.CheckLearning(); err != nil {
 			return nil, fmt.Errorf("--try %q: %w", flags, err)
 		}
 		about := c.Train.Learner.Definition()

@@ -306,7 +306,7 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matr
 }
 
 func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, err error) {
-	if err := o.CheckLearning(nil); err != nil {
+	if err := o.CheckLearning(); err != nil {
 		return nil, nil, err
 	}
 	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")

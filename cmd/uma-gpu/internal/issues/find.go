@@ -13,8 +13,8 @@ import (
 
 // chosen reports whether a flag chooses the model.
 func (o *Options) chosen() bool {
-	return o.Annotators != "" || o.Learner.Chosen() || slices.ContainsFunc([]string{"learner",
-		"kernel", "max-steps", "weights", "folds"}, o.Given)
+	return o.Annotators != "" || slices.ContainsFunc(append(o.Learner.Parameters, "learner", "kernel",
+		"max-steps", "weights", "folds"), o.Given)
 }
 
 // find judges the labels of f and returns what judged them.

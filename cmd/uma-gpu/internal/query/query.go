@@ -156,7 +156,7 @@ func Run(ctx context.Context, o *Options) error {
 
 // check checks the options before a file is read.
 func (o *Options) check() error {
-	if err := o.Check(nil); err != nil {
+	if err := o.Check(); err != nil {
 		return err
 	}
 	for _, limit := range []struct {

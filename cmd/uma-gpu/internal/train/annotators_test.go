@@ -66,14 +66,13 @@ func TestTrainByAnnotators(t *testing.T) {
 	if what := clitest.Differ(t, path("same"), path("m")); what != "" {
 		t.Errorf("other labels in the data and another order of the table change the model: %s", what)
 	}
-	clitest.Succeed(t, with(train, "--resume", path("kept"), "--model", path("resumed"))...)
+	clitest.Succeed(t, clitest.Resumed(with(train, "--model", path("resumed")), path("kept"))...)
 	if what := clitest.Differ(t, path("resumed"), path("m")); what != "" {
 		t.Errorf("resumed: %s", what)
 	}
 	less := clitest.Write(t, dir, "less.csv", strings.Join(lines[:len(lines)-1], "\n"))
-	clitest.Fail(t, 1, "annotations", with(train, "--annotators", less, "--resume", path("kept"),
-		"--model",
-		path("x"))...)
+	clitest.Fail(t, 1, "annotations", clitest.Resumed(with(train, "--annotators", less, "--model",
+		path("x")), path("kept"))...)
 
 	out, _ := clitest.Succeed(t, "confusion", "show", path("m"))
 	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ",

@@ -29,7 +29,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 		}
 		refused := func(what, want string) {
 			t.Helper()
-			clitest.Fail(t, app.ExitFailure, bad+" "+want, with(args, "--resume", bad)...)
+			clitest.Fail(t, app.ExitFailure, bad+" "+want, clitest.Resumed(args, bad)...)
 			if _, err := os.Stat(m); err == nil {
 				t.Errorf("%s: wrote a model", what)
 			}
@@ -100,7 +100,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	clitest.Fail(t, app.ExitFailure, k+" last.npy none", with(train, "--model", m, "--resume", k)...)
+	clitest.Fail(t, app.ExitFailure, k+" last.npy none",
+		clitest.Resumed(with(train, "--model", m), k)...)
 }
 
 const confusionName = "confusion.npy"

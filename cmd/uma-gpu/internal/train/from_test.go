@@ -108,7 +108,7 @@ func TestFrom(t *testing.T) {
 			rule}
 		clitest.Succeed(t, with(args, "--model", m, "--from", first, "--checkpoint", k, "--every",
 			"8")...)
-		clitest.Succeed(t, with(args, "--model", path("on.npz"), "--resume", k)...)
+		clitest.Succeed(t, clitest.Resumed(with(args, "--model", path("on.npz")), k)...)
 		if !bytes.Equal(clitest.Read(t, path("on.npz")), clitest.Read(t, m)) {
 			t.Errorf("%s, gone on from a checkpoint: %s differs", rule, clitest.Differ(t, path("on.npz"), m))
 		}

@@ -70,9 +70,8 @@ func TestResumeEqualsStraight(t *testing.T) {
 				clitest.Succeed(t, "predict", "--model", kept, "--data", train[2])
 				clitest.Succeed(t, "eval", "--model", kept, "--data", train[2])
 			}
-			// The same command line.
-			clitest.Succeed(t, with(train, with(more, "--model", path("m"), "--resume",
-				path("keptcpu"))...)...)
+			clitest.Succeed(t, clitest.Resumed(with(train, with(more, "--model", path("m"))...),
+				path("keptcpu"))...)
 			if !bytes.Equal(clitest.Read(t, path("m")), clitest.Read(t, straight)) {
 				t.Errorf("the training that goes on differs in %s", clitest.Differ(t, path("m"), straight))
 			}
@@ -118,14 +117,13 @@ func TestResumeInterrupted(t *testing.T) {
 			}
 			clitest.Succeed(t, "eval", "--model", m, "--data", train[2])
 			if line == "step 1:" { // and once more
-				code, _, _ = clitest.Interrupt(t, "step 3:", with(args, "--verbose", "--model", m, "--resume",
-					m,
-					"--checkpoint", k)...)
+				code, _, _ = clitest.Interrupt(t, "step 3:", clitest.Resumed(with(args, "--verbose",
+					"--model", m, "--checkpoint", k), m)...)
 				if code != app.ExitInterrupted {
 					t.Fatalf("exit code %d", code)
 				}
 			}
-			clitest.Succeed(t, with(args, "--model", m, "--resume", m)...)
+			clitest.Succeed(t, clitest.Resumed(with(args, "--model", m), m)...)
 			clitest.Succeed(t, with(args, "--model", want)...)
 			if !bytes.Equal(clitest.Read(t, m), clitest.Read(t, want)) {
 				t.Errorf("%s, interrupted at %s %s differs", more, line, clitest.Differ(t, m, want))
@@ -142,43 +140,17 @@ func TestResumeRefuses(t *testing.T) {
 		"done.npz")
 	clitest.Succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13",
 		"--kernel", "poly", "--gamma", "0.1", "--components", "20", "--landmarks", "50")...)
-	linear := filepath.Join(dir, "linear.npz")
-	clitest.Succeed(t, with(train, "--model", m, "--checkpoint", linear, "--every", "13")...)
-	if err := os.Remove(m); err != nil {
-		t.Fatal(err)
+	resume := clitest.Resumed(with(train, "--model", m), k)
+	for _, flag := range []string{"--weights=last", "--seed=1", "--select=random", "--learner=uma",
+		"--l2=1", "--normalize=l2", "--kernel=rbf", "--gamma=1", "--components=9"} {
+		name, _, _ := strings.Cut(flag, "=")
+		clitest.Fail(t, app.ExitUsage, name+" --resume", with(resume, flag)...)
 	}
-	resume := with(train, "--model", m, "--resume", k)
-	for _, c := range []struct{ flag, value, want string }{
-		{"--weights", "last", "--weights last best-average"},
-		{"--seed", "2", "--seed 2 1"},
-		{"--select", "random", "--select random error"},
-		{"--alpha", "0.5", "--alpha 0.5 0"},
-		{"--alpha-unit", "score", "--alpha-unit score weights"},
-		{"--step", "pair", "--step pair all"},
-		{"--doubt", "0", "--doubt 0 1"},
-		{"--tol", "0.5", "--tol 0.5 1e-09"},
-		{"--normalize", "l2", "--normalize l2 maxabs"},
-		{"--kernel", "rbf", "--kernel rbf poly"},
-		{"--gamma", "0.2", "--gamma 0.2 0.1"},
-		{"--coef0", "2", "--coef0 2 1"},
-		{"--degree", "2", "--degree 2 3"},
-		{"--components", "19", "--components 19 20"},
-		{"--landmarks", "49", "--landmarks 49 50"},
-		{"--normalize-components", "bias", "--normalize-components bias standardize,l2"},
-	} {
-		more := []string{c.flag, c.value}
-		if strings.Contains("--gamma --coef0 --degree --components --landmarks --normalize-components",
-			c.flag) {
-			more = append(more, "--kernel", "poly")
-		}
-		clitest.Fail(t, app.ExitUsage, c.want, with(resume, more...)...)
-	}
-	clitest.Fail(t, app.ExitUsage, "--kernel rbf none", with(train, "--model", m, "--resume", linear,
-		"--kernel", "rbf")...)
 	clitest.Fail(t, app.ExitUsage, "--max-steps 12 13", with(resume, "--max-steps", "12")...)
 	clitest.Fail(t, app.ExitUsage, "--resume --from exclude", with(resume, "--from", done)...)
-	clitest.Fail(t, app.ExitFailure, done+" 24 steps", with(train, "--model", m, "--resume", done)...)
-	clitest.Fail(t, app.ExitFailure, "none.npz", with(train, "--model", m, "--resume",
+	clitest.Fail(t, app.ExitFailure, done+" 24 steps",
+		clitest.Resumed(with(train, "--model", m), done)...)
+	clitest.Fail(t, app.ExitFailure, "none.npz", clitest.Resumed(with(train, "--model", m),
 		filepath.Join(dir, "none.npz"))...)
 	clitest.Fail(t, app.ExitUsage, "--every --checkpoint", with(train, "--model", m, "--every",
 		"3")...)

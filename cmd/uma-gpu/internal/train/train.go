@@ -21,6 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 type Options struct {
@@ -189,15 +190,18 @@ func (o *Options) check() error {
 	if err := checkCheckpoint(o); err != nil {
 		return err
 	}
-	params, err := o.begin()
-	if err != nil {
+	if err := begin(o); err != nil {
 		return err
 	}
-	if err := o.Options.Check(params); err != nil {
+	if err := o.Options.Check(); err != nil {
 		return err
 	}
-	if err := asBegun(o); err != nil {
-		return err
+	if m := t.Resume; m != nil {
+		var err error
+		if t.Learner, err = catalog.Parse(m.Meta.Learner, m.Meta.Parameters); err != nil {
+			return fmt.Errorf("%s: %w", o.Resume, err)
+		}
+		t.Seed = m.Meta.Seed
 	}
 	if o.Base() != nil { // has them
 		t.Preparation, t.Kernel = "", nil

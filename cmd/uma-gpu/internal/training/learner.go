@@ -15,9 +15,9 @@ import (
 
 // Learner are the options that choose a learner and set its parameters.
 type Learner struct {
-	Name string
+	Name       string
+	Parameters []string // names of the flags of parameters
 
-	names  []string // of the flags of parameters
 	common *app.Common
 }
 
@@ -31,7 +31,7 @@ func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 func (l *Learner) UsualFlags(o *app.Common) []cli.Flag {
 	usual := []string{"learner", "correction", "learn-confusion", "l2"}
 	all := l.flags(o, catalog.All()[:1], nil)
-	l.names = usual[1:]
+	l.Parameters = usual[1:]
 	return slices.DeleteFunc(all, func(f cli.Flag) bool {
 		return !slices.Contains(usual, f.Names()[0])
 	})
@@ -44,10 +44,10 @@ func (l *Learner) flags(o *app.Common, of []*learners.Definition, without []stri
 	for k, d := range of {
 		for _, p := range d.Parameters {
 			name := FlagName(p.Name)
-			if slices.Contains(without, name) || slices.Contains(l.names, name) {
+			if slices.Contains(without, name) || slices.Contains(l.Parameters, name) {
 				continue
 			}
-			if l.names = append(l.names, name); p.Kind == learners.Switch {
+			if l.Parameters = append(l.Parameters, name); p.Kind == learners.Switch {
 				flags = append(flags, &cli.BoolFlag{Name: name, Hidden: k > 0, Usage: p.Sentence})
 				continue
 			}
@@ -70,9 +70,6 @@ func ValueName(p learners.Parameter) string {
 	}
 	return "RULE"
 }
-
-// Chosen reports whether a flag of a parameter is given.
-func (l *Learner) Chosen() bool { return slices.ContainsFunc(l.names, l.common.Given) }
 
 // FlagName returns the name of the flag that sets a parameter.
 func FlagName(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
@@ -108,38 +105,25 @@ func names(flags ...string) (all []string) {
 	return all
 }
 
-// Choose returns the parameters that the flags ask for. Where no flag is given they are base's, of
-// a training to go on with, which flags must not change; defaults if base is nil.
-func (l *Learner) Choose(base learners.Params) (learners.Params, error) {
-	p := base
-	if p == nil || l.common.Given("learner") {
-		d, err := Find("learner", l.Name)
-		if err != nil {
-			return nil, err
-		}
-		if p == nil {
-			p = d.New()
-		} else if err := AsBegun("learner", d.Name, p.Definition().Name); err != nil {
-			return nil, err
-		}
+// Choose returns the learner that the flags ask for, with its parameters.
+func (l *Learner) Choose() (learners.Params, error) {
+	d, err := Find("learner", l.Name)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range l.names {
+	p := d.New()
+	for _, name := range l.Parameters {
 		if !l.common.Given(name) {
 			continue
 		}
 		parameter, ok := Parameter(p, name)
 		if !ok {
 			return nil, app.Usage("--%s is a flag of learner %s, not of %s", name,
-				app.OrList(names(name)), p.Definition().Name)
+				app.OrList(names(name)), d.Name)
 		}
-		then, text := parameter.String(), l.common.Text(name)
+		text := l.common.Text(name)
 		if err := setParameter(parameter, text); err != nil {
 			return nil, app.Usage("--%s is %q, wanted %s", name, text, parameter.Wanted)
-		}
-		if base != nil {
-			if err := AsBegun(name, parameter.String(), then); err != nil {
-				return nil, err
-			}
 		}
 	}
 	var wrong *learners.ParameterError
@@ -161,12 +145,4 @@ func setParameter(p learners.Parameter, text string) error {
 		text = strconv.Itoa(n)
 	}
 	return p.Set(text)
-}
-
-// AsBegun compares a flag that is given again with the training to go on with.
-func AsBegun(flag string, now, then any) error {
-	if now == then {
-		return nil
-	}
-	return app.Usage("--%s is %v, wanted %v as the training to go on with began", flag, now, then)
 }

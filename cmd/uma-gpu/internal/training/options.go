@@ -108,11 +108,10 @@ func EngineFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Kernel.Flag(&o.Common), o.Device.Flags())
 }
 
-// Check checks all that can be checked before a file is read, and completes the options. base are
-// the parameters of a training to go on with, nil for none.
-func (o *Options) Check(base learners.Params) (err error) {
+// Check checks all that can be checked before a file is read, and completes the options.
+func (o *Options) Check() (err error) {
 	o.Read = o.Data.Options()
-	if err := o.CheckLearning(base); err != nil {
+	if err := o.CheckLearning(); err != nil {
 		return err
 	}
 	if about := o.Train.Learner.Definition(); o.Annotators != "" && !about.Annotations {
@@ -129,13 +128,13 @@ func (o *Options) Check(base learners.Params) (err error) {
 }
 
 // CheckLearning checks the preparation, the kernel, the learner and its steps, and completes Train.
-func (o *Options) CheckLearning(base learners.Params) (err error) {
+func (o *Options) CheckLearning() (err error) {
 	t := &o.Train
 	t.Tool = app.Version
 	if t.Kernel, err = o.Kernel.TrainKernel(); err != nil {
 		return err
 	}
-	if t.Learner, err = o.Learner.Choose(base); err != nil {
+	if t.Learner, err = o.Learner.Choose(); err != nil {
 		return err
 	}
 	if o.Given("weights") {

@@ -54,7 +54,7 @@ func FitOutOfFold(ctx context.Context, o *Options) (_ *OutOfFold, err error) {
 
 // ReadFolded checks the options, and reads the data and the labels of annotators.
 func ReadFolded(ctx context.Context, o *Options) (*OutOfFold, error) {
-	if err := o.Check(nil); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	if o.NeedLabels {

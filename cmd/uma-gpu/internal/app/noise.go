@@ -10,12 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
-// The values of --axes and --confusion-axes.
-const (
-	TrueColumns = "true-columns"
-	InTrueRows  = "true-rows"
-)
-
 // Noise are the options of the label noise: a confusion matrix in a file, or none.
 type Noise struct {
 	Path string
@@ -38,7 +32,7 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 func (n *Noise) AxesFlag() CheckedFlag {
 	return Choice(&n.Axes, "confusion-axes", confusion.AxesAuto,
 		"`AXES` of the file: auto (names tell), true-columns (they sum to 1) or true-rows",
-		confusion.AxesAuto, TrueColumns, InTrueRows)
+		confusion.AxesAuto, "true-columns", "true-rows")
 }
 
 // Read returns the matrix for these classes, nil if no file is given.

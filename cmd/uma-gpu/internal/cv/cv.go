@@ -18,7 +18,7 @@ import (
 
 type Options struct {
 	training.Options
-	Tables judgement.Tables
+	Tables bool
 	Try    cli.StringSlice
 }
 
@@ -51,7 +51,7 @@ Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax"
 		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
 			&cli.StringSliceFlag{Name: "try", Destination: &o.Try,
 				Usage: "compare trainings by these `FLAGS` with others; may be given again"},
-			o.Tables.Flags(), o.JSONFlag(),
+			judgement.TablesFlag(&o.Tables), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -81,8 +81,8 @@ type averaged struct {
 func Run(ctx context.Context, o *Options) error {
 	switch {
 	case len(o.Try.Value()) == 0:
-	case o.Tables.Wanted(&o.Common):
-		return app.Usage("--try cannot be combined with --tables or --axes: it prints a row for each " +
+	case o.Tables:
+		return app.Usage("--try cannot be combined with --tables: it prints a row for each " +
 			"configuration")
 	default:
 		return compare(ctx, o)
@@ -98,8 +98,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	r.Warn(o.Notes)
-	r.Turn(o.Tables.Axes)
-	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables.Wanted(&o.Common)) })
+	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables) })
 }
 
 // text prints the report for people, with the judgement of all examples if all.

@@ -117,10 +117,10 @@ func TestTrainValidates(t *testing.T) {
 	}
 	text, _ := clitest.Succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate",
 		"0.2",
-		"--max-steps", "5", "--axes", "true-rows")
+		"--max-steps", "5", "--tables")
 	if !strings.Contains(text,
 		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") ||
-		!strings.Contains(text, "of the predictions, %: row = true class, column = predicted\n") {
+		!strings.Contains(text, "of the predictions, %: column = true class, row = predicted") {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	classify.Options
 	Noise  app.Noise
-	Tables judgement.Tables
+	Tables bool
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -30,8 +30,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Description: `Prints the error rate; the confusion rate, which weighs all classes alike (Frobenius norm
 of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, balanced
 accuracy and kappa as in scikit-learn. --tables adds recall, precision and F1 of each class, and the
-confusion matrix as counts, up to 30 classes; --axes true-rows prints it in scikit-learn's
-orientation. --json has all of it.
+confusion matrix as counts, up to 30 classes: its columns are the true classes. --json has all of it.
 
 If the model has a temperature (see calibrate), its probabilities are evaluated too, assuming right
 labels: log-loss; Brier score, the mean over examples of Σ (p - [true class])², from 0 to 2; and
@@ -49,7 +48,7 @@ Example: uma-gpu eval --model m.npz --data test.csv --json`,
 			o.Data.UnseenFlag(),
 			o.Model.MatchFlag(),
 			o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-			o.Tables.Flags(), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
+			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -98,9 +97,8 @@ func Run(ctx context.Context, o *Options) error {
 		report.Sets = append(report.Sets, judged)
 	}
 	report.Warn(o.Notes)
-	report.Turn(o.Tables.Axes)
 	return o.Print(report, func(w io.Writer) error {
-		if err := report.Print(w, o.Tables.Wanted(&o.Common)); err != nil || report.Sets == nil {
+		if err := report.Print(w, o.Tables); err != nil || report.Sets == nil {
 			return err
 		}
 		return app.Table(w, func(row app.Row) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -34,7 +32,7 @@ func TestEvalCorrects(t *testing.T) {
 		return clitest.Decode[eval.Report](t, stdout), stderr
 	}
 	right, _ := eval("righttoo.csv")
-	if right.Corrected != nil || right.Axes != "true-columns" {
+	if right.Corrected != nil {
 		t.Errorf("found %+v", right.Corrected)
 	}
 	noisy, stderr := eval("held.csv", "--confusion", file("C.csv"))
@@ -86,20 +84,6 @@ func TestEvalCorrects(t *testing.T) {
 		t.Errorf("found %+v with an estimated matrix, %+v with the same if it is known", a, b)
 	}
 
-	// scikit-learn's orientation.
-	turned, _ := eval("held.csv", "--confusion", file("C.csv"), "--axes", "true-rows")
-	if !reflect.DeepEqual(judgement.Transposed(turned.Report.Confusion), noisy.Report.Confusion) ||
-		!reflect.DeepEqual(judgement.Transposed(turned.Corrected.Confusion), c.Confusion) ||
-		turned.Axes != "true-rows" || reflect.DeepEqual(turned.Report.Confusion, noisy.Report.Confusion) {
-		t.Errorf("found %v, before %v", turned.Report.Confusion, noisy.Report.Confusion)
-	}
-	text, _ = clitest.Succeed(t, "eval", "--model", m, "--data", file("held.csv"), "--axes",
-		"true-rows")
-	if !strings.Contains(text,
-		"\nconfusion matrix, examples: row = true class, column = predicted\n") {
-		t.Errorf("found\n%s", text)
-	}
-
 	// More noise than there is: right labels are no labels with 49 % noise.
 	much := file("much.csv")
 	clitest.Succeed(t, "confusion", "inject", "--data", file("righttoo.csv"), "--pairwise", "0.45",
@@ -114,8 +98,6 @@ func TestEvalCorrects(t *testing.T) {
 		wrong.CorrectedLogLoss == nil || !facts.Told(stderr, "corrected accuracy confusion inverted") {
 		t.Errorf("found %+v\n%s", wrong.Corrected, stderr)
 	}
-	clitest.Fail(t, app.ExitUsage, `--axes "rows"`, "eval", "--model", m, "--data", much, "--axes",
-		"rows")
 }
 
 // An estimated share is printed as far as it can be.

@@ -24,7 +24,6 @@ type Judgement struct {
 	CorrectedLogLoss *float64 `json:"corrected_log_loss,omitempty"`
 	// likewise, if it can be inverted
 	Corrected *metric.Corrected `json:"corrected,omitempty"`
-	Axes      string            `json:"axes"` // of the matrices
 	Warnings  []string          `json:"warnings,omitempty"`
 }
 
@@ -32,7 +31,6 @@ type Judgement struct {
 // p are probabilities, Q of each example; nil for none.
 func Of(labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
 ) (j Judgement, err error) {
-	j.Axes = app.TrueColumns
 	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
 		return j, err
 	}
@@ -82,46 +80,10 @@ func (j *Judgement) Judged(file string, folds int) *report.Judged {
 		Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss, Corrected: j.Corrected}
 }
 
-// Turn brings the confusion matrices to the axes.
-func (j *Judgement) Turn(axes string) {
-	if axes == j.Axes {
-		return
-	}
-	j.Axes = axes
-	j.Report.Confusion = Transposed(j.Report.Confusion)
-	if j.Corrected != nil {
-		j.Corrected.Confusion = Transposed(j.Corrected.Confusion)
-	}
+// TablesFlag returns the flag of the tables of classes that are printed.
+func TablesFlag(into *bool) cli.Flag {
+	return app.Switch(into, "tables", "also print the tables of classes and of their confusion")
 }
-
-func Transposed[T any](table [][]T) [][]T {
-	turned := make([][]T, len(table))
-	for i := range turned {
-		for _, row := range table {
-			turned[i] = append(turned[i], row[i])
-		}
-	}
-	return turned
-}
-
-// Tables are the options of the tables of classes that are printed.
-type Tables struct {
-	Axes string // of confusion matrices
-	All  bool
-}
-
-// Flags returns --tables and --axes.
-func (t *Tables) Flags() []cli.Flag {
-	return []cli.Flag{
-		app.Switch(&t.All, "tables", "also print the tables of classes and of their confusion"),
-		app.Choice(&t.Axes, "axes", app.TrueColumns,
-			"`AXES` of confusion matrices, and --tables: true-columns or true-rows", app.TrueColumns,
-			app.InTrueRows),
-	}
-}
-
-// Wanted reports whether tables are printed.
-func (t *Tables) Wanted(o *app.Common) bool { return t.All || o.Given("axes") }
 
 // BelowZero explains estimated entries below 0, if the table has some.
 func BelowZero(table [][]float64) string {
@@ -134,12 +96,7 @@ func BelowZero(table [][]float64) string {
 }
 
 // Heading says what a printed confusion matrix has at its borders.
-func Heading(axes string) string {
-	if axes == app.InTrueRows {
-		return "row = true class, column = predicted"
-	}
-	return "column = true class, row = predicted"
-}
+const Heading = "column = true class, row = predicted"
 
 // Warn prints the warnings.
 func (j *Judgement) Warn(n app.Notes) {
@@ -210,7 +167,7 @@ func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []stri
 	if len(classes) > app.MostClasses {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s, examples: %s%s\n", name, Heading(j.Axes), remark)
+	fmt.Fprintf(w, "\n%s, examples: %s%s\n", name, Heading, remark)
 	return app.PrintMatrix(w, classes, cell)
 }
 

@@ -39,7 +39,6 @@ type Report struct {
 	Device             engine.Device `json:"device"`
 	Model              string        `json:"model"`
 	Seconds            seconds       `json:"seconds"`
-	Axes               string        `json:"axes"` // of the matrices
 	// what was warned of; none is an empty list
 	Doubts     []learners.Doubt     `json:"doubts"`
 	Validation *judgement.Judgement `json:"validation,omitempty"`
@@ -64,16 +63,12 @@ func (o *Options) report(trained *host.Trained) *Report {
 	}
 }
 
-// print prints the report as JSON or for people, with matrices of --axes.
+// print prints the report as JSON or for people.
 func (o *Options) print(r *Report) error {
-	if r.Axes = o.Tables.Axes; o.Tables.Axes == app.InTrueRows {
-		r.EstimatedConfusion = judgement.Transposed(r.EstimatedConfusion)
-	}
 	if r.Validation != nil {
 		r.Validation.Warn(o.Notes)
-		r.Validation.Turn(o.Tables.Axes)
 	}
-	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables.Wanted(&o.Common)) })
+	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables) })
 }
 
 // text prints the report for people, with the tables of classes if tables.
@@ -95,7 +90,7 @@ func (r *Report) text(w io.Writer, tables bool) error {
 	}
 	if tables && len(r.Classes) <= app.MostClasses {
 		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s%s\n",
-			judgement.Heading(r.Axes), judgement.BelowZero(r.EstimatedConfusion))
+			judgement.Heading, judgement.BelowZero(r.EstimatedConfusion))
 		if err := app.PrintMatrix(w, r.Classes, func(i, j int) string {
 			return fmt.Sprintf("%.1f", 100*max(0, r.EstimatedConfusion[i][j]))
 		}); err != nil {

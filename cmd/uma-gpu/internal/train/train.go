@@ -33,7 +33,7 @@ type Options struct {
 	Resume  string
 	From    string
 	Verbose bool
-	Tables  judgement.Tables
+	Tables  bool
 	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
 	TrustConfusion bool
 
@@ -98,7 +98,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			app.Input(&o.From, "from",
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
-			o.Tables.Flags(), o.JSONFlag(), o.QuietFlag()),
+			judgement.TablesFlag(&o.Tables), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

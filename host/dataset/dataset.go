@@ -98,7 +98,7 @@ type Found struct {
 	Missing []MissingCount
 	// SkippedAt are the lines, in text formats, or the numbers from 1 of the examples that were
 	// skipped: malformed ones if Options.SkipBad, those without a label with MissingAuto.
-	// SkippedErrs are the errors of the first ones, at most Options.MaxErrors or 10.
+	// SkippedErrs are the errors of the first ten.
 	SkippedAt   []int
 	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.

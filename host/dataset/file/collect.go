@@ -124,7 +124,7 @@ func (c *collector) accept(place int) error {
 	if c.encoder != nil {
 		c.pile.columns, c.pile.values = c.encoder.AppendRow(c.pile.columns, c.pile.values)
 		if err := c.encoder.CheckGrowth(); err != nil {
-			return c.faults.fatal(fmt.Errorf("%s: %w", c.src.path, err))
+			return fmt.Errorf("%s: %w", c.src.path, err)
 		}
 	}
 	if !c.pile.keep() {
@@ -132,7 +132,7 @@ func (c *collector) accept(place int) error {
 	}
 	if c.o.Aside {
 		if err := c.pile.moveAside(c.src.path); err != nil {
-			return c.faults.fatal(err)
+			return err
 		}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (c *collector) accept(place int) error {
 	}
 	if err := memory.Check(bytes, fmt.Sprintf("the next %d mebibytes after %d examples", bytes>>20,
 		c.n)); err != nil {
-		return c.faults.fatal(fmt.Errorf("%s: %w", c.src.path, err))
+		return fmt.Errorf("%s: %w", c.src.path, err)
 	}
 	return nil
 }
@@ -152,15 +152,15 @@ func (c *collector) admit(place int) (ok bool, err error) {
 	if c.external != nil {
 		fault, err := c.external.choose(c.seen)
 		if err != nil {
-			return false, c.faults.fatal(err)
+			return false, err
 		}
 		if fault != nil {
 			return false, c.reject(fault, place)
 		}
 	}
 	if c.n >= c.src.limits.rows {
-		return false, c.faults.fatal(c.src.errorf("found more than %d examples, which is more than can "+
-			"be numbered; split the file", c.src.limits.rows))
+		return false, c.src.errorf("found more than %d examples, which is more than can "+
+			"be numbered; split the file", c.src.limits.rows)
 	}
 	if c.labels != nil {
 		c.labels.commit()
@@ -170,7 +170,7 @@ func (c *collector) admit(place int) (ok bool, err error) {
 		err = c.ids.commit()
 	}
 	if err != nil {
-		return false, c.faults.fatal(fmt.Errorf("%s: %w", c.src.path, err))
+		return false, fmt.Errorf("%s: %w", c.src.path, err)
 	}
 	if c.weights != nil {
 		c.weights.values = append(c.weights.values, c.weights.pending)
@@ -203,9 +203,6 @@ func (c *collector) note(format string, args ...any) {
 
 // finish returns the data set of all accepted examples.
 func (c *collector) finish() (*dataset.Dataset, error) {
-	if err := c.faults.end(); err != nil {
-		return nil, err
-	}
 	if c.o.lenient() && c.encoder != nil && c.encoder.Surprised() && !c.o.survey.whole &&
 		!c.o.survey.once {
 		return nil, errSurprise

@@ -84,7 +84,7 @@ func (r *csvReader) rows() error {
 		}
 	}
 	if err != io.EOF {
-		return r.c.faults.fatal(err)
+		return err
 	}
 	return nil
 }

@@ -237,7 +237,7 @@ func FuzzReadLabels(f *testing.F) {
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
 	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"},
-		SkipBad: true}, {Classes: []string{"a", "1"}, MaxErrors: 2}} {
+		SkipBad: true}, {Classes: []string{"a", "1"}}} {
 		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
 			return

@@ -34,7 +34,7 @@ func (e *external) add(f *faults, text []byte, fault string, wrap func(string) e
 		}
 		e.codes = append(e.codes, e.labels.pending)
 		if err := e.labels.checkGrowth(); err != nil {
-			return f.fatal(fmt.Errorf("%s: %w", e.name, err))
+			return fmt.Errorf("%s: %w", e.name, err)
 		}
 		return nil
 	}
@@ -116,7 +116,7 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; the file is cut "+
 					"short, fetch it again", name, i, h.shape[0])
 			}
-			return nil, f.fatal(err)
+			return nil, err
 		}
 		var fault string
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
@@ -134,9 +134,9 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
 	})
 	if err != nil {
-		return nil, f.fatal(err)
+		return nil, err
 	}
-	return e, f.end()
+	return e, nil
 }
 
 // readLabelText reads labels from lines, or from one column of a CSV.
@@ -191,7 +191,7 @@ func readLabelText(s *source, o Options) (*external, error) {
 	}
 	switch {
 	case err != io.EOF:
-		return nil, f.fatal(err)
+		return nil, err
 	case held != nil:
 		if err := held(); err != nil {
 			return nil, err
@@ -199,7 +199,7 @@ func readLabelText(s *source, o Options) (*external, error) {
 	case len(e.codes) == 0:
 		return nil, none
 	}
-	return e, f.end()
+	return e, nil
 }
 
 // columnReader reads one column of a CSV.

@@ -36,7 +36,7 @@ func enterLIBSVM(c *collector, s *source, o Options) error {
 			break
 		}
 		if err != nil {
-			return c.faults.fatal(err)
+			return err
 		}
 		entered, fault := r.line(line)
 		if !entered {
@@ -57,8 +57,8 @@ func enterLIBSVM(c *collector, s *source, o Options) error {
 		p.width, p.widest = o.Features, 0
 	}
 	if p.width == 0 && c.n > 0 {
-		return c.faults.fatal(fmt.Errorf("%s: found no index:value in %d examples, wanted at least one "+
-			"feature", s.path, c.n))
+		return fmt.Errorf("%s: found no index:value in %d examples, wanted at least one "+
+			"feature", s.path, c.n)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,18 +61,6 @@ func TestMalformedRows(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// Several malformed rows are listed, with one advice.
-func TestMalformedRowsAreListed(t *testing.T) {
-	o := lenientOptions()
-	o.MaxErrors = 3
-	_, err := readText("f", "x,kind\n1,a\n2\n3,b\n4,a,b\n5,\n", o)
-	var bad *BadExamples
-	if !errors.As(err, &bad) || len(bad.Errs) != 2 || bad.Stopped ||
-		!facts.Told(err, "f:3:2 1 fields f:5:5 3 fields 2 bad skip-bad") {
-		t.Errorf("found %v", err)
 	}
 }
 

@@ -216,7 +216,7 @@ func readElements(c *collector, r io.Reader, t numberType, n, d int,
 				err = c.src.errorf("found the data of only %d examples, wanted %d as the header says; the "+
 					"file is cut short, fetch it again", (total-left)/int64(d), n)
 			}
-			return c.faults.fatal(err)
+			return err
 		}
 		decode(part[:k], raw)
 		left -= int64(k)
@@ -225,7 +225,7 @@ func readElements(c *collector, r io.Reader, t numberType, n, d int,
 		}
 	}
 	if err := atEnd(r, c.src.errorf); err != nil {
-		return c.faults.fatal(err)
+		return err
 	}
 	return nil
 }

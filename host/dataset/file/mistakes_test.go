@@ -38,7 +38,7 @@ func manyBad() map[string]struct {
 	}
 }
 
-func TestMaxErrorsAndSkipBad(t *testing.T) {
+func TestSkipBad(t *testing.T) {
 	for name, c := range manyBad() {
 		t.Run(name, func(t *testing.T) {
 			c.o.Format = name
@@ -46,26 +46,6 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 			if err == nil || !strings.HasPrefix(err.Error(), c.errs[0]) || strings.Contains(err.Error(),
 				"\n") {
 				t.Errorf("the first alone: %v", err)
-			}
-			for _, most := range []int{2, len(c.errs), 100} {
-				o := c.o
-				o.MaxErrors = most
-				_, err := readText("f", c.text, o)
-				var bad *BadExamples
-				if !errors.As(err, &bad) {
-					t.Fatalf("MaxErrors %d: %v", most, err)
-				}
-				if len(bad.Errs) != min(most, len(c.errs)) || bad.Stopped != (most <= len(c.errs)) {
-					t.Errorf("MaxErrors %d: %d errors, stopped %v", most, len(bad.Errs), bad.Stopped)
-				}
-				for k, e := range bad.Errs {
-					if !strings.HasPrefix(e.Error(), c.errs[k]) {
-						t.Errorf("error %d: %v\nwant %s", k, e, c.errs[k])
-					}
-				}
-				if lines := strings.Count(bad.Error(), "\n"); lines != len(bad.Errs) {
-					t.Errorf("%d lines of text for %d errors", lines, len(bad.Errs))
-				}
 			}
 			o := c.o
 			o.SkipBad = true
@@ -96,21 +76,14 @@ func TestMaxErrorsAndSkipBad(t *testing.T) {
 	}
 }
 
-// A fault of the file, not of an example, ends reading also if bad ones are
-// skipped, and is listed last.
+// A fault of the file, not of an example, ends reading also if bad ones are skipped.
 func TestSkipBadKeepsFileErrors(t *testing.T) {
 	cut := pack(t, strings.Repeat("1,2,a\n3,4,b\n5,x,a\n", 5000))
 	cut = cut[:len(cut)-30]
 	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut short") {
 		t.Errorf("SkipBad: %v", err)
 	}
-	_, err := readText("f", cut, Options{MaxErrors: 100000})
-	var bad *BadExamples
-	if !errors.As(err, &bad) || !bad.Stopped || !strings.Contains(bad.Errs[len(bad.Errs)-1].Error(),
-		"cut short") {
-		t.Errorf("MaxErrors: %v", err)
-	}
-	_, err = readText("f", "1,\"2\"3,a\n", Options{SkipBad: true})
+	_, err := readText("f", "1,\"2\"3,a\n", Options{SkipBad: true})
 	if !facts.Told(err, "f:1:6 column 2") {
 		t.Errorf("a broken first record: %v", err)
 	}
@@ -123,21 +96,13 @@ func TestSkipBadKeepsFileErrors(t *testing.T) {
 	if !facts.Told(err, "only one class") {
 		t.Errorf("one class left: %v", err)
 	}
-	if _, err := readText("f", "1,a\n2,b\n", Options{MaxErrors: -1}); !facts.Told(err, "-1 errors") {
-		t.Errorf("MaxErrors -1: %v", err)
-	}
 }
 
 func TestSkippedKeepsFewErrors(t *testing.T) {
 	text := "1,a\n2,b\n" + strings.Repeat("x,a\n", 500)
-	for most, want := range map[int]int{0: 10, 3: 10, 40: 40} {
-		d, err := readText("f", text, Options{SkipBad: true, MaxErrors: most})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(d.SkippedAt) != 500 || len(d.SkippedErrs) != want {
-			t.Errorf("MaxErrors %d: %d skipped, %d errors", most, len(d.SkippedAt), len(d.SkippedErrs))
-		}
+	d, err := readText("f", text, Options{SkipBad: true})
+	if err != nil || len(d.SkippedAt) != 500 || len(d.SkippedErrs) != 10 {
+		t.Errorf("%d skipped, %d errors, %v", len(d.SkippedAt), len(d.SkippedErrs), err)
 	}
 }
 

@@ -134,5 +134,5 @@ func (z *npz) readClasses(a *Description, o Options) (*external, error) {
 			return nil, err
 		}
 	}
-	return e, f.end()
+	return e, nil
 }

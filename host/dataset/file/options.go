@@ -47,8 +47,6 @@ type Options struct {
 	// Classes, if not nil, is the whole list in order; another label is an error.
 	Classes []string
 
-	// MaxErrors is how many bad examples are listed, in a *BadExamples if above 1; 0 means 1.
-	MaxErrors int
 	// SkipBad passes over malformed examples and lists them in Dataset.SkippedAt.
 	SkipBad bool
 
@@ -106,8 +104,6 @@ func (o Options) check() error {
 	case o.Unseen != "" && o.Unseen != "zero" && o.Unseen != unseenError:
 		return fmt.Errorf("dataset: unknown choice %s for unseen levels, wanted zero or error",
 			quote.Text(o.Unseen))
-	case o.MaxErrors < 0:
-		return fmt.Errorf("dataset: asked to list %d errors, wanted 0 (one) or more", o.MaxErrors)
 	case o.Storage != "" && o.Storage != "auto" && o.Storage != "dense" && o.Storage != "sparse":
 		return fmt.Errorf("dataset: unknown storage %s, wanted auto, dense or sparse",
 			quote.Text(o.Storage))

@@ -79,8 +79,8 @@ func enterParquet(c *collector, s *source, o Options) error {
 	width, limit := c.pile.width, max(s.limits.dense, s.limits.perByte*s.text)
 	for g, n := range rows {
 		if n < 0 || n > int64(s.limits.rows) || float64(n)*float64(width)*4 > float64(limit) {
-			return c.faults.fatal(s.errorf("found a row group of %d examples × %d features, wanted at "+
-				"most %d bytes in memory; write the file with smaller row groups", n, width, limit))
+			return s.errorf("found a row group of %d examples × %d features, wanted at "+
+				"most %d bytes in memory; write the file with smaller row groups", n, width, limit)
 		}
 		if err := r.group(g, int(n)); err != nil {
 			return err
@@ -254,7 +254,7 @@ func (r *parquetReader) group(g, n int) error {
 			others[j], err = r.texts(g, j)
 		}
 		if err != nil {
-			return r.c.faults.fatal(r.c.src.errorf("%s, %w", r.columns.describe(j), err))
+			return r.c.src.errorf("%s, %w", r.columns.describe(j), err)
 		}
 	}
 	setOthers := func(i int) error {

@@ -180,8 +180,6 @@ func TestReadParquetBad(t *testing.T) {
 		{"null", bad, note, `f example 4 "double" missing null`},
 		{"nested", nest.Bytes(), Options{}, "f column 1 a"},
 		{"cut short", good[:len(good)-20], note, "f Parquet"},
-		{"all errors", bad, Options{Table: Table{Ignore: []string{"note"}}, MaxErrors: 9},
-			`f example 8 "double" float32 ±3.4e38 f example 10 column 7 zclass empty`},
 	} {
 		d, err := readText("f", string(c.raw), c.o)
 		if !facts.Told(err, c.want) {

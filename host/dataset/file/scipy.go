@@ -66,16 +66,16 @@ func (z *npz) enterSciPy(c *collector) error {
 	var value [1]float32
 	for i := range int(n) {
 		if starts[i+1] < starts[i] || starts[i+1] > starts[n] {
-			return c.faults.fatal(s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
-				"numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n]))
+			return s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
+				"numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n])
 		}
 		row = row[:0]
 		for range starts[i+1] - starts[i] {
 			if err := columns.element(rawColumn); err != nil {
-				return c.faults.fatal(err)
+				return err
 			}
 			if err := values.element(rawValue); err != nil {
-				return c.faults.fatal(err)
+				return err
 			}
 			j, _ := columnType.Integer(rawColumn)
 			decode(value[:], rawValue)
@@ -95,7 +95,7 @@ func (z *npz) enterSciPy(c *collector) error {
 	}
 	for _, array := range []*member{columns, values} {
 		if err := array.end(); err != nil {
-			return c.faults.fatal(err)
+			return err
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"strconv"
 
@@ -56,7 +55,6 @@ count. Data of texts are sparse; other columns beside them are scaled to at most
 Example: uma-gpu info --data train.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"),
 			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
-			app.Count(&o.Data.MaxErrors, "max-errors", 1, 1, math.MaxInt, "list the first `N` bad examples"),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

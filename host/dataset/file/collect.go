@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
-// collector collects the examples of one or several files. The reader of a format enters the values
+// collector collects the examples of a file. The reader of a format enters the values
 // of an example into pile or encoder, and its label, and then accepts or rejects it.
 type collector struct {
 	name   string  // of the data, for messages
@@ -21,12 +21,6 @@ type collector struct {
 	src    *source // the current file
 	o      Options // how it is read, as its columns have settled
 	asked  Options // how it was to be read
-	many   bool    // there are several files
-
-	first struct { // the first file
-		path, kind string
-		table      *columns // nil unless it is a table
-	}
 
 	labels   *labels   // of the accepted examples; nil without
 	external *external // the labels, if they come from another file or array
@@ -35,9 +29,7 @@ type collector struct {
 	source   []int     // the data row of each accepted example; nil while it is its number
 	faults   faults
 
-	n, seen int   // accepted examples; all so far, rejected ones too
-	before  int   // examples of earlier files
-	passed  int64 // bytes of earlier files
+	n, seen int // accepted examples; all so far, rejected ones too
 
 	pile     pile            // the values, unless they lie in home
 	encoder  *encode.Encoder // makes marks of the cells of a table; nil if all are numbers
@@ -49,25 +41,7 @@ type collector struct {
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
 }
 
-// next begins another file.
-func (c *collector) next(s *source, o Options) error {
-	if c.src == nil {
-		return c.begin(s, o)
-	}
-	c.pile.seal()
-	c.before, c.passed = c.seen, c.passed+c.src.text
-	c.src, c.o = s, o
-	switch {
-	case o.given == nil || o.given == c.external:
-		return nil
-	case c.external == nil:
-		return s.errorf("found labels beside the examples, wanted them where the part %s has them",
-			c.first.path)
-	}
-	return c.external.join(o.given, s.path, c.seen)
-}
-
-// begin begins the first file.
+// begin begins the file.
 func (c *collector) begin(s *source, o Options) (err error) {
 	c.src, c.o, c.faults = s, o, newFaults(o)
 	if o.IDColumn != "" {
@@ -87,7 +61,7 @@ func (c *collector) begin(s *source, o Options) (err error) {
 }
 
 // number returns which example of its file the current one is, from 1.
-func (c *collector) number() int { return c.seen - c.before + 1 }
+func (c *collector) number() int { return c.seen + 1 }
 
 // inline reports whether labels come with the features.
 func (c *collector) inline() bool { return c.labels != nil && c.external == nil }
@@ -110,7 +84,7 @@ func (c *collector) decide(fault error, place int) error {
 	switch {
 	case fault == nil:
 		return c.accept(place)
-	case c.o.lenient() && c.encoder == nil && !c.o.survey.whole && !c.o.survey.once:
+	case c.o.lenient() && c.encoder == nil && !c.o.survey.whole && c.src.same != nil:
 		return errSurprise
 	}
 	return c.reject(fault, place)
@@ -204,7 +178,7 @@ func (c *collector) note(format string, args ...any) {
 // finish returns the data set of all accepted examples.
 func (c *collector) finish() (*dataset.Dataset, error) {
 	if c.o.lenient() && c.encoder != nil && c.encoder.Surprised() && !c.o.survey.whole &&
-		!c.o.survey.once {
+		c.src.same != nil {
 		return nil, errSurprise
 	}
 	if c.external != nil && c.seen < len(c.external.codes) {
@@ -321,7 +295,7 @@ func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(
 
 // checkDense refuses dense storage out of all proportion to the file.
 func (c *collector) checkDense(n, d int) error {
-	limit, size := c.src.limits.dense, c.passed+c.src.text
+	limit, size := c.src.limits.dense, c.src.text
 	if size <= math.MaxInt64/c.src.limits.perByte {
 		limit = max(limit, c.src.limits.perByte*size)
 	}

@@ -317,50 +317,11 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	if c.pile.width = t.features; fault != "" {
 		return fault
 	}
-	first := c.first.table == nil
-	if first {
-		c.first.table = t
-	} else if fault := t.differs(c.first.table, c.first.path); fault != "" {
-		return fault
+	if c.encoder, fault = t.cells(c.src.path, places, list, c.o); c.encoder != nil &&
+		c.o.Encoding != nil {
+		c.encoder.Forgive()
 	}
-	made, fault := t.cells(c.src.path, places, list, c.o)
-	switch {
-	case fault != "":
-		return fault
-	case first:
-		if c.encoder = made; made != nil && c.o.Encoding != nil {
-			made.Forgive()
-		}
-	case (made == nil) != (c.encoder == nil):
-		return fmt.Sprintf("found other kinds of columns than in %s, words in the one and numbers alone "+
-			"in the other; say which are categories (%s)", c.first.path, option.Named("categories"))
-	case c.encoder != nil:
-		c.encoder.GoOn(c.src.path, places)
-	}
-	return ""
-}
-
-// differs says how the columns differ from the first file's, "" if they do not.
-func (c *columns) differs(first *columns, path string) string {
-	switch {
-	case len(c.role) != len(first.role):
-		return fmt.Sprintf("found %d columns, wanted %d as in %s", len(c.role), len(first.role), path)
-	case (c.names == nil) != (first.names == nil):
-		return fmt.Sprintf("found a header (%v), wanted it as in %s (%v); write all parts with one, or "+
-			"without (%s)", c.names != nil, path, first.names != nil, option.Named("header"))
-	case !slices.Equal(c.names, first.names):
-		j := 0
-		for c.names[j] == first.names[j] {
-			j++
-		}
-		return fmt.Sprintf("found %s, wanted %s there as in %s; parts have the same columns, in one "+
-			"order", c.describe(j), quote.Text(first.names[j]), path)
-	case !slices.Equal(c.role, first.role):
-		return fmt.Sprintf("found other columns to be features than in %s; say which is the label (%s) "+
-			"and which to leave out (%s)", path, option.Named("label-column"),
-			option.Named("ignore-columns"))
-	}
-	return ""
+	return fault
 }
 
 // cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all

@@ -17,8 +17,8 @@ var ErrNoTable = errors.New("found no table of text in a regular file")
 
 // Copy says what of a table goes into a copy of it.
 type Copy struct {
-	Files   []string // the parts of the table, in their order
-	Options Options  // read the table
+	Path    string  // of the table
+	Options Options // read the table
 	// WithoutIgnored leaves out the columns that Options.Ignore names.
 	WithoutIgnored bool
 	Y              []int32 // the label of each example, -1 to leave it out; nil: all, as they are
@@ -30,14 +30,10 @@ type Copy struct {
 // lines and titles are left out. The copy is UTF-8 and keeps the separator, unless its name (.csv,
 // .tsv) asks for another.
 func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
-	if d.Format != "csv" || (d.LabelColumn > 0) != (d.Y != nil) ||
-		len(c.Files) > 1 && d.SkippedAt != nil {
+	info, err := os.Stat(c.Path)
+	if err != nil || !info.Mode().IsRegular() || d.Format != "csv" ||
+		(d.LabelColumn > 0) != (d.Y != nil) {
 		return fmt.Errorf("%s: %w", d.Path, ErrNoTable)
-	}
-	for _, path := range c.Files {
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			return fmt.Errorf("%s: %w", path, ErrNoTable)
-		}
 	}
 	f, err := formatNamed("csv", true)
 	if err != nil {
@@ -45,11 +41,8 @@ func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o W
 	}
 	f.write = func(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 		t := &copying{Copy: c, d: d, w: w}
-		for k, path := range c.Files {
-			t.later = k > 0
-			if err := t.file(path); err != nil {
-				return err
-			}
+		if err := t.file(c.Path); err != nil {
+			return err
 		}
 		if t.rows != d.N {
 			return fmt.Errorf("%s: found %d rows, wanted %d as before; did the file change?", d.Path,
@@ -67,11 +60,10 @@ type copying struct {
 	d       *dataset.Dataset
 	w       *lineWriter
 	without []bool // columns
-	later   bool   // the part is not the first, so its header is left out
 	rows    int    // examples so far
 }
 
-// file copies one part of the table.
+// file copies the table.
 func (c *copying) file(path string) error {
 	l, err := c.Options.layout()
 	if err != nil {
@@ -102,7 +94,7 @@ func (c *copying) copy() error {
 		if c.rec.bad == nil {
 			c.rec.split()
 		}
-		if first && c.without == nil {
+		if first {
 			if err := c.leaveOut(header); err != nil {
 				return err
 			}
@@ -113,13 +105,9 @@ func (c *copying) copy() error {
 			if c.rec.layout.lenient {
 				_, second = c.rec.joinHeader(c.rec.fields())
 			}
-			if !c.later {
-				err = c.write(-1, "")
-			}
+			err = c.write(-1, "")
 		case c.rec.line == second:
-			if !c.later {
-				err = c.write(-1, "")
-			}
+			err = c.write(-1, "")
 		case slices.Contains(c.d.SkippedAt, c.rec.line):
 			if c.rec.bad == nil && c.Skipped {
 				err = c.write(-1, "")

@@ -56,7 +56,7 @@ func TestCopyTable(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.copy.Files, c.copy.Options = []string{in}, c.o
+			c.copy.Path, c.copy.Options = in, c.o
 			if err := CopyTable(t.Context(), out, d, c.copy, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -94,11 +94,11 @@ func TestCopyTableRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, files := range [][]string{{in}, {dir}, {"-"}} {
-		err := CopyTable(t.Context(), filepath.Join(dir, "out.csv"), d, Copy{Files: files, Options: o},
+	for _, path := range []string{in, dir, "-"} {
+		err := CopyTable(t.Context(), filepath.Join(dir, "out.csv"), d, Copy{Path: path, Options: o},
 			WriteOptions{})
 		if !errors.Is(err, ErrNoTable) {
-			t.Errorf("%q: got %v", files, err)
+			t.Errorf("%q: got %v", path, err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type csvReader struct {
 
 // enterCSV reads records, one example each.
 func enterCSV(c *collector, s *source, o Options) error {
-	if err := c.next(s, o); err != nil {
+	if err := c.begin(s, o); err != nil {
 		return err
 	}
 	layout, err := o.layout()
@@ -55,11 +55,7 @@ func enterCSV(c *collector, s *source, o Options) error {
 	if err := r.rows(); err != nil {
 		return err
 	}
-	if c.many && r.rec.comments > 0 { // the next file describes itself
-		c.note("%s", r.commentsNote())
-		r.rec.comments = 0
-	}
-	if r.header && c.seen == 0 && !c.many {
+	if r.header && c.seen == 0 {
 		return emptyFault(s, fmt.Sprintf(" after the header in line %d", r.first))
 	}
 	return nil
@@ -92,11 +88,11 @@ func (r *csvReader) rows() error {
 // about enters the columns in d, and notes on lines that are no examples.
 func (r *csvReader) about(d *dataset.Dataset) {
 	r.columns.about(d)
-	if r.rec.comments > 0 {
-		d.Notes = append(d.Notes, r.commentsNote())
-		r.rec.comments = 0
-	}
 	path := r.rec.src.path
+	if r.rec.comments > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, "+
+			"the first is line %d", path, r.rec.comments, r.rec.comment))
+	}
 	if r.rec.titles > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
 			"in line %d", path, r.rec.titles, r.first))
@@ -105,11 +101,6 @@ func (r *csvReader) about(d *dataset.Dataset) {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
 			r.first, r.second))
 	}
-}
-
-func (r *csvReader) commentsNote() string {
-	return fmt.Sprintf("%s: %d lines that begin with # are taken as comments, the first is line %d",
-		r.rec.src.path, r.rec.comments, r.rec.comment)
 }
 
 // row enters the current record.
@@ -282,14 +273,8 @@ func (r *csvReader) resolve() error {
 		return fmt.Errorf("dataset: unknown header choice %s, wanted auto, yes or no",
 			quote.Text(r.c.o.Header))
 	}
-	var first []string // names of the first file, which later ones may lack
-	if table := r.c.first.table; table != nil {
-		first = table.names
-	}
-	if slices.Equal(first, names) {
-		r.header = true
-	} else if !r.header {
-		names = first
+	if !r.header {
+		names = nil
 	}
 	if r.header && r.rec.layout.lenient {
 		names, r.second = r.rec.joinHeader(names)

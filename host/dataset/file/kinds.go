@@ -79,7 +79,6 @@ func (t *tally) kind() string {
 // survey is what was found in the fields of a table before it is read, with MissingAuto.
 type survey struct {
 	whole  bool           // all of the table is looked at, in a reading of its own
-	once   bool           // it can be read but once
 	holes  bool           // columns of numbers hold more than plain numbers
 	commas bool           // numbers have decimal commas
 	asides map[int]string // why columns are set aside

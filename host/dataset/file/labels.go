@@ -247,32 +247,6 @@ func (e *external) tooMany(path string, n int) error {
 		e.name, len(e.codes), n, path)
 }
 
-// join adds the labels of another file, n examples having been read.
-func (e *external) join(other *external, path string, n int) error {
-	if n < len(e.codes) {
-		return e.tooMany(path, n)
-	}
-	for k, code := range other.codes {
-		if code < 0 {
-			e.bad[len(e.codes)] = other.bad[k]
-		} else if fault := e.labels.set([]byte(other.labels.names[code])); fault != "" {
-			return fmt.Errorf("%s: label %d: %s", other.name, k+1, fault)
-		} else {
-			code = e.labels.pending
-		}
-		if set := other.sets[k]; set != nil {
-			mine := make([]int32, len(set))
-			for i, m := range set {
-				mine[i], _ = e.labels.class(other.labels.names[m]) // a good name
-			}
-			e.sets[len(e.codes)] = mine
-		}
-		e.codes = append(e.codes, code)
-	}
-	e.name = other.name
-	return nil
-}
-
 // ids collects what the examples are called: the texts of Options.IDColumn.
 type ids struct {
 	pending string // what commit pushes

@@ -20,7 +20,7 @@ type libsvmReader struct {
 
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
 func enterLIBSVM(c *collector, s *source, o Options) error {
-	if err := c.next(s, o); err != nil {
+	if err := c.begin(s, o); err != nil {
 		return err
 	}
 	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}

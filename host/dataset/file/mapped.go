@@ -29,7 +29,6 @@ type place struct {
 func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
 	if t.Kind != 'f' || t.Size != 4 || t.Big || !mapped.LittleEndian || size < mapFrom ||
-		c.many ||
 		c.external != nil && len(c.external.bad) > 0 || !certain(c.src, r, n, d) {
 		return p, false
 	}

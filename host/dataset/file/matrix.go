@@ -84,7 +84,7 @@ func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *source,
 	Options) error {
 	return func(c *collector, s *source, o Options) error {
-		if err := c.next(s, o); err != nil {
+		if err := c.begin(s, o); err != nil {
 			return err
 		}
 		if c.inline() {
@@ -163,9 +163,6 @@ func (c *collector) checkShape(n, d int, fewer bool) error {
 		return c.src.errorf("found %d examples without any feature, wanted at least one", n)
 	case wanted > 0 && (d > wanted || d < wanted && !fewer):
 		return c.src.errorf("found %d features, wanted %d, the width of the model", d, wanted)
-	case c.many && c.seen > 0 && max(d, wanted) != c.pile.width:
-		return c.src.errorf("found %d features, wanted %d as in the parts before", max(d, wanted),
-			c.pile.width)
 	}
 	return nil
 }

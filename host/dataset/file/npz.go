@@ -46,7 +46,7 @@ func enterNPZ(c *collector, s *source, o Options) error {
 func (z *npz) enter(c *collector, o Options) error {
 	sparse := !slices.ContainsFunc([]string{"indptr", "indices", "data", "shape"},
 		func(name string) bool { return z.files[name] == nil })
-	about, err := z.about(c, o)
+	about, err := z.about(o)
 	switch {
 	case err != nil:
 		return err
@@ -59,7 +59,7 @@ func (z *npz) enter(c *collector, o Options) error {
 		o.Features, err = about.wanted(z.src, o)
 	}
 	if err == nil {
-		err = c.next(z.src, o)
+		err = c.begin(z.src, o)
 	}
 	if err != nil {
 		return err

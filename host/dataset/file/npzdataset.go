@@ -39,7 +39,7 @@ type Description struct {
 }
 
 // about reads the description; nil if there is none.
-func (z *npz) about(c *collector, o Options) (*Description, error) {
+func (z *npz) about(o Options) (*Description, error) {
 	f := z.files[DescriptionName]
 	if f == nil {
 		return nil, nil
@@ -48,9 +48,6 @@ func (z *npz) about(c *collector, o Options) (*Description, error) {
 	case o.given != nil:
 		return nil, z.src.errorf("asked for labels from a second file, wanted none: the file has its " +
 			"own; name the labels when you convert")
-	case c.many:
-		return nil, z.src.errorf("found a file with a description (%s) among several, wanted raw files; "+
-			"join those that it was made of", DescriptionName)
 	}
 	what := fmt.Sprintf("a description of %d bytes", f.UncompressedSize64)
 	if err := memory.Check(memory.Product(int(min(f.UncompressedSize64, 1<<40)), 8),

@@ -56,7 +56,7 @@ func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) 
 
 // enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
 func enterParquet(c *collector, s *source, o Options) error {
-	if err := c.next(s, o); err != nil {
+	if err := c.begin(s, o); err != nil {
 		return err
 	}
 	at, size, err := s.whole()

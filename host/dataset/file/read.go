@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ import (
 // A format is one way to write examples.
 type format struct {
 	name  string
-	kind  string                 // tables have columns, which can be chosen; all files have one kind
+	table bool                   // it has columns, which can be chosen
 	lines bool                   // it is written line by line
 	names []string               // file name extensions
 	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
@@ -39,13 +38,13 @@ type format struct {
 // formats lists every format, in the order in which first bytes are compared; other text is CSV.
 func formats() []format {
 	return []format{
-		{"csv", "tables", true, []string{".csv", ".tsv", ".data"}, nil, enterCSV, writeCSV},
-		{"libsvm", "libsvm", true, []string{".svm", ".libsvm", ".svmlight"}, nil, enterLIBSVM,
+		{"csv", true, true, []string{".csv", ".tsv", ".data"}, nil, enterCSV, writeCSV},
+		{"libsvm", false, true, []string{".svm", ".libsvm", ".svmlight"}, nil, enterLIBSVM,
 			writeLIBSVM},
-		{"npy", "arrays", false, []string{".npy"}, isNPY, enterArray(readNPYHeader), writeNPY},
-		{"idx", "arrays", false, []string{".idx"}, isIDX, enterArray(readIDXHeader), nil},
-		{"npz", "arrays", false, []string{".npz"}, isZip, enterNPZ, writeNPZ},
-		{"parquet", "tables", false, []string{".parquet"}, isParquet, enterParquet, nil},
+		{"npy", false, false, []string{".npy"}, isNPY, enterArray(readNPYHeader), writeNPY},
+		{"idx", false, false, []string{".idx"}, isIDX, enterArray(readIDXHeader), nil},
+		{"npz", false, false, []string{".npz"}, isZip, enterNPZ, writeNPZ},
+		{"parquet", true, false, []string{".parquet"}, isParquet, enterParquet, nil},
 	}
 }
 
@@ -72,7 +71,7 @@ func (f format) refuse(path string, o Options) error {
 		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the "+
 			"format %s; leave out %s and %s", path, f.name, option.Named("separator"),
 			option.Named("decimal"))
-	case f.kind == "tables":
+	case f.table:
 	case o.IDColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"Parquet) with the column of ids %s; leave out %s: examples are numbered from 1", path,
@@ -94,56 +93,29 @@ func (f format) refuse(path string, o Options) error {
 // of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and
 // Close unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
-	return ReadAll(ctx, path, []string{path}, o)
-}
-
-// ReadAll returns the data set that Read would find in one file of all examples. Tables have the
-// first part's columns; Options.Labels has all labels. name is for messages.
-func ReadAll(ctx context.Context, name string, paths []string, o Options) (*dataset.Dataset,
-	error) {
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("%s: found no file, wanted at least one", name)
-	}
-	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-			o.survey.once = true
-		}
-	}
-	d, err := readOnce(ctx, name, paths, o)
+	d, err := readOnce(ctx, path, o)
 	if errors.Is(err, errSurprise) { // its columns are then judged by all rows
 		o.survey.whole = true
-		d, err = readOnce(ctx, name, paths, o)
+		d, err = readOnce(ctx, path, o)
 	}
 	return d, err
 }
 
-// readOnce is ReadAll, or errSurprise.
-func readOnce(ctx context.Context, name string, paths []string, o Options) (d *dataset.Dataset,
-	err error) {
-	c := &collector{name: name, many: len(paths) > 1}
-	for k, path := range paths {
-		s, done, err := openSource(ctx, path, o.Stdin)
-		if err != nil {
-			return nil, cancelled(ctx, path, err)
-		}
-		if !c.many {
-			c.name = s.path
-		}
-		if err = c.enter(s, &o); err == nil && k == len(paths)-1 {
-			d, err = c.finished(ctx)
-		}
-		if changed := s.finished(nil); changed != nil {
-			if d != nil {
-				d.Close() // only read
-			}
-			d, err = nil, changed
-		}
-		done()
-		if err != nil {
-			return nil, cancelled(ctx, path, err)
-		}
+// readOnce is Read, or errSurprise.
+func readOnce(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
+	s, done, err := openSource(ctx, path, o.Stdin)
+	if err != nil {
+		return nil, cancelled(ctx, path, err)
 	}
-	return d, nil
+	defer done()
+	d, err := readSource(s, o)
+	if changed := s.finished(nil); changed != nil {
+		if d != nil {
+			d.Close() // only read
+		}
+		d, err = nil, changed
+	}
+	return d, cancelled(ctx, path, err)
 }
 
 // ReadFrom is Read from r, named for errors; .npz and Parquet are read into memory, at most 4 GiB.
@@ -161,52 +133,38 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*datase
 	return d, cancelled(ctx, name, err)
 }
 
-// readSource reads one file that cannot be read again.
+// readSource reads one file.
 func readSource(s *source, o Options) (*dataset.Dataset, error) {
-	c := &collector{name: s.path}
-	o.survey.once = true
-	if err := c.enter(s, &o); err != nil {
-		return nil, err
-	}
-	return c.finished(s.ctx)
-}
-
-// enter enters the examples of a file. It leaves labels for all files in o.
-func (c *collector) enter(s *source, o *Options) error {
 	if err := o.check(); err != nil {
-		return err
+		return nil, err
 	}
 	name := o.Format
 	if name == "" || name == "auto" {
-		name = detectFormat(s, o.NoLabels || o.Labels != "" || o.given != nil)
+		name = detectFormat(s, o.NoLabels || o.Labels != "")
 	}
 	f, err := formatNamed(name, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if c.first.kind == "" {
-		c.first.path, c.first.kind, c.format = s.path, f.kind, f.name
-	} else if c.format = f.name; f.kind != c.first.kind {
-		return fmt.Errorf("%s: found a part of the format %s, wanted one like %s (%s); convert all "+
-			"parts to one format", s.path, f.name, c.first.path, c.first.kind)
-	}
-	if err := f.refuse(s.path, *o); err != nil {
-		return err
+	if err := f.refuse(s.path, o); err != nil {
+		return nil, err
 	}
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
 	if o.Labels != "" {
-		if o.given, err = readLabels(s.ctx, o.Labels, *o); err != nil {
-			return err
+		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
+			return nil, err
 		}
-		o.Labels = ""
 	}
-	c.asked = *o
-	return f.enter(c, s, *o)
+	c := &collector{name: s.path, format: f.name, asked: o}
+	if err := f.enter(c, s, o); err != nil {
+		return nil, err
+	}
+	return c.finished(s.ctx)
 }
 
-// finished returns the data set of all files, judged as a whole.
+// finished returns the data set, judged as a whole.
 func (c *collector) finished(ctx context.Context) (*dataset.Dataset, error) {
 	d, err := c.finish()
 	if err != nil {

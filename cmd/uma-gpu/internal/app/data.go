@@ -50,7 +50,7 @@ func (d *Data) bind(o *Common) {
 const zeroBased = "libsvm0"
 
 // DataUsage follows the description of --data.
-const DataUsage = ": `FILE`, - for standard input, or parts: 'PATTERN*', or FILE,FILE (required)"
+const DataUsage = ": `FILE`, or - for standard input (required)"
 
 // FormatFlags returns the flags of how files are read.
 func (d *Data) FormatFlags(o *Common) []cli.Flag {
@@ -182,9 +182,7 @@ func (d *Data) CheckOutput(out string) error { return checkFormat(out, d.NoLabel
 // a text table to a text table keeps its rows and cells; any other copy has the features.
 func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c file.Copy,
 	w file.WriteOptions) (err error) {
-	if c.Files, err = DataFiles(d.Path); err != nil {
-		return err
-	}
+	c.Path = d.Path
 	if cmp.Or(w.Format, file.FormatOfName(out)) == "csv" {
 		err = file.CopyTable(ctx, out, of, c, w)
 		if !errors.Is(err, file.ErrNoTable) {

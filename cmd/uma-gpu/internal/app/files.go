@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,47 +34,11 @@ func ParseBytes(text string) (int64, error) {
 	return int64(n) * unit, nil
 }
 
-// DataFiles returns the files that --data names: one, or the parts of one set, as a pattern or a
-// list with commas, where no file has that very name. A pattern gives them in the order of their
-// names.
-func DataFiles(text string) ([]string, error) {
-	if text == "-" || isThere(text) {
-		return []string{text}, nil
-	}
-	if strings.ContainsAny(text, "*?[") {
-		found, err := filepath.Glob(text) // sorted
-		if err != nil {
-			return nil, fmt.Errorf("%s: invalid file name pattern: %w; a [ needs a closing ]", text, err)
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("%s: no file name matches this pattern, wanted the parts of a data "+
-				"set", text)
-		}
-		slices.Sort(found)
-		return found, nil
-	}
-	if list := strings.Split(text, ","); !slices.ContainsFunc(list, func(path string) bool {
-		return !isThere(path)
-	}) {
-		return list, nil
-	}
-	return []string{text}, nil
-}
-
-func isThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // ReadData reads a data file and describes it in notes. The caller closes it when its examples are
 // no longer used.
 func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 ) (*dataset.Dataset, error) {
-	files, err := DataFiles(path)
-	if err != nil {
-		return nil, err
-	}
-	d, err := file.ReadAll(ctx, path, files, o)
+	d, err := file.Read(ctx, path, o)
 	if ctx.Err() != nil {
 		if err == nil {
 			d.Close() // only read

@@ -237,8 +237,7 @@ func (f FilesFlag) Written() bool { return f.Out }
 
 func (f FilesFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
 func (f InputFlag) paths(c *cli.Context) []string {
-	files, _ := DataFiles(c.String(f.Name)) // an error is reported where they are read
-	return files
+	return []string{c.String(f.Name)}
 }
 func (f OutputFlag) paths(c *cli.Context) []string {
 	if path := c.String(f.Name); path != "-" || f.Value != "-" {

@@ -69,12 +69,6 @@ func TestConvertKeepsTheCells(t *testing.T) {
 	if head := linesOf(t, out)[0]; head != "id,size,colour,kind\n" {
 		t.Errorf("found %q", head)
 	}
-	// Parts become one table; a table that comes through a pipe cannot be read again.
-	second := clitest.Write(t, dir, "second.csv", want[0]+want[1]+want[2])
-	clitest.Succeed(t, "convert", "--data", data+","+second, "--label", "kind", "--out", out)
-	if got := linesOf(t, out); len(got) != len(want)+2 || got[len(want)+1]+"\n" != want[2] {
-		t.Errorf("found %d lines, the last %q", len(got), got[len(got)-1])
-	}
 }
 
 // Cleaned tables lack rows, or have other labels; all else is as it was.

@@ -32,10 +32,6 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 its label is not that of the first. Conflicts hint at label noise, but for examples that may belong
 to several classes. The hash covers the content: a copy in another format has the same.
 
---data takes parts of one set, in the order of their names by a pattern in quotes, 'part-*.csv', or
-as a list with commas, where no file has that very name. Tables have the columns of the first part,
-and its header or none.
-
 Files may be packed by gzip or zstd. --format auto goes by content and name. In a file of --labels,
 --label-column is the column. --storage auto goes by density.
 Any table is read in one go, and what was found in it is told. A malformed row, such as one with too

@@ -175,9 +175,6 @@ func (s *Encoder) HasText() bool {
 		func(c cellColumn) bool { return c.Kind == dataset.KindText })
 }
 
-// GoOn has s take another file of the same columns.
-func (s *Encoder) GoOn(path, places string) { s.path, s.places = path, places }
-
 // Surprised reports whether a column of numbers holds many words, where its beginning had few.
 func (s *Encoder) Surprised() bool {
 	return s.recipe == nil && slices.ContainsFunc(s.columns,

@@ -309,8 +309,8 @@ bpm: build data ## the tables of docs/bpm.md beside scikit-learn's SVC and Linea
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/bpm.py build/uma-gpu "$(DATA)" build/bpm.jsonl
 
 # The runtime's own scripts would fetch what GPUs need.
-exports: build data ## what ONNX Runtime (from npm) and LIBLINEAR predict by exported models
-	@.ci/install-deps python3-onnx liblinear-tools nodejs npm
+exports: build data ## what ONNX Runtime (from npm) predicts by exported models
+	@.ci/install-deps python3-onnx nodejs npm
 	@[ -d build/node_modules/onnxruntime-node ] || npm install --prefix build --ignore-scripts onnxruntime-node@1.20.1
 	sh bench/exports/exports.sh build/uma-gpu "$(DATA)" build/node_modules
 

@@ -138,12 +138,12 @@ func TestIntegers(t *testing.T) {
 		names []string
 		want  bool
 	}{
-		{[]string{"0", "-7", "2147483647"}, true}, {[]string{"0", "2147483648"}, false},
+		{[]string{"0", "-7", "9223372036854775807"}, true}, {[]string{"0", "9223372036854775808"}, false},
 		{[]string{"1", "02"}, false},
 		{[]string{"1", "+2"}, false}, {[]string{"1", "a"}, false}, {[]string{"1", ""}, false},
 		{[]string{"1", "1.0"}, false},
 	} {
-		list, got := integers(test.names, 32)
+		list, got := integers(test.names)
 		if got != test.want {
 			t.Errorf("%q: got %v, want %v", test.names, got, test.want)
 		}

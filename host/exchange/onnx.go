@@ -1,3 +1,9 @@
+// Package exchange trades models with other programs: it writes them as ONNX, and makes them from
+// coefficients of scikit-learn.
+//
+// An ONNX model predicts what the model does, but for rounding: its readers add in another order
+// than the numerics contract, so scores differ in their last bits, and classes where two scores are
+// as near.
 package exchange
 
 import (
@@ -5,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -16,20 +23,19 @@ const (
 	irVersion = 7
 )
 
-// writeONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
+// WriteONNX writes m as an ONNX model, whose graph goes from raw features to classes by standard
 // operators. The names follow skl2onnx: the input X, float32 N×d, N being any, or an input
 // for each column of a table (see graph.columns); the outputs
 // "label", N int64 if all classes are named by integers, else N strings, and "probabilities",
 // float32 N×Q, or "scores" if m has no temperature. The metadata have "classes" and "features",
 // lists of names, and "provenance", a model.Provenance, all as JSON.
 //
-// Errors: ErrForm, of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and from
-// w.
-func writeONNX(w io.Writer, m *model.Model) error {
+// Errors: of a model beyond the 2 GiB that protobuf holds; memory.ErrBudget; and from w.
+func WriteONNX(w io.Writer, m *model.Model) error {
 	size := onnxSize(m)
 	if size > math.MaxInt32-1<<20 {
-		return fmt.Errorf("%w: found %d bytes of numbers, wanted less than 2 GiB, which is all that an "+
-			"ONNX file holds: take fewer landmarks or features", ErrForm, size)
+		return fmt.Errorf("the model cannot be written so: found %d bytes of numbers, wanted less than "+
+			"2 GiB, which is all that an ONNX file holds: take fewer landmarks or features", size)
 	}
 	if err := memory.Check(memory.Product(int(size), 4), "the ONNX form of the model"); err != nil {
 		return err
@@ -111,7 +117,7 @@ func onnxGraph(m *model.Model) message {
 	at := g.node("", "ArgMax", []string{scores}, attribute{"axis", 1}, attribute{"keepdims", 0})
 	var classes string
 	labelType := typeString
-	if numbers, ok := integers(m.Meta.Classes, 64); ok {
+	if numbers, ok := integers(m.Meta.Classes); ok {
 		labelType, classes = typeInt64, constant(g, "classes", numbers, m.Q)
 	} else {
 		classes = constant(g, "classes", m.Meta.Classes, m.Q)
@@ -127,4 +133,18 @@ func onnxGraph(m *model.Model) message {
 	g.node("probabilities", "Softmax", []string{scaled}, attribute{"axis", 1})
 	g.bytes(12, valueInfo("probabilities", typeFloat, m.Q))
 	return g.message
+}
+
+// integers returns the names of classes as integers, if all are some and written as Go and Python
+// write them: 7, but not 07.
+func integers(names []string) ([]int64, bool) {
+	list := make([]int64, len(names))
+	for i, name := range names {
+		v, err := strconv.ParseInt(name, 10, 64)
+		if err != nil || strconv.FormatInt(v, 10) != name {
+			return nil, false
+		}
+		list[i] = v
+	}
+	return list, true
 }

@@ -271,10 +271,11 @@ class NoisyClassifier(ClassifierMixin, _Program):
                 weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
                 data += ["--row-weights", call.array(weight)]
             if first:
-                zero, start = call.path(".npz"), call.path(".npz")
-                np.savez(zero, coef_=np.zeros((len(known), X.shape[1])),
-                         intercept_=np.zeros(len(known)), classes_=names)
-                call.run("import", "--npz", zero, "--out", start)
+                start = call.path(".npz")
+                zero = {"coef_": np.zeros((len(known), X.shape[1])).tolist(),
+                        "classes_": names.tolist()}
+                call.run("import", "--coefficients", call.write(".json", json.dumps(zero).encode()),
+                         "--out", start)
             else:
                 start = call.write(".npz", self.model_)
             self._fit(call, [*data, "--from", start],

@@ -192,9 +192,10 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
         raise ValueError("y_pred: found a class that y_noisy has not")
     eye = np.eye(len(names), dtype=np.float32)  # a model that predicts by a feature for each class
     with Call() as call:
-        coefficients, model = call.path(".npz"), call.path(".npz")
-        np.savez(coefficients, coef_=eye, intercept_=np.zeros(len(names)), classes_=np.array(names))
-        call.run("import", "--npz", coefficients, "--out", model)
+        model = call.path(".npz")
+        coefficients = json.dumps({"coef_": eye.tolist(), "classes_": list(names)})
+        call.run("import", "--coefficients", call.write(".json", coefficients.encode()),
+                 "--out", model)
         found = call.json("eval", "--device", "cpu", "--model", model, "--data",
                           call.array(eye[predicted]), "--labels", call.array(named),
                           *noise_flags(call, confusion, classes))

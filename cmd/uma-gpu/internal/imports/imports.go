@@ -17,9 +17,9 @@ import (
 
 type Options struct {
 	app.Common
-	NPZ         string // the coefficients
-	Out         string
-	Temperature float64 // 0 for none
+	Coefficients string // file
+	Out          string
+	Temperature  float64 // 0 for none
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -27,18 +27,20 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "import",
 		Usage: "convert coefficients of a scikit-learn linear classifier into a model",
-		Description: `The file has the arrays coef_ and classes_, and optionally intercept_ and
-feature_names_in_, written by
+		Description: `The file is JSON with coef_ and classes_, and optionally intercept_ and feature_names_in_,
+written by
 
-  numpy.savez("coef.npz", coef_=clf.coef_, intercept_=clf.intercept_, classes_=clf.classes_)
+  json.dump({name: getattr(clf, name).tolist() for name in ["coef_", "intercept_", "classes_"]},
+            open("coef.json", "w"))
 
-Texts need .astype(str). Apply the preprocessing of clf to new data yourself. Numbers are rounded to
-float32. --temperature 1 gives the probabilities of LogisticRegression; for other classifiers,
-calibrate fits a temperature. The model works with predict, eval, export and train --from.
+Apply the preprocessing of clf to new data yourself. Numbers are rounded to float32. --temperature 1
+gives the probabilities of LogisticRegression; for other classifiers, calibrate fits a temperature.
+The model works with predict, eval, export and train --from.
 
-Example: uma-gpu import --npz coef.npz --out m.npz`,
+Example: uma-gpu import --coefficients coef.json --out m.npz`,
 		Flags: []cli.Flag{
-			app.Required(app.Input(&o.NPZ, "npz", "coefficients: `FILE`.npz (required)")),
+			app.Required(app.Input(&o.Coefficients, "coefficients",
+				"coefficients: `FILE`.json (required)")),
 			app.Required(app.Output(&o.Out, "out", "model to write, `FILE`.npz (required)")),
 			&cli.Float64Flag{Name: "temperature", DefaultText: "none", Destination: &o.Temperature,
 				Usage: "`T` by which softmax divides the scores"},
@@ -49,34 +51,25 @@ Example: uma-gpu import --npz coef.npz --out m.npz`,
 }
 
 // Run converts coefficients and writes the model.
-func Run(_ context.Context, o *Options) error {
-	temperature, path := float32(o.Temperature), o.NPZ
+func Run(ctx context.Context, o *Options) error {
+	temperature := float32(o.Temperature)
 	if o.Given("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
 		return app.Usage("--temperature is %v, wanted a number above 0", o.Temperature)
 	}
-	m, err := readCoefficients(path, temperature)
+	m, err := app.Awaited(ctx, o.Coefficients, func(path string) (*model.Model, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, osfile.Cause(err)
+		}
+		defer f.Close() // only read
+		return exchange.ReadCoefficients(f, temperature, app.Version)
+	})
 	if err != nil {
-		return fmt.Errorf("coefficients %s: %w", path, err)
+		return fmt.Errorf("coefficients %s: %w", o.Coefficients, err)
 	}
 	if err := m.Save(o.Out); err != nil {
 		return err
 	}
 	o.Notes.Say("model: %s, %d classes × %d features", o.Out, m.Q, m.Meta.Features.Count)
 	return nil
-}
-
-func readCoefficients(path string, temperature float32) (*model.Model, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, osfile.Cause(err)
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("found %s, wanted a regular file", osfile.Kind(info.Mode()))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, osfile.Cause(err)
-	}
-	defer f.Close() // only read
-	return exchange.ReadCoefficients(f, info.Size(), temperature, app.Version)
 }

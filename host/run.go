@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -172,7 +173,7 @@ var errStop = errors.New("the run is stopped")
 type loop struct {
 	problem   *learners.Problem
 	inverse   *confusion.Inverse
-	learner   learners.Fitter
+	learner   fit.Run
 	choice    *choice
 	w         engine.Weights
 	steps     int
@@ -228,7 +229,7 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 		}
 		copy(r.w.W, o.From)
 	}
-	if r.learner, err = learners.Start(ctx, params, p); err != nil {
+	if r.learner, err = fit.Start(ctx, params, p); err != nil {
 		return nil, err
 	}
 	if o.Resume != nil {

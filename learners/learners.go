@@ -6,7 +6,6 @@ package learners
 import (
 	"context"
 
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 )
@@ -36,61 +35,6 @@ type Learner interface {
 
 	// Close frees the data loaded on the engine. A second Close does nothing.
 	Close() error
-}
-
-// Fitter is one run of an algorithm from its beginning to its end. Learners whose steps are all
-// alike are a Learner, and a loop over Step is their Fitter.
-type Fitter interface {
-	// Count is as in Learner.
-	Count(ctx context.Context, w engine.Weights, changed []int) (predicted []int64, err error)
-
-	// Fit improves w in place until nothing is left to improve, and returns the doubts about the
-	// result. It calls after when it has made a step and w is what the step has left. If that returns
-	// an error, the run ends with it. If ctx is cancelled the run may end with its error, and w is as
-	// the last step left it.
-	Fit(ctx context.Context, w engine.Weights, after func(Step) error) ([]Doubt, error)
-
-	// Found returns what the run has found so far besides w.
-	Found() Found
-
-	// Save, Restore and Close are as in Learner. Save may be called in after, and when Fit has
-	// ended by an error of after or of ctx.
-	Save() ([]byte, error)
-	Restore(saved []byte) error
-	Close() error
-}
-
-// Found is what a run has found besides weights. It becomes the caller's.
-type Found struct {
-	// Noise is what was learned of how labels are wrong; nil if nothing was to be.
-	Noise *confusion.Learned
-	// CompressionSet are the examples of a Compressor.
-	CompressionSet []int
-	// Settled are the parameters with the values found by searches, once Fit has ended well: for runs
-	// similar examples of similar number. It is nil if there is nothing to search for.
-	Settled Params
-}
-
-// loop is the Fitter of a Learner.
-type loop struct{ Learner }
-
-func (l loop) Fit(ctx context.Context, w engine.Weights, after func(Step) error) ([]Doubt, error) {
-	for {
-		step, err := l.Step(ctx, w)
-		if err != nil || step.Done {
-			return step.Doubts, err
-		}
-		if err := after(step); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (l loop) Found() (f Found) {
-	if c, ok := l.Learner.(Compressor); ok {
-		f.CompressionSet = c.CompressionSet()
-	}
-	return f
 }
 
 // Compressor is a Learner whose weights are a sum of a few of the examples.
@@ -145,19 +89,11 @@ type Params interface {
 
 // Start checks the parameters and begins a run of their learner, to which later changes of them do
 // not matter. It loads the problem's examples on its engine.
-func Start(ctx context.Context, p Params, problem *Problem) (Fitter, error) {
+func Start(ctx context.Context, p Params, problem *Problem) (Learner, error) {
 	if err := Check(p); err != nil {
 		return nil, err
 	}
-	d := p.Definition()
-	if d.Fit != nil {
-		return d.Fit(problem)
-	}
-	l, err := d.Start(ctx, problem)
-	if err != nil {
-		return nil, err
-	}
-	return loop{l}, nil
+	return p.Definition().Start(ctx, problem)
 }
 
 // Rule says which of the weights W_0 … W_T of a run are its result (clause 10).
@@ -195,10 +131,9 @@ type Definition struct {
 	// Check, if not nil, returns a *ParameterError if the values of parameters do not go together.
 	Check func() error
 
-	// Start begins a run with parameters that are checked. Fit does so for a learner whose steps are
-	// not all alike; one of them is nil.
+	// Start begins a run with parameters that are checked; nil for a learner whose steps are not all
+	// alike, which package host/fit runs.
 	Start func(context.Context, *Problem) (Learner, error)
-	Fit   func(*Problem) (Fitter, error)
 
 	// FitMap, if not nil, returns a kernel map of the learner's own, where others are given kernel
 	// principal components: a projection to p.Q numbers by kernel function f, fitted to the prepared

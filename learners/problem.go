@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -84,6 +85,14 @@ func (p *Problem) TimeSpent() float64 {
 		return 0
 	}
 	return p.Spent()
+}
+
+// Weight returns the sum of the weights of the examples.
+func (p *Problem) Weight() float64 {
+	if p.Evidence == nil || p.Evidence.Weight == nil {
+		return float64(len(p.Y))
+	}
+	return lists.Sum(p.Evidence.Weight)
 }
 
 // Inverse returns C⁻¹, computed once; the identity if there is no noise.

@@ -39,8 +39,11 @@ func Copy(x dataset.Examples, y []int32, which []int) (Labelled, error) {
 	return Labelled{part, lists.At(y, which)}, err
 }
 
-// Outer is the stream of random numbers of folds that whole trainings leave out.
-const Outer = 0x666f6c64 // "fold"
+// The streams of random numbers of folds that whole trainings leave out, and of folds within one.
+const (
+	Outer = 0x666f6c64       // "fold"
+	Inner = 0x736f66746d6178 // "softmax"
+)
 
 // Draw returns the fold of each example, 0..folds-1: at random, but with the examples of each noisy
 // label divided evenly. stream keeps the random numbers apart from others of the same seed.

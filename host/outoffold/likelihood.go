@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -15,7 +16,7 @@ import (
 
 // Start is a model together with which C is learned.
 type Start struct {
-	Penalty float64          // as softmax.NoiseOnly has it
+	Penalty float64          // as fit.NoiseOnly has it
 	Kernel  *fitting.Options // nil for a linear model
 }
 
@@ -72,7 +73,7 @@ func LearnNoise(ctx context.Context, data *dataset.Dataset, begin *confusion.Mat
 	o.MaxSteps, o.Weights, o.Trial, o.Watch = 0, "", true, host.Watch{}
 	var learned []*confusion.Learned
 	for _, s := range starts {
-		p := &softmax.NoiseOnly{Params: *softmax.Defaults(), Penalty: s.Penalty}
+		p := &fit.NoiseOnly{Params: *softmax.Defaults(), Penalty: s.Penalty}
 		p.LearnConfusion = true
 		o.Learner, o.Kernel = p, s.Kernel
 		trained, err := host.Train(ctx, data, begin, o)

@@ -35,6 +35,8 @@ var rules = []struct {
 		"learners"},
 		"judges what others have learned, and trains nothing"},
 	{"host/outoffold", []string{"host", "learners"}, "trains without each fold, through the loop"},
+	{"host/fit", []string{"learners", "host/confusion", "host/dataset", "host/engine", "host/fold",
+		"host/numerics"}, "runs learners, and searches over the fits of one"},
 	{"host/fold", []string{"host/dataset", "host/engine"},
 		"a leaf: which examples to learn from, and which to judge by"},
 	{"host/progress", nil,

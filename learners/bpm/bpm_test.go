@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -39,7 +40,7 @@ func clouds(n, d, q int, seed uint64) (p *learners.Problem) {
 
 func train(t *testing.T, p *learners.Problem, params *Params) engine.Weights {
 	t.Helper()
-	l, err := learners.Start(t.Context(), params, p)
+	l, err := fit.Start(t.Context(), params, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	p := clouds(9, 3, 3, 1)
-	l, err := learners.Start(context.Background(), Defaults(), p)
+	l, err := fit.Start(context.Background(), Defaults(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

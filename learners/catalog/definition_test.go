@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -243,7 +244,7 @@ func checkNumbers(s subject) error {
 			if learners.Check(p) == nil {
 				return fmt.Errorf("parameters %+v: Check passes them", p)
 			}
-			if l, err := learners.Start(background, p, overlapping().on(s.engine)); err == nil {
+			if l, err := fit.Start(background, p, overlapping().on(s.engine)); err == nil {
 				return errors.Join(fmt.Errorf("parameters %+v: Start begins a run", p), l.Close())
 			}
 		}

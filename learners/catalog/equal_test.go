@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -177,12 +178,12 @@ func cloneSnapshot(s host.Snapshot) host.Snapshot {
 }
 
 // betweener does something with a learner after each count, before the step.
-type betweener func(l learners.Fitter, w engine.Weights, counts []int64) error
+type betweener func(l fit.Run, w engine.Weights, counts []int64) error
 
 // drive makes steps with a learner by hand and returns W after each, until it is done.
 func (s subject) drive(p learners.Params, between betweener) (all []engine.Weights, err error) {
 	t := overlapping()
-	l, err := learners.Start(background, p, t.on(s.engine))
+	l, err := fit.Start(background, p, t.on(s.engine))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func judgeChanged(changed []int, before, w engine.Weights) error {
 
 // driveBoth compares a plain run of the learner with a run that between interrupts.
 func (s subject) driveBoth(between func(learners.Params) betweener) error {
-	want, err := s.drive(s.New(), func(learners.Fitter, engine.Weights, []int64) error { return nil })
+	want, err := s.drive(s.New(), func(fit.Run, engine.Weights, []int64) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func (s subject) driveBoth(between func(learners.Params) betweener) error {
 // checkParametersCopied changes the parameters of a run that goes on.
 func checkParametersCopied(s subject) error {
 	return s.driveBoth(func(p learners.Params) betweener {
-		return func(learners.Fitter, engine.Weights, []int64) error {
+		return func(fit.Run, engine.Weights, []int64) error {
 			reflect.ValueOf(p).Elem().SetZero()
 			return nil
 		}
@@ -273,7 +274,7 @@ func checkParametersCopied(s subject) error {
 // checkCountTwice counts more often than the loop does, and saves in between: steps stay as
 // they were. The counts are the caller's, who writes to them.
 func checkCountTwice(s subject) error {
-	between := func(l learners.Fitter, w engine.Weights, counts []int64) error {
+	between := func(l fit.Run, w engine.Weights, counts []int64) error {
 		want := slices.Clone(counts)
 		clear(counts)
 		saved, err := l.Save()
@@ -296,7 +297,7 @@ func checkCountTwice(s subject) error {
 
 func checkClose(s subject) error {
 	t := overlapping()
-	l, err := learners.Start(background, s.New(), t.on(s.engine))
+	l, err := fit.Start(background, s.New(), t.on(s.engine))
 	if err != nil {
 		return err
 	}

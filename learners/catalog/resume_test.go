@@ -8,7 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 )
 
 // checkResume goes on from every snapshot of runs by each rule, on another engine than the one
@@ -192,7 +192,7 @@ func checkDamagedState(s subject) error {
 		return err
 	}
 	restore := func(saved []byte) error {
-		l, err := learners.Start(background, s.New(), t.on(s.engine))
+		l, err := fit.Start(background, s.New(), t.on(s.engine))
 		if err != nil {
 			return err
 		}

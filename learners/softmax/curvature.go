@@ -16,17 +16,17 @@ import (
 )
 
 // The information of up to alwaysFactored features is a whole matrix, which takes d³/6
-// multiplications to factor; above mostFactored only the diagonal is kept.
+// multiplications to factor; above MostFactored only the diagonal is kept.
 const (
 	alwaysFactored = 512
-	mostFactored   = 2048
+	MostFactored   = 2048
 )
 
 // whole says whether the information is a whole matrix. Between the two bounds it saves iterations,
 // which take longer than its factors if examples and classes are many. Kernel components are so
 // unlike each other that it is needed.
 func whole(d, n, q int, mapped bool) bool {
-	return d <= alwaysFactored || d <= mostFactored && (mapped || d*d <= 2*n*q)
+	return d <= alwaysFactored || d <= MostFactored && (mapped || d*d <= 2*n*q)
 }
 
 // A sample of the examples tells the curvature: sampledRows for each feature, leastRows at least.
@@ -68,7 +68,8 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
-		_, c.rows = fold.Divide(deal(problem, min(parts, math.MaxUint8), problem.Seed^stream), 0)
+		_, c.rows = fold.Divide(fold.Draw(problem.Y, problem.Q,
+			min(parts, math.MaxUint8), problem.Seed^fold.Inner, fold.Inner), 0)
 		if count := len(c.rows); count > most { // more parts than folds can count
 			for k := range most { // from all places: files may be in the order of their labels
 				c.rows[k] = c.rows[k*count/most]
@@ -256,7 +257,7 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 		c.factor[j*(d+1)] += ridge
 	}
 	factorise(c.factor, d)
-	rng := rand.New(rand.NewPCG(c.problem.Seed, stream))
+	rng := rand.New(rand.NewPCG(c.problem.Seed, fold.Inner))
 	u := make([]float64, probes*d)
 	for k := range u {
 		u[k] = float64(2*rng.IntN(2) - 1)

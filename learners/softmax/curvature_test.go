@@ -188,6 +188,19 @@ func TestFactor(t *testing.T) {
 	}
 }
 
+// fitted returns how many iterations a fit of p takes, with a small penalty.
+func fitted(t *testing.T, p *learners.Problem) (steps int, err error) {
+	s, err := NewSolver(Defaults(), p)
+	if err != nil {
+		return 0, err
+	}
+	g := Goal{Aim: "all", Targets: s.Labels.Targets, Lambda: 1e-6, Most: 200, Share: 1e-3, Last: true}
+	s.Begin("fit", g)
+	_, err = s.Fit(t.Context(), g, make([]float32, p.Q*p.X.D),
+		func([]float32, float64, float64) error { steps++; return nil })
+	return steps, errors.Join(err, s.Close())
+}
+
 // Of features of very different scales the curvature saves most iterations: without it this takes
 // 150 and more.
 func TestCurvatureSavesIterations(t *testing.T) {
@@ -198,18 +211,7 @@ func TestCurvatureSavesIterations(t *testing.T) {
 			p.X.X[i*p.X.D+j] *= float32(math.Ldexp(1, -j%9))
 		}
 	}
-	params := Defaults()
-	params.L2, params.Tolerance = L2(1e-6), 1e-2
-	l, err := params.load(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	steps := 0
-	_, err = l.Fit(t.Context(), engine.NewWeights(p.Q, p.X.D), func(learners.Step) error {
-		steps++
-		return nil
-	})
+	steps, err := fitted(t, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,20 +233,12 @@ func (e *loadsOnce) Load(x dataset.Examples, t engine.Task) (engine.Loaded, erro
 	return e.Driver.Load(x, t)
 }
 
-// A device without room for the sample is an error of the step, and the run still closes.
+// A device without room for the sample is an error of the fit, and the solver still closes.
 func TestNoRoomForCurvature(t *testing.T) {
 	p := noisyProblem(t, 300, 5, 3)
 	p.Engine = engine.New(&loadsOnce{Driver: simd.NewDriver()})
-	l, err := Defaults().load(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = l.Fit(t.Context(), engine.NewWeights(p.Q, p.X.D), nil)
-	if !errors.Is(err, engine.ErrMemory) {
+	if _, err := fitted(t, p); !errors.Is(err, engine.ErrMemory) {
 		t.Errorf("error: got %v, want %v", err, engine.ErrMemory)
-	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

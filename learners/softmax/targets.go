@@ -7,48 +7,58 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// labels is the evidence on all examples' labels.
-type labels struct {
-	targets    engine.Targets
-	evidence   []float32 // log C, Q×Q: row k for label k; n×Q if perExample
-	classes    []float32 // what is known of the classes, n×Q; nil if each example has one
-	perExample bool      // evidence has a row for each example, in place of each label
+// What is known of an example may be a set of candidate classes S, or a distribution f over
+// classes, through C if there is one. The loss of a set is, as for annotators, by the likelihood of
+// each class t,
+//
+//	-log Σ_t p_t Σ_{k in S} C[k][t],
+//
+// and EM has the posterior of that (Jin & Ghahramani, Learning with multiple labels, NIPS 2002; of
+// complementary labels, Ishida et al., NIPS 2017, S is all but one). Of a distribution over right
+// classes the loss is -Σ_k f_k log p_k. Through C it has no such form: EM has the posteriors of
+// each label k, f_k of each, and backward correction, which is linear, the mean of the rows of C⁻¹.
+
+// Labels is the evidence on all examples' labels.
+type Labels struct {
+	Targets    engine.Targets
+	Evidence   []float32 // log C, Q×Q: row k for label k; n×Q if PerExample
+	Classes    []float32 // what is known of the classes, n×Q; nil if each example has one
+	PerExample bool      // Evidence has a row for each example, in place of each label
 	y          []int32
 }
 
-func newLabels(p *Params, problem *learners.Problem) (l labels, err error) {
-	c := confusionOf(p, problem)
-	l.y, l.classes = problem.Y, classesOf(problem)
-	if l.perExample = l.classes != nil; l.perExample {
-		l.evidence = logsOf(l.classes, c, problem.Q)
+func newLabels(p *Params, problem *learners.Problem) (l Labels, err error) {
+	c := p.Confusion(problem)
+	l.y, l.Classes = problem.Y, classesOf(problem)
+	if l.PerExample = l.Classes != nil; l.PerExample {
+		l.Evidence = logsOf(l.Classes, c, problem.Q)
 	} else {
-		l.evidence = logRows(c, problem.Q)
+		l.Evidence = LogRows(c, problem.Q)
 	}
-	l.targets, err = newTargets(p, problem)
+	l.Targets, err = newTargets(p, problem)
 	return l, err
 }
 
-// likelihood returns the logarithms of how likely the label of example i is, or its labels are,
+// Likelihood returns the logarithms of how likely the label of example i is, or its labels are,
 // with each of q classes.
-func (l *labels) likelihood(i, q int) []float32 {
+func (l *Labels) Likelihood(i, q int) []float32 {
 	row := i
-	if !l.perExample {
+	if !l.PerExample {
 		row = int(l.y[i])
 	}
-	return l.evidence[row*q : (row+1)*q]
+	return l.Evidence[row*q : (row+1)*q]
 }
 
 // informs returns what a label says about the q classes in a fit of targets t.
-func (l *labels) informs(t engine.Targets, q int) informant {
+func (l *Labels) informs(t engine.Targets, q int) informant {
 	f := informant{q: q, weight: t.Weight}
-	if !t.Given && !l.perExample {
+	if !t.Given && !l.PerExample {
 		f.c = make([]float64, q*q)
-		for k, v := range l.evidence {
+		for k, v := range l.Evidence {
 			f.c[k] = float64(numerics.Exp(v))
 		}
 	}
@@ -57,13 +67,13 @@ func (l *labels) informs(t engine.Targets, q int) informant {
 
 // newTargets makes the targets of the noisy labels by a correction (clause 16).
 func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err error) {
-	q, c := problem.Q, confusionOf(p, problem)
+	q, c := problem.Q, p.Confusion(problem)
 	t = engine.Targets{Row: problem.Y, Given: p.Correction == Backward}
 	most, weights := 1.0, slices.Repeat([]float64{1}, q) // of the labels
 	if t.Given {
 		t.Values, most, err = backward(c, q)
 	} else {
-		t.Values = logRows(c, q)
+		t.Values = LogRows(c, q)
 	}
 	if known := classesOf(problem); known != nil && err == nil {
 		t.Row = nil
@@ -103,8 +113,8 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 	return t, nil
 }
 
-// confusionOf returns the confusion matrix of the examples as they count.
-func confusionOf(p *Params, problem *learners.Problem) []float64 {
+// Confusion returns the confusion matrix of the examples of a problem as they count.
+func (p *Params) Confusion(problem *learners.Problem) []float64 {
 	c := confusion.NoNoise(problem.Q).V
 	if p.Correction != None && problem.Noise != nil {
 		c = problem.Noise.P
@@ -115,9 +125,84 @@ func confusionOf(p *Params, problem *learners.Problem) []float64 {
 	return c
 }
 
-// logRows returns the logarithms of rows of q likelihoods: log C of C, whose row k says how likely
+// classesOf returns what is known of classes, n×Q; nil if each example has one.
+func classesOf(problem *learners.Problem) []float32 {
+	if problem.Evidence == nil {
+		return nil
+	}
+	return problem.Evidence.Classes
+}
+
+// CheckEvidence returns an error if the correction cannot learn from what is known.
+func (p *Params) CheckEvidence(problem *learners.Problem) error {
+	if problem.Evidence == nil {
+		return nil
+	}
+	learns := p.LearnConfusion || problem.Annotations != nil
+	switch {
+	case learns:
+		return p.wrong("learn_confusion", "a confusion matrix to learn from examples of several "+
+			"classes, or of weights that are not whole", "one class of each, of a whole weight, or a "+
+			"confusion matrix")
+	case problem.Evidence.Classes == nil:
+		return nil
+	case p.ClassWeights != learners.Equal:
+		return p.wrong("class_weights", string(p.ClassWeights)+" with several classes of an example",
+			string(learners.Equal))
+	}
+	sets, _, distributions := problem.Evidence.Sets(problem.Q)
+	switch {
+	case p.Correction == EM:
+	case sets > 0 && p.Correction == Backward:
+		return p.wrong("correction", "backward with candidate classes", "forward or em")
+	case sets > 0 && distributions > 0:
+		return p.wrong("correction", p.Correction+" with candidate classes and probabilities", "em")
+	case distributions > 0 && p.Correction == Forward && problem.Noise != nil:
+		return p.wrong("correction", "forward with probabilities and a confusion matrix",
+			"em or backward, or none if the probabilities are of true classes")
+	}
+	return nil
+}
+
+// logsOf returns the logarithms of how likely what is known of each example is with each true
+// class, n×Q.
+func logsOf(known []float32, c []float64, q int) []float32 {
+	likely := make([]float64, len(known))
+	for i := range len(known) / q {
+		row := likely[i*q : (i+1)*q]
+		for k, f := range known[i*q : (i+1)*q] {
+			if f == 0 {
+				continue
+			}
+			for t := range row {
+				row[t] += float64(float64(f) * c[k*q+t])
+			}
+		}
+	}
+	return LogRows(likely, q)
+}
+
+// mixed returns, for each example, the mean of the rows of values of its labels: n×Q.
+func mixed(known, values []float32, q int) []float32 {
+	all := make([]float32, len(known))
+	for i := range len(known) / q {
+		row, sums, total := known[i*q:(i+1)*q], make([]float64, q), 0.0
+		for k, f := range row {
+			total += float64(f)
+			for r := range sums {
+				sums[r] += float64(f) * float64(values[k*q+r]) // exact but for the sum
+			}
+		}
+		for r, v := range sums {
+			all[i*q+r] = float32(v / total)
+		}
+	}
+	return all
+}
+
+// LogRows returns the logarithms of rows of q likelihoods: log C of C, whose row k says how likely
 // label k is with each true class.
-func logRows(c []float64, q int) []float32 {
+func LogRows(c []float64, q int) []float32 {
 	l := make([]float32, len(c))
 	for k, v := range c {
 		l[k] = float32(math.Inf(-1))
@@ -157,13 +242,26 @@ func backward(c []float64, q int) ([]float32, float64, error) {
 // balanced returns the weights of the labels, n/(Q·n_k); 0 for a label without an example.
 func balanced(problem *learners.Problem) []float64 {
 	counts := counts(problem)
-	w := learners.Balanced.Of(count(problem), counts)
+	w := learners.Balanced.Of(problem.Weight(), counts)
 	for k, n := range counts {
 		if n == 0 {
 			w[k] = 0
 		}
 	}
 	return w
+}
+
+// counts returns how many examples have each label, by weight.
+func counts(problem *learners.Problem) []float64 {
+	e := problem.Evidence
+	if e == nil || e.Weight == nil {
+		return learners.CountLabels(problem.Y, problem.Q)
+	}
+	counts := make([]float64, problem.Q)
+	for i, k := range problem.Y {
+		counts[k] += e.Weight[i]
+	}
+	return counts
 }
 
 // reweighted returns the confusion matrix of examples that count by their noisy label: column t
@@ -184,12 +282,4 @@ func reweighted(c, weights []float64, q int) []float64 {
 		}
 	}
 	return r
-}
-
-// stream keeps this package's random numbers apart from others of the same seed.
-const stream = 0x736f66746d6178 // "softmax"
-
-// deal returns the fold of each example of a problem.
-func deal(problem *learners.Problem, count int, seed uint64) []int {
-	return fold.Draw(problem.Y, problem.Q, count, seed, stream)
 }

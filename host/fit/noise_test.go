@@ -1,4 +1,4 @@
-package softmax_test
+package fit_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -321,7 +322,7 @@ func TestLearningRefuses(t *testing.T) {
 		}
 		crowded := digits(t, 50, nil)
 		annotate(t, crowded, kinds(t, crowded.Q), 0.5)
-		if _, err := learners.Start(t.Context(), p, crowded); !facts.Told(err,
+		if _, err := fit.Start(t.Context(), p, crowded); !facts.Told(err,
 			fmt.Sprintf(c.want, "annotations")) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
 		}

@@ -1,4 +1,4 @@
-package softmax
+package fit
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // heldFolds is the number of folds of a search for λ. Each is held out in turn, until about
@@ -58,14 +59,14 @@ type search struct {
 	Fold  int     // that is held out
 	Tried []trial // what became of each λ of the path, in all folds so far; nothing of some
 
-	Least   float64 // the least loss of the last fold
-	LeastAt int     // and its place
-	BestW   floats  // the weights of this fold under the λ that would be taken now
+	Least   float64        // the least loss of the last fold
+	LeastAt int            // and its place
+	BestW   softmax.Floats // the weights of this fold under the λ that would be taken now
 }
 
 // tried is a fit and what became of it.
 type tried struct {
-	W     floats
+	W     softmax.Floats
 	Trial trial
 }
 
@@ -268,19 +269,19 @@ func (s *search) bestAt() int {
 // penalty is what became of a search.
 type penalty struct {
 	Lambda float64
-	W      floats  // where the next fit begins
-	Cut    bool    // time was short
-	Ridged float64 // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
+	W      softmax.Floats // where the next fit begins
+	Cut    bool           // time was short
+	Ridged float64        // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
 }
 
 // findPenalty returns the λ that is given or found, and where the fit with it begins.
-func findPenalty(ctx context.Context, r *run, w []float32) (float64, []float32, error) {
+func findPenalty(ctx context.Context, r *training, w []float32) (float64, []float32, error) {
 	if !r.L2.Search {
 		return r.L2.Lambda, w, nil
 	}
 	squared := meanSquared(r.problem.X, r.problem.Bias)
-	if r.Correction == EM {
-		return softLambda * squared / count(r.problem), w, nil
+	if r.Correction == softmax.EM {
+		return softLambda * squared / r.problem.Weight(), w, nil
 	}
 	r.stage, r.lambda = searching, mostLambda*squared
 	_, begun, err := recall[penalty](&r.memo, headStarted)
@@ -293,12 +294,13 @@ func findPenalty(ctx context.Context, r *run, w []float32) (float64, []float32, 
 	}
 	found, err := remember(&r.memo, "penalty", func() (penalty, error) {
 		s := newSearch(mostLambda*squared, 0)
-		s.Doubt = !isConvex(r) && r.problem.X.D <= mostFactored
-		s.Flat = r.problem.X.D > mostFactored
+		s.Doubt = !isConvex(r) && r.problem.X.D <= softmax.MostFactored
+		s.Flat = r.problem.X.D > softmax.MostFactored
 		held, err := searchPenalty(ctx, r, &s, w)
 		switch {
 		case errors.Is(err, errShort) && s.BestW == nil: // the λ of EM
-			return penalty{Lambda: softLambda * squared / count(r.problem), W: slices.Clone(r.w), Cut: true},
+			return penalty{Lambda: softLambda * squared / r.problem.Weight(), W: slices.Clone(r.w),
+					Cut: true},
 				nil
 		case errors.Is(err, errShort):
 			return penalty{Lambda: s.best(), W: s.BestW, Cut: true}, nil
@@ -317,7 +319,8 @@ func findPenalty(ctx context.Context, r *run, w []float32) (float64, []float32, 
 }
 
 // searchPenalty makes the search s, and returns the fold of each example.
-func searchPenalty(ctx context.Context, r *run, s *search, w []float32) (held []int, err error) {
+func searchPenalty(ctx context.Context, r *training, s *search, w []float32,
+) (held []int, err error) {
 	const folds = "penalty/folds"
 	if made, ok, err := recall[search](&r.memo, folds); err != nil {
 		return nil, err
@@ -325,7 +328,7 @@ func searchPenalty(ctx context.Context, r *run, s *search, w []float32) (held []
 		*s, w = made, make([]float32, len(w))
 	}
 	count, most := heldFolds(r)
-	held = deal(r.problem, count, r.problem.Seed)
+	held = deal(r, count)
 	for s.Fold < most {
 		fits := 0
 		again, err := s.fold(w, func(at int, from []float32, before int) (tried, error) {
@@ -347,38 +350,39 @@ func searchPenalty(ctx context.Context, r *run, s *search, w []float32) (held []
 }
 
 // tryPenalty fits the λ of a place without the fold that is held out, and judges it there.
-func tryPenalty(ctx context.Context, r *run, key string, s *search, held []int, at int,
+func tryPenalty(ctx context.Context, r *training, key string, s *search, held []int, at int,
 	from []float32, before int) (tried, error) {
-	g := goal{aim: fmt.Sprintf("search %d", s.Fold), targets: r.labels.targets, held: held,
-		without: s.Fold, lambda: s.lambda(at), most: roughly(r), share: r.Tolerance * rough}
-	if g.warm = before != none; g.warm {
-		g.before = s.lambda(before)
+	g := softmax.Goal{Aim: fmt.Sprintf("search %d", s.Fold), Targets: r.solver.Labels.Targets,
+		Held:    held,
+		Without: s.Fold, Lambda: s.lambda(at), Most: roughly(r), Share: r.Tolerance * rough}
+	if g.Warm = before != none; g.Warm {
+		g.Before = s.lambda(before)
 	}
 	return remember(&r.memo, key, func() (t tried, err error) {
 		if t.W, err = r.fit(ctx, key, g, from); err != nil {
 			return t, err
 		}
 		powers := make([]float64, 4*r.problem.Q)
-		err = r.scored(t.W, held, s.Fold, func(i int, scores []float32) {
+		err = scoreFold(r, t.W, held, s.Fold, func(i int, scores []float32) {
 			u := 1.0
-			if r.labels.targets.Weight != nil {
-				u = float64(r.labels.targets.Weight[i])
+			if r.solver.Labels.Targets.Weight != nil {
+				u = float64(r.solver.Labels.Targets.Weight[i])
 			}
 			var known []float32
-			if r.labels.classes != nil {
-				known = r.labels.classes[i*len(scores) : (i+1)*len(scores)]
+			if r.solver.Labels.Classes != nil {
+				known = r.solver.Labels.Classes[i*len(scores) : (i+1)*len(scores)]
 			}
-			t.Trial.add(u, r.problem.Y[i], scores, r.labels.likelihood(i, r.problem.Q), known,
-				r.labels.targets.Given, powers)
+			t.Trial.add(u, r.problem.Y[i], scores, r.solver.Labels.Likelihood(i, r.problem.Q), known,
+				r.solver.Labels.Targets.Given, powers)
 		})
 		return t, err
 	})
 }
 
 // heldFolds returns the number of folds of a search, and how many it holds out.
-func heldFolds(r *run) (count, held int) {
+func heldFolds(r *training) (count, held int) {
 	n := len(r.problem.Y)
-	if count = searchFolds; r.problem.X.D > mostFactored {
+	if count = searchFolds; r.problem.X.D > softmax.MostFactored {
 		count = max(2, min(count, n/mostJudged))
 	}
 	each := max(1, n/count)
@@ -409,4 +413,30 @@ func meanSquared(x dataset.Examples, bias bool) float64 {
 		return 1
 	}
 	return sum / float64(x.N)
+}
+
+// hit returns how much of what is known of an example are its likeliest classes by scores s.
+func hit(known, s []float32) (share float64) {
+	most := slices.Max(s)
+	for k, v := range s {
+		if v == most {
+			share = max(share, float64(known[k]))
+		}
+	}
+	return share
+}
+
+// crossEntropy returns -Σ_k f_k log(p_k/all).
+func crossEntropy(f []float32, p []float64, all float64) (loss float64) {
+	for k, share := range f {
+		if share == 0 {
+			continue
+		}
+		least := float64(numerics.MostLoss)
+		if v := float32(p[k] / all); v >= 0x1p-126 {
+			least = -float64(numerics.Log(v))
+		}
+		loss += float64(float64(share) * least)
+	}
+	return loss
 }

@@ -1,4 +1,4 @@
-package softmax_test
+package fit_test
 
 import (
 	"math/rand/v2"

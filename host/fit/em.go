@@ -1,16 +1,16 @@
-package softmax
+package fit
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // softLambda is n·λ of EM, in units of the mean squared length of an example, unless a λ is
@@ -36,12 +36,12 @@ const (
 	moreFolds = 5
 )
 
-// folds returns the number of folds of n examples.
-func (p *Params) folds(n int) int {
+// foldsOf returns the number of folds of EM and of learning the noise.
+func foldsOf(r *training) int {
 	switch {
-	case p.Folds > 1:
-		return p.Folds
-	case n < leastSampled:
+	case r.Folds > 1:
+		return r.Folds
+	case len(r.problem.Y) < leastSampled:
 		return moreFolds
 	}
 	return fewFolds
@@ -52,22 +52,23 @@ func (p *Params) folds(n int) int {
 // each example by the weights that have not seen it: a model that has seen an example knows its
 // wrong label by heart. more, if not nil, is told how many folds are done, and ends the round by
 // returning false.
-func crossFit(ctx context.Context, r *run, key string, g goal, w []float32, before [][]float32,
+func crossFit(ctx context.Context, r *training, key string, g softmax.Goal, w []float32,
+	before [][]float32,
 	more func(folds int, scores []float32) bool) (all [][]float32, scores []float32, err error) {
 	q := r.problem.Q
 	scores = make([]float32, len(r.problem.Y)*q)
 	for fold := range before {
 		key := fmt.Sprintf("%s/%d", key, fold)
-		g.without, g.aim = fold, key
+		g.Without, g.Aim = fold, key
 		if before[fold] != nil {
 			w = before[fold]
 		}
-		w, err = remember(&r.memo, key, func() (floats, error) { return r.fit(ctx, key, g, w) })
+		w, err = remember(&r.memo, key, func() (softmax.Floats, error) { return r.fit(ctx, key, g, w) })
 		if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, w)
-		err = r.scored(w, g.held, fold, func(i int, s []float32) { copy(scores[i*q:], s) })
+		err = scoreFold(r, w, g.Held, fold, func(i int, s []float32) { copy(scores[i*q:], s) })
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,7 +89,7 @@ type rounds struct {
 	// Of EM: λ, and the probabilities of the true classes, n×Q, by models that have not seen the
 	// example, and by its label.
 	Lambda float64
-	Soft   floats
+	Soft   softmax.Floats
 }
 
 // expectMaximise is cross-fitted EM. The E-step of a round is
@@ -98,10 +99,11 @@ type rounds struct {
 // and the M-step fits the soft labels t. The first round fits the labels through C. The mean of the
 // folds' weights is the result: about as good as weights fitted to the soft labels of all examples,
 // or better.
-func expectMaximise(ctx context.Context, r *run, lambda float64, w []float32) ([]float32, error) {
+func expectMaximise(ctx context.Context, r *training, lambda float64, w []float32,
+) ([]float32, error) {
 	r.stage, r.lambda = crossfitting, lambda
-	g := goal{held: deal(r.problem, r.folds(len(r.problem.Y)), r.problem.Seed), most: roughly(r)}
-	w, err := headStartFromZero(ctx, r, w, g.held)
+	g := softmax.Goal{Held: deal(r, foldsOf(r)), Most: roughly(r)}
+	w, err := headStartFromZero(ctx, r, w, g.Held)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +113,9 @@ func expectMaximise(ctx context.Context, r *run, lambda float64, w []float32) ([
 	}
 	switch {
 	case !ok:
-		s = rounds{Lambda: lambda, W: make([][]float32, r.folds(len(r.problem.Y)))}
+		s = rounds{Lambda: lambda, W: make([][]float32, foldsOf(r))}
 	case r.noise != nil && r.noise.crowd:
-		r.noise.learn(s.Noise, &r.labels)
+		r.noise.learn(s.Noise, &r.solver.Labels)
 	}
 	r.lambda = s.Lambda
 	for !s.Ended {
@@ -128,16 +130,17 @@ func expectMaximise(ctx context.Context, r *run, lambda float64, w []float32) ([
 }
 
 // emRound makes the next round of EM.
-func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds, error) {
-	g.targets, g.lambda, g.share = r.labels.targets, s.Lambda, r.Tolerance
+func emRound(ctx context.Context, r *training, g softmax.Goal, s rounds, w []float32,
+) (rounds, error) {
+	g.Targets, g.Lambda, g.Share = r.solver.Labels.Targets, s.Lambda, r.Tolerance
 	switch {
 	case len(r.problem.Y) < leastSampled: // a penalty that is too small shows only at its end
-		g.share /= rough
+		g.Share /= rough
 	case s.Soft == nil: // the rounds continue from there
-		g.share *= rough
+		g.Share *= rough
 	}
 	if s.Soft != nil {
-		g.targets = engine.Targets{Values: s.Soft, Given: true, Weight: r.labels.targets.Weight}
+		g.Targets = engine.Targets{Values: s.Soft, Given: true, Weight: r.solver.Labels.Targets.Weight}
 	}
 	all, scores, err := crossFit(ctx, r, fmt.Sprintf("em/%d", s.Made), g, w, s.W, nil)
 	if err != nil {
@@ -149,7 +152,7 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 		}
 		s.Noise = r.noise.state
 	}
-	if s.Soft == nil && r.L2.Search && r.noise == nil && r.labels.classes == nil {
+	if s.Soft == nil && r.L2.Search && r.noise == nil && r.solver.Labels.Classes == nil {
 		if s.Lambda, all, scores, err = largerPenalty(ctx, r, g, all, scores); err != nil {
 			return s, err
 		}
@@ -159,7 +162,7 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 	}
 	settled := s.Soft != nil && changed(s.Soft, scores, r.problem.Q) <= settledShare
 	s.W, s.Soft, s.Made = all, scores, s.Made+1
-	r.solver.state.Curved = curved{}
+	r.solver.State.Curved = softmax.Curved{}
 	s.Ended = !r.onward(s.Made < r.Rounds && !settled)
 	return s, nil
 }
@@ -168,7 +171,8 @@ func emRound(ctx context.Context, r *run, g goal, s rounds, w []float32) (rounds
 // better on the examples that no model of the round has seen, by what C⁻¹ says of them. After the
 // first fold a hint is enough. With components of a kernel function, since there are many, λ is
 // often too small by ten times.
-func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores []float32,
+func largerPenalty(ctx context.Context, r *training, g softmax.Goal, all [][]float32,
+	scores []float32,
 ) (float64, [][]float32, []float32, error) {
 	q := r.problem.Q
 	inverse, err := r.problem.Inverse()
@@ -176,10 +180,10 @@ func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores 
 		return 0, nil, nil, err
 	}
 	right := func(scores []float32, i int) float64 {
-		return inverse.V[largest(scores[i*q:(i+1)*q])*q+int(r.problem.Y[i])]
+		return inverse.V[lists.Largest(scores[i*q:(i+1)*q])*q+int(r.problem.Y[i])]
 	}
 	for tries := 0; r.onward(tries < largerLambdas); tries++ {
-		g.lambda *= largerLambda
+		g.Lambda *= largerLambda
 		next, scored, err := crossFit(ctx, r, fmt.Sprintf("em/0, %d larger", tries+1), g, nil, all,
 			func(folds int, now []float32) bool {
 				wanted := float64(clearly)
@@ -189,7 +193,7 @@ func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores 
 				case folds < len(all):
 					return true
 				}
-				judged := lists.Where(len(g.held), func(i int) bool { return g.held[i] < folds })
+				judged := lists.Where(len(g.Held), func(i int) bool { return g.Held[i] < folds })
 				better, deviation := lists.MeanError(len(judged), func(k int) float64 {
 					return right(now, judged[k]) - right(scores, judged[k])
 				})
@@ -199,27 +203,25 @@ func largerPenalty(ctx context.Context, r *run, g goal, all [][]float32, scores 
 			return 0, nil, nil, err
 		}
 		if next == nil {
-			g.lambda /= largerLambda
+			g.Lambda /= largerLambda
 			break
 		}
 		all, scores = next, scored
 	}
-	r.lambda = g.lambda
-	return g.lambda, all, scores, nil
+	r.lambda = g.Lambda
+	return g.Lambda, all, scores, nil
 }
 
 // changed returns the share of examples whose likeliest class of q is another in b than in a.
 func changed(a, b []float32, q int) float64 {
 	n := 0
 	for at := 0; at < len(a); at += q {
-		if largest(a[at:at+q]) != largest(b[at:at+q]) {
+		if lists.Largest(a[at:at+q]) != lists.Largest(b[at:at+q]) {
 			n++
 		}
 	}
 	return float64(n) * float64(q) / float64(len(a))
 }
-
-func largest(v []float32) int { return slices.Index(v, slices.Max(v)) }
 
 // mean returns the mean of several weights.
 func mean(all [][]float32) []float32 {
@@ -236,11 +238,11 @@ func mean(all [][]float32) []float32 {
 
 // probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
 // labelled.
-func probabilities(r *run, s []float32, labelled bool) error {
+func probabilities(r *training, s []float32, labelled bool) error {
 	q, e := r.problem.Q, r.problem.Evidence
 	var c []float64
-	if r.labels.classes != nil && labelled {
-		c = confusionOf(&r.Params, r.problem)
+	if r.solver.Labels.Classes != nil && labelled {
+		c = r.Confusion(r.problem)
 	}
 	var wrong atomic.Bool
 	parallel.Ranges(len(r.problem.Y), 1<<6, func(from, to int) {
@@ -248,7 +250,7 @@ func probabilities(r *run, s []float32, labelled bool) error {
 			row := s[i*q : (i+1)*q]
 			distribution := c != nil && e.Distribution(i, q)
 			if labelled && !distribution {
-				for k, v := range r.labels.likelihood(i, q) {
+				for k, v := range r.solver.Labels.Likelihood(i, q) {
 					row[k] += v
 				}
 			}
@@ -256,7 +258,7 @@ func probabilities(r *run, s []float32, labelled bool) error {
 				wrong.Store(true)
 			}
 			if distribution {
-				blend(row, r.labels.classes[i*q:(i+1)*q], c)
+				blend(row, r.solver.Labels.Classes[i*q:(i+1)*q], c)
 			}
 		}
 	})
@@ -264,4 +266,32 @@ func probabilities(r *run, s []float32, labelled bool) error {
 		return errors.New("softmax: scores: got too large ones, want finite ones (scale the features)")
 	}
 	return nil
+}
+
+// blend turns the probabilities p of an example into the posterior of its class: the mean over
+// labels k, weighted by f_k, of the posteriors given k.
+func blend(p, f []float32, c []float64) {
+	q := len(p)
+	sums := make([]float64, q)
+	for k, share := range f {
+		label := 0.0
+		for t, v := range p {
+			label += float64(c[k*q+t] * float64(v))
+		}
+		if share == 0 || label == 0 {
+			continue
+		}
+		for t, v := range p {
+			sums[t] += float64(float64(share)*float64(c[k*q+t]*float64(v))) / label
+		}
+	}
+	total := 0.0
+	for _, v := range sums {
+		total += v
+	}
+	for t, v := range sums {
+		if total > 0 {
+			p[t] = float32(v / total)
+		}
+	}
 }

@@ -1,15 +1,15 @@
-package softmax
+package fit
 
 import (
 	"bytes"
-	"encoding/binary"
+	"crypto/sha256"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // memo keeps what the finished parts of a run have found, in the order in which they ended. The
@@ -18,8 +18,8 @@ type memo struct {
 	Parts []part
 	Last  string // the key of the part that ended last
 
-	fit      *fitState // of the run
-	restored *fitState // of a saved run, whose parts are still being found; nil after that
+	fit      *softmax.State // of the run
+	restored *softmax.State // of a saved run, whose parts are still being found; nil after that
 }
 
 type part struct {
@@ -27,28 +27,7 @@ type part struct {
 	Value []byte // gob
 }
 
-// floats are weights or scores in a saved state, 4 bytes each: gob alone takes a step per number.
-type floats []float32
-
-// GobEncode implements gob.GobEncoder.
-func (f floats) GobEncode() ([]byte, error) {
-	return binary.Append(make([]byte, 0, 4*len(f)), binary.LittleEndian, []float32(f))
-}
-
-// GobDecode implements gob.GobDecoder.
-func (f *floats) GobDecode(b []byte) error {
-	if len(b)%4 != 0 {
-		return fmt.Errorf("%w: found %d bytes of float32 values, wanted a multiple of 4", errDamaged,
-			len(b))
-	}
-	*f = nil
-	if len(b) > 0 {
-		*f = make(floats, len(b)/4)
-	}
-	_, err := binary.Decode(b, binary.LittleEndian, []float32(*f))
-	return err
-}
-
+// decode reads what the part has found.
 func (p part) decode(found any) error {
 	if err := gob.NewDecoder(bytes.NewReader(p.Value)).Decode(found); err != nil {
 		return fmt.Errorf("%w: %s: %w", errDamaged, p.Key, err)
@@ -111,14 +90,14 @@ func (m *memo) resumes(key string) bool {
 // saved is what Save writes.
 type saved struct {
 	Memo memo
-	Fit  fitState
+	Fit  softmax.State
 	Cut  bool
 }
 
 var errDamaged = errors.New("softmax: found a damaged state of a run")
 
-func (r *run) Save() ([]byte, error) {
-	s := saved{Memo: r.memo, Fit: r.solver.state, Cut: r.cut}
+func (r *training) Save() ([]byte, error) {
+	s := saved{Memo: r.memo, Fit: r.solver.State, Cut: r.cut}
 	if r.memo.restored != nil {
 		s.Fit = *r.memo.restored
 	}
@@ -126,24 +105,21 @@ func (r *run) Save() ([]byte, error) {
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
 		return nil, err
 	}
-	return base.Seal(b.Bytes()), nil
+	sum := sha256.Sum256(b.Bytes())
+	return append(b.Bytes(), sum[:]...), nil
 }
 
-func (r *run) Restore(state []byte) error {
-	body, err := base.Unseal(state)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
+func (r *training) Restore(state []byte) error {
+	body := state[:max(0, len(state)-sha256.Size)]
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], state[len(body):]) {
+		return fmt.Errorf("%w: its checksum is another", errDamaged)
 	}
 	var s saved
 	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	size := r.problem.Q * r.problem.X.D
-	wrong := func(v []float32) bool { return len(v) != size || !base.Finite(v) }
-	wrongPair := func(p pair) bool { return wrong(p.S) || wrong(p.Y) || !(p.SY > 0) }
-	if len(s.Fit.Curved.W) > 0 && wrong(s.Fit.Curved.W) ||
-		slices.ContainsFunc(s.Fit.Pairs, wrongPair) {
-		return fmt.Errorf("%w: found other numbers of weights, wanted %d", errDamaged, size)
+	if err := s.Fit.Check(r.problem.Q * r.problem.X.D); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	r.cut, r.memo.Parts, r.memo.Last, r.memo.restored = s.Cut, s.Memo.Parts, s.Memo.Last, &s.Fit
 	for _, key := range []string{"noise", "em"} {

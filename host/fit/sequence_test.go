@@ -1,4 +1,4 @@
-package softmax_test
+package fit_test
 
 import (
 	"crypto/sha256"
@@ -68,7 +68,8 @@ var sequences = []struct {
 	{"head start of em", large(3 << 12), func(p *softmax.Params) {
 		p.Correction, p.Rounds = softmax.EM, 3
 	}},
-	{"many features", func(t *testing.T) *learners.Problem { return wide(t) }, func(*softmax.Params) {}},
+	{"many features", func(t *testing.T) *learners.Problem { return wide(t) },
+		func(*softmax.Params) {}},
 }
 
 func noisyDigits(t *testing.T) *learners.Problem { return digits(t, 400, pairwise(0.3)) }

@@ -1,4 +1,4 @@
-package softmax
+package fit
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // A fit of many examples that begins from W = 0 makes its first way on a part of them, where an
@@ -25,19 +26,20 @@ const (
 
 // mayHeadStart reports whether fits may have a head start. Backward correction has none: its loss
 // has no lower bound, and falls the deeper the fewer examples there are.
-func mayHeadStart(r *run) bool { return r.Correction != Backward && r.noise == nil }
+func mayHeadStart(r *training) bool { return r.Correction != softmax.Backward && r.noise == nil }
 
 // headStartFromZero is headStart of fits of many examples that begin from W = 0; others continue
 // from w.
-func headStartFromZero(ctx context.Context, r *run, w []float32, held []int) ([]float32, error) {
+func headStartFromZero(ctx context.Context, r *training, w []float32, held []int,
+) ([]float32, error) {
 	p := r.Params
 	if held != nil {
-		p.Correction = Forward
+		p.Correction = softmax.Forward
 	}
 	_, begun, err := recall[penalty](&r.memo, headStarted)
 	fromZero := !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 	if err != nil || !begun && (!mayHeadStart(r) || len(r.problem.Y) < leastSampled ||
-		p.checkEvidence(r.problem) != nil || !fromZero) {
+		p.CheckEvidence(r.problem) != nil || !fromZero) {
 		return w, err
 	}
 	w, _, err = headStart(ctx, r, w, held)
@@ -49,21 +51,22 @@ const headStarted = "head start"
 // headStart makes a fit, or a search, of a part of the examples, and returns where it ends and the
 // λ for all examples. The part has its share of each label and nothing of the first fold in held,
 // and, if it is large, a head start of its own.
-func headStart(ctx context.Context, r *run, w []float32, held []int,
+func headStart(ctx context.Context, r *training, w []float32, held []int,
 ) ([]float32, float64, error) {
 	if s, ok, err := recall[penalty](&r.memo, headStarted); ok || err != nil {
 		return s.W, s.Lambda, err
 	}
 	n := len(r.problem.Y)
 	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
-	_, some := fold.Divide(deal(r.problem, parts, r.problem.Seed^stream), 0)
+	_, some := fold.Divide(fold.Draw(r.problem.Y, r.problem.Q, parts,
+		r.problem.Seed^fold.Inner, fold.Inner), 0)
 	p := r.Params
 	p.Tolerance *= rough
 	if r.stage != searching {
-		p.L2 = L2(r.lambda)
+		p.L2 = softmax.L2(r.lambda)
 	}
 	if held != nil {
-		p.Correction = Forward
+		p.Correction = softmax.Forward
 		some = slices.DeleteFunc(some, func(i int) bool { return held[i] == 0 })
 	}
 	s := penalty{W: slices.Clone(w)}
@@ -72,7 +75,7 @@ func headStart(ctx context.Context, r *run, w []float32, held []int,
 		return nil, 0, err
 	}
 	share := float64(len(some)) / float64(n)
-	r.loss.evaluations += part.loss.evaluations * share
+	r.solver.Evaluations += part.solver.Evaluations * share
 	r.cut = r.cut || part.cut
 	if s.Lambda = r.lambda; r.stage == searching {
 		s.Lambda = part.lambda * share
@@ -92,11 +95,12 @@ var errTimeUp = errors.New("softmax: time is up")
 
 // learnPart runs the learner on some of the examples, from w on, until it ends or its time is up,
 // and returns the closed run. A cancelled ctx ends it with ctx's error.
-func learnPart(ctx context.Context, p *Params, problem *learners.Problem, some []int, w []float32,
-) (r *run, err error) {
+func learnPart(ctx context.Context, p *softmax.Params, problem *learners.Problem, some []int,
+	w []float32,
+) (r *training, err error) {
 	part := problem.On(problem.X.Pick(some), lists.At(problem.Y, some))
 	part.Evidence = problem.Evidence.Pick(some, problem.Q)
-	if r, err = p.load(part); err != nil {
+	if r, err = newTraining(p, part); err != nil {
 		return nil, err
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{

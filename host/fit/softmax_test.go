@@ -1,17 +1,15 @@
-package softmax_test
+package fit_test
 
 import (
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -19,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -323,7 +322,7 @@ func TestBadParams(t *testing.T) {
 			!facts.Told(err, c.want) {
 			t.Errorf("%+v: %v, want %q", p, err, c.want)
 		}
-		if _, err := learners.Start(t.Context(), p, nil); !facts.Told(err, c.want) {
+		if _, err := fit.Start(t.Context(), p, nil); !facts.Told(err, c.want) {
 			t.Errorf("start %+v: %v, want %q", p, err, c.want)
 		}
 	}
@@ -342,7 +341,7 @@ func TestSingularConfusion(t *testing.T) {
 	p.Noise = c
 	params := softmax.Defaults()
 	params.Correction = softmax.Backward
-	if _, err := learners.Start(t.Context(), params, p); !facts.Told(err, "no inverse") {
+	if _, err := fit.Start(t.Context(), params, p); !facts.Told(err, "no inverse") {
 		t.Errorf("%v, want no inverse", err)
 	}
 }
@@ -366,47 +365,6 @@ func TestWeightsOutOfReach(t *testing.T) {
 	_, err := host.Run(t.Context(), softmax.Defaults(), p, host.RunOptions{MaxSteps: 5, From: from})
 	if !facts.Told(err, "too large begin") {
 		t.Errorf("%v", err)
-	}
-}
-
-// A run that goes on from a snapshot of any stage, on another engine, has the weights of one that
-// was never interrupted.
-func TestResumeFromEveryStage(t *testing.T) {
-	p := digits(t, 200, pairwise(0.3))
-	for _, c := range []struct {
-		correction string
-		every      int // steps
-	}{
-		{softmax.Forward, 3}, {softmax.EM, 3},
-	} {
-		correction, params := c.correction, softmax.Defaults()
-		params.Correction, params.Iterations, params.Rounds, params.Folds = correction, 12, 3, 3
-		var snapshots []host.Snapshot
-		steps := 0
-		o := host.RunOptions{
-			MaxSteps: 5000, Due: func(int) bool { steps++; return steps%c.every == 0 },
-			Keep: func(s host.Snapshot) error { snapshots = append(snapshots, s); return nil },
-		}
-		whole, err := host.Run(t.Context(), params, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if whole.Stop != host.Converged || len(snapshots) < 4 {
-			t.Fatalf("%s: %s after %d steps, %d snapshots", correction, whole.Stop, whole.Steps,
-				len(snapshots))
-		}
-		other := *p.On(p.X, p.Y)
-		other.Engine = cpuref.New()
-		for _, s := range snapshots {
-			r, err := host.Run(t.Context(), params, &other, host.RunOptions{MaxSteps: 5000, Resume: &s})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(r.W.W, whole.W.W) || r.Steps != whole.Steps {
-				t.Errorf("%s: gone on from step %d: other weights after %d steps, wanted those after %d",
-					correction, s.Steps, r.Steps, whole.Steps)
-			}
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package softmax
+package fit
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // What is known of a confusion matrix before any label: that one is right more often than it is
@@ -75,11 +76,11 @@ type learnedNoise struct {
 }
 
 // newNoise returns nil if nothing is to be learned of the noise.
-func newNoise(p *Params, problem *learners.Problem) (*labelNoise, error) {
+func newNoise(p *softmax.Params, problem *learners.Problem) (*labelNoise, error) {
 	if problem.Annotations == nil && !p.LearnConfusion {
 		return nil, nil
 	}
-	if err := p.checkLearning("annotations"); err != nil {
+	if err := p.CheckLearning("annotations"); err != nil {
 		return nil, err
 	}
 	q := problem.Q
@@ -247,7 +248,7 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 	q := n.q
 	logs := make([]float32, len(matrices))
 	for from := 0; from < len(matrices); from += q * q {
-		copy(logs[from:], logRows(matrices[from:from+q*q], q))
+		copy(logs[from:], softmax.LogRows(matrices[from:from+q*q], q))
 	}
 	if !n.crowd {
 		return logs
@@ -273,38 +274,38 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 }
 
 // aim sets the targets and the evidence of l from the matrices learned so far.
-func (n *labelNoise) aim(l *labels) {
-	l.evidence, l.perExample = n.evidence(n.state.Matrices), n.crowd
-	l.targets = engine.Targets{Values: l.evidence, Row: l.y}
+func (n *labelNoise) aim(l *softmax.Labels) {
+	l.Evidence, l.PerExample = n.evidence(n.state.Matrices), n.crowd
+	l.Targets = engine.Targets{Values: l.Evidence, Row: n.y}
 	if n.crowd {
-		l.targets.Row = nil
+		l.Targets.Row = nil
 	}
 }
 
 // learn takes over what another run has learned.
-func (n *labelNoise) learn(v learnedNoise, l *labels) {
+func (n *labelNoise) learn(v learnedNoise, l *softmax.Labels) {
 	n.state = v
 	n.aim(l)
 }
 
 // learnNoise learns the noise in rounds of fits, each without one fold, and returns where the next
 // fit begins.
-func learnNoise(ctx context.Context, r *run, w []float32) ([]float32, error) {
+func learnNoise(ctx context.Context, r *training, w []float32) ([]float32, error) {
 	r.stage, r.lambda = learning, r.penalty
-	count := r.folds(len(r.problem.Y))
+	count := foldsOf(r)
 	s, ok, err := recall[rounds](&r.memo, "noise")
 	if err != nil {
 		return nil, err
 	}
 	if ok {
-		r.noise.learn(s.Noise, &r.labels)
+		r.noise.learn(s.Noise, &r.solver.Labels)
 	} else {
 		s.W = make([][]float32, count)
 	}
-	g := goal{held: deal(r.problem, count, r.problem.Seed), lambda: r.penalty,
-		most: min(roughly(r), learningIterations), share: r.Tolerance}
+	g := softmax.Goal{Held: deal(r, count), Lambda: r.penalty,
+		Most: min(roughly(r), learningIterations), Share: r.Tolerance}
 	for !s.Ended {
-		g.targets = r.labels.targets
+		g.Targets = r.solver.Labels.Targets
 		var scores []float32
 		s.W, scores, err = crossFit(ctx, r, fmt.Sprintf("noise/%d", s.Made), g, w, s.W, nil)
 		if err != nil {
@@ -328,7 +329,7 @@ func learnNoise(ctx context.Context, r *run, w []float32) ([]float32, error) {
 
 // relearn re-estimates the matrices by scores of models that have not seen the example, n×Q, and
 // reports whether they have settled.
-func relearn(r *run, scores []float32) (bool, error) {
+func relearn(r *training, scores []float32) (bool, error) {
 	n := r.noise
 	before := n.learned()
 	p, t := scores, make([]float32, len(scores))
@@ -348,12 +349,12 @@ func relearn(r *run, scores []float32) (bool, error) {
 			n.expect(t, p, n.state.Matrices)
 		}
 		n.count(&n.state, t)
-		n.aim(&r.labels)
+		n.aim(&r.solver.Labels)
 	}
 	if !n.crowd {
 		n.state.Loss, n.state.LossError = n.loss(p, n.state.Matrices)
 	}
-	r.solver.state.Curved = curved{}
+	r.solver.State.Curved = softmax.Curved{}
 	moved := 0.0
 	for k, v := range n.learned() {
 		moved += math.Abs(v - before[k])
@@ -364,7 +365,7 @@ func relearn(r *run, scores []float32) (bool, error) {
 // nameClasses exchanges two true classes, also in the weights all, as long as more labels are then
 // right: a likelihood is the same under any names of the true classes, and labels are right more
 // often than any other.
-func nameClasses(r *run, all [][]float32) {
+func nameClasses(r *training, all [][]float32) {
 	q, v, d := r.problem.Q, &r.noise.state, r.problem.X.D
 	a, exchanged := v.Matrices, false
 	columns := func(m []float64, s, t int) {
@@ -389,7 +390,7 @@ func nameClasses(r *run, all [][]float32) {
 		}
 	}
 	if exchanged {
-		r.noise.aim(&r.labels)
+		r.noise.aim(&r.solver.Labels)
 	}
 }
 

@@ -1,30 +1,52 @@
-package softmax
+package fit
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // A run that was saved at any step, among them the first after each fit, and goes on has the
 // weights of one that was never interrupted, and saves the same states.
 func TestResumedAfterEachFit(t *testing.T) {
-	p := noisyProblem(t, 120, 4, 3)
-	for name, change := range map[string]func(*Params){
-		"search": func(*Params) {},
-		"em":     func(p *Params) { p.Correction, p.Rounds = EM, 3 },
-		"learn":  func(p *Params) { p.LearnConfusion = true },
-		"learn and em": func(p *Params) {
-			p.LearnConfusion, p.Correction, p.Rounds = true, EM, 2
+	const n, d, q = 120, 4, 3
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: make([]float32, n*d)},
+		Y: make([]int32, n), Q: q, Engine: simd.New(), Seed: 1}
+	for i := range p.Y {
+		p.Y[i] = int32(rng.IntN(q))
+		for j := range d {
+			p.X.X[i*d+j] = float32(rng.NormFloat64() + float64((int(p.Y[i])*7+j)%q))
+		}
+		if rng.IntN(4) == 0 {
+			p.Y[i] = (p.Y[i] + 1) % q
+		}
+	}
+	noise, err := confusion.Pairwise([]string{"a", "b", "c"}, 0.25)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Noise = noise
+	for name, change := range map[string]func(*softmax.Params){
+		"search": func(*softmax.Params) {},
+		"em":     func(p *softmax.Params) { p.Correction, p.Rounds = softmax.EM, 3 },
+		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
+		"learn and em": func(p *softmax.Params) {
+			p.LearnConfusion, p.Correction, p.Rounds = true, softmax.EM, 2
 		},
 	} {
-		params := Defaults()
+		params := softmax.Defaults()
 		change(params)
-		begin := func() *run {
+		begin := func() *training {
 			t.Helper()
-			r, err := params.load(p)
+			r, err := newTraining(params, p)
 			if err != nil {
 				t.Fatal(err)
 			}

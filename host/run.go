@@ -112,9 +112,6 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 		if err := r.look(ctx, changed); err != nil {
 			return err
 		}
-		if r.everyStep {
-			task.Estimate(r.res.EstimatedError)
-		}
 		task.Reach(int64(r.steps))
 		switch {
 		case r.steps >= o.MaxSteps:

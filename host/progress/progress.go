@@ -5,7 +5,6 @@ package progress
 
 import (
 	"context"
-	"math"
 	"sync/atomic"
 )
 
@@ -15,7 +14,7 @@ type Event int
 // The events of a task.
 const (
 	Began Event = iota
-	Moved       // its count or its estimated error changed
+	Moved       // its count or its stage changed
 	Ended
 )
 
@@ -36,11 +35,10 @@ type Task struct {
 	Work
 	Parent *Task // the task that contains it; nil for none
 
-	hear     func(*Task, Event)
-	done     atomic.Int64
-	estimate atomic.Uint64 // bits of the estimated error; 0 until it is known
-	stage    atomic.Value  // string
-	ended    atomic.Bool
+	hear  func(*Task, Event)
+	done  atomic.Int64
+	stage atomic.Value // string
+	ended atomic.Bool
 }
 
 type listenerKey struct{}
@@ -82,13 +80,6 @@ func (t *Task) Reach(n int64) {
 	}
 }
 
-// Estimate sets the estimated error of the result so far.
-func (t *Task) Estimate(e float64) {
-	if t != nil {
-		t.estimate.Store(math.Float64bits(e) + 1)
-	}
-}
-
 // Enter sets the stage of the task, which the next event shows; "" for none.
 func (t *Task) Enter(stage string) {
 	if t != nil {
@@ -110,10 +101,4 @@ func (t *Task) Done() int64 { return t.done.Load() }
 func (t *Task) Stage() string {
 	stage, _ := t.stage.Load().(string)
 	return stage
-}
-
-// EstimatedError returns what Estimate set last, and whether it was set.
-func (t *Task) EstimatedError() (float64, bool) {
-	bits := t.estimate.Load()
-	return math.Float64frombits(bits - 1), bits != 0
 }

@@ -21,10 +21,6 @@ func TestTasksAreNestedAndTold(t *testing.T) {
 	if folds.Parent != nil || learning.Parent != folds {
 		t.Error("the tasks are not nested as their contexts are")
 	}
-	if _, known := learning.EstimatedError(); known {
-		t.Error("an estimated error is known before it was told")
-	}
-	learning.Estimate(0)
 	learning.Reach(7)
 	learning.Add(2)
 	learning.Add(0)
@@ -37,9 +33,6 @@ func TestTasksAreNestedAndTold(t *testing.T) {
 	if !slices.Equal(lines, want) {
 		t.Errorf("told %q, want %q", lines, want)
 	}
-	if e, known := learning.EstimatedError(); e != 0 || !known {
-		t.Errorf("found the estimated error %v, %v, want 0", e, known)
-	}
 }
 
 func TestNobodyListens(t *testing.T) {
@@ -51,7 +44,6 @@ func TestNobodyListens(t *testing.T) {
 		_, task := progress.Begin(context.Background(), progress.Work{Name: "reading", Total: 3})
 		task.Add(1)
 		task.Reach(2)
-		task.Estimate(0.5)
 		task.End()
 	}); allocated != 0 {
 		t.Errorf("%v allocations, want none", allocated)

@@ -33,12 +33,6 @@ func (n Notes) Warn(format string, args ...any) {
 	fmt.Fprint(n.W, Legible(fmt.Sprintf("warning: "+format+"\n", args...)))
 }
 
-// Watched reports whether each step of a training is shown.
-func (n Notes) Watched() bool {
-	m, ok := n.W.(*Meter)
-	return ok && m.Watched()
-}
-
 // Step prints a line for a step, whose learner's fields may name classes.
 func (n Notes) Step(r host.Report, classes []string) {
 	var b strings.Builder

@@ -30,7 +30,6 @@ type Meter struct {
 	began map[*progress.Task]beginning
 	Last  time.Time // when progress was shown last, or the meter was made
 	drawn bool      // the live line is visible
-	open  bool      // the last text has no line break at its end, so the line is not the meter's
 }
 
 // beginning is when a task began, and the share of it that was done then.
@@ -49,14 +48,13 @@ const (
 
 // NewMeter returns a meter that shows progress on w.
 func NewMeter(w io.Writer) *Meter {
-	m := &Meter{w: w, Now: time.Now, began: map[*progress.Task]beginning{}}
-	if m.Last = m.Now(); IsTerminal(w) {
-		m.Live, m.Width = true, func() int {
-			if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
-				return n
-			}
-			return 80
+	m := &Meter{w: w, Now: time.Now, began: map[*progress.Task]beginning{}, Live: IsTerminal(w)}
+	m.Last = m.Now()
+	m.Width = func() int {
+		if n, _, err := term.GetSize(int(w.(*os.File).Fd())); err == nil && n > 0 {
+			return n
 		}
+		return 80
 	}
 	return m
 }
@@ -75,21 +73,11 @@ func (m *Meter) Still(quiet, verbose bool) {
 	m.quiet, m.Live = m.quiet || quiet, m.Live && !verbose
 }
 
-// Watched reports whether each step is shown.
-func (m *Meter) Watched() bool {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	return m.Live && !m.quiet
-}
-
 // Write writes above the live line.
 func (m *Meter) Write(b []byte) (int, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.clear()
-	if len(b) > 0 {
-		m.open = b[len(b)-1] != '\n'
-	}
 	return m.w.Write(b)
 }
 
@@ -136,16 +124,29 @@ func (m *Meter) show(t *progress.Task) {
 	if m.Live {
 		due = since >= liveInterval && now.Sub(m.began[root].at) >= patience
 	}
-	if m.quiet || m.open || !due {
+	if m.quiet || !due {
 		return
 	}
 	m.Last = now
-	text := Legible(strings.Join(m.state(t, root, now), ", "))
+	var names []string
+	for task := t; task != nil; task = task.Parent {
+		names = slices.Insert(names, 0, done(task, task == t))
+	}
+	share, head := shareOf(t)
+	when := now.Sub(m.began[root].at).Round(time.Second).String() + " so far"
+	if from := m.began[head]; head != nil && share > from.share {
+		left := float64(now.Sub(from.at)) * min((1-share)/(share-from.share), 1e6)
+		when = time.Duration(left).Round(time.Second).String() + " left"
+	}
+	if head != nil {
+		when = fmt.Sprintf("%.0f %%, %s", math.Floor(100*share), when)
+	}
+	text := Legible(strings.Join(append(names, when), ", "))
 	if !m.Live {
 		fmt.Fprintf(m.w, "progress: %s\n", text)
 		return
 	}
-	for ColumnsIn(text) >= m.Width() {
+	for columnsIn(text) >= m.Width() {
 		_, size := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-size]
 	}
@@ -166,40 +167,6 @@ func shareOf(t *progress.Task) (share float64, head *progress.Task) {
 		inner = share
 	}
 	return share, head
-}
-
-// state describes t and the tasks around it: what is done of each, the share of all, the time left
-// or so far, the speed and the estimated error.
-func (m *Meter) state(t, root *progress.Task, now time.Time) (parts []string) {
-	for task := t; task != nil; task = task.Parent {
-		parts = slices.Insert(parts, 0, done(task, task == t))
-	}
-	share, head := shareOf(t)
-	if head != nil {
-		parts = append(parts, fmt.Sprintf("%.0f %%", math.Floor(100*share)))
-	}
-	if from := m.began[head]; head != nil && share > from.share {
-		left := float64(now.Sub(from.at)) * min((1-share)/(share-from.share), 1e6)
-		parts = append(parts, durationText(time.Duration(left))+" left")
-	} else {
-		parts = append(parts, durationText(now.Sub(m.began[root].at))+" so far")
-	}
-	seconds := now.Sub(m.began[t].at).Seconds()
-	if made := float64(t.Done() - t.From); made > 0 && seconds > 0 {
-		speed := fmt.Sprintf("%.2g/s", made/seconds)
-		if t.Unit == progress.Bytes {
-			speed = BytesText(int64(made/seconds)) + "/s"
-		} else if made/seconds >= 10 {
-			speed = fmt.Sprintf("%.0f/s", made/seconds)
-		}
-		parts = append(parts, speed)
-	}
-	for ; t != nil; t = t.Parent {
-		if e, known := t.EstimatedError(); known {
-			return append(parts, fmt.Sprintf("estimated error %.4f", e))
-		}
-	}
-	return parts
 }
 
 // done says how much is done of the innermost task, and which unit of another is under way.
@@ -224,19 +191,8 @@ func done(t *progress.Task, innermost bool) string {
 	return fmt.Sprintf("%s: %s %d%s", t.Name, t.Unit, done, total)
 }
 
-// durationText rounds up to seconds, minutes or hours.
-func durationText(d time.Duration) string {
-	switch {
-	case d <= 2*time.Minute:
-		return fmt.Sprintf("%.0fs", math.Ceil(d.Seconds()))
-	case d <= 2*time.Hour:
-		return fmt.Sprintf("%.0fmin", math.Ceil(d.Minutes()))
-	}
-	return fmt.Sprintf("%.0fh", math.Ceil(d.Hours()))
-}
-
-// ColumnsIn returns how many columns a text takes, or more: non-ASCII counts as wide.
-func ColumnsIn(text string) (n int) {
+// columnsIn returns how many columns a text takes, or more: non-ASCII counts as wide.
+func columnsIn(text string) (n int) {
 	for _, r := range text {
 		if n++; r > '~' {
 			n++

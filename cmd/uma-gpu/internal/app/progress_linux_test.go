@@ -44,7 +44,6 @@ func TestProgressOnATerminal(t *testing.T) {
 	_, task := progress.Begin(progress.With(t.Context(), m.Hear), progress.Work{Name: "learning",
 		Unit: "step", Total: 10})
 	now = now.Add(time.Second)
-	task.Estimate(0.5)
 	task.Reach(5)
 	fmt.Fprintln(m, "a note")
 	now = now.Add(time.Second)
@@ -59,9 +58,9 @@ func TestProgressOnATerminal(t *testing.T) {
 			break
 		}
 	}
-	want := "\r\x1b[Klearning: step 5/10, 50 %, 1s left, 5/s, estimated error 0." +
+	want := "\r\x1b[Klearning: step 5/10, 50 %, 1s left" +
 		"\r\x1b[Ka note\r\n" +
-		"\r\x1b[Klearning: step 6/10, 60 %, 2s left, 3/s, estimated error 0." +
+		"\r\x1b[Klearning: step 6/10, 60 %, 1s left" +
 		"\r\x1b[Kthe end.\r\n"
 	if string(seen) != want {
 		t.Errorf("the terminal saw %q, want %q", seen, want)

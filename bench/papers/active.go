@@ -271,7 +271,7 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]f
 		o := active.Options{Strategy: a.predicts, K: 1, Seed: seed, Centroid: d.centroid,
 			Train: host.Options{Engine: r.Engine}}
 		tell := func(q inquiry, n int) (centre engine.Weights, err error) {
-			if centre, _, err = q.Centre(o); err == nil && (told(n) || n > d.questions) {
+			if centre, _, err = q.Centre(ctx, o); err == nil && (told(n) || n > d.questions) {
 				list[n], err = q.accuracy(centre)
 			}
 			return centre, err
@@ -419,7 +419,7 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 		if asks == active.Margin {
 			return q.Ask(ctx, o, m)
 		}
-		centre, _, err := q.Centre(centroid)
+		centre, _, err := q.Centre(ctx, centroid)
 		if err != nil {
 			return nil, err
 		}

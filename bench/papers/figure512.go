@@ -122,7 +122,8 @@ func holds(walls []vector, ray vector, a, b int) bool {
 
 // coneEstimates returns estimates of the centroid by the ways of figure 5.12: those of chains
 // after each of coneSteps, the others once.
-func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err error) {
+func coneEstimates(ctx context.Context, walls []vector, seed uint64) (
+	found map[string][]vector, err error) {
 	rows := make([]float64, 0, 3*len(walls))
 	for _, w := range walls {
 		rows = append(rows, w[:]...)
@@ -138,7 +139,7 @@ func coneEstimates(walls []vector, seed uint64) (found map[string][]vector, err 
 	found = map[string][]vector{"largest ball": {vector(ball.Centre)}}
 	for _, steps := range coneSteps {
 		// as if there were one chain
-		c, err := space.Centroid(versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps,
+		c, err := space.Centroid(ctx, versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps,
 			Angle: 1e-12})
 		if err != nil {
 			return nil, err
@@ -152,7 +153,7 @@ func runFigure512(ctx context.Context, r *run) error {
 	return r.repeat(ctx, "cone", func(seed uint64) error {
 		walls := newCone(seed)
 		centre := coneCentroid(walls)
-		found, err := coneEstimates(walls, seed)
+		found, err := coneEstimates(ctx, walls, seed)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ var whole = []string{
 	"inspect --model m.npz",
 	"export --model m.npz --out OUT.onnx",
 	"import --coefficients w.json --out OUT.npz",
-	"query --pool d.csv --labelled few.csv --out OUT.csv",
+	"query --data d.csv --out OUT.csv",
 	"info --data d.csv",
 	"split --data d.csv --fractions 0.5 --out OUT.csv",
 	"convert --data d.csv --out OUT.npz",
@@ -52,8 +52,6 @@ func hostileWorld(t *testing.T, dir string) {
 	t.Chdir(dir)
 	write(t, dir, "C.csv",
 		"noisy\\true,ash,elm,oak\nash,0.8,0.1,0.1\nelm,0.1,0.8,0.1\noak,0.1,0.1,0.8\n")
-	lines := strings.SplitAfter(string(read(t, "d.csv")), "\n")
-	write(t, dir, "few.csv", strings.Join(lines[:13], ""))
 	table := "index,worker,label\n"
 	for i := range 60 {
 		for w := range 3 {

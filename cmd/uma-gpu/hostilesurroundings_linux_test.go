@@ -461,9 +461,9 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		"cv --data BIG --folds 5 --try --l2=search", "issues --data BIG --folds 10 --out new.csv", "info --data BIG",
 		"convert --data BIG --out new.svm", "split --data BIG --fractions 0.5 --out new.csv",
 		"confusion inject --data BIG --pairwise 0.4 --out new.csv",
-		"confusion estimate --data BIG --out new.csv", "query --pool BIG --classes a,b --out new.csv",
+		"confusion estimate --data BIG --out new.csv", "query --data BIG --no-labels --classes a,b --out new.csv",
 		"synth --examples 1000000 --out new.csv",
-		"query --pool BIG --labelled BIG --out new.csv",
+		"query --data BIG --out new.csv",
 	} {
 		words := strings.Fields(strings.ReplaceAll(line, "BIG", s.big))
 		made := ""

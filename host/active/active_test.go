@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
@@ -83,8 +83,7 @@ func TestAskOnEveryEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range Strategies {
-			o := Options{Strategy: s, K: 4, Seed: 5, Diversity: 0.3, Balance: 0.2,
-				Train: host.Options{Engine: e}}
+			o := Options{Strategy: s, K: 4, Seed: 5, Train: host.Options{Engine: e}}
 			got, err := p.Ask(t.Context(), o, trained.Model)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +158,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 		p := begun(t, e, d, y, c.known, host.Options{Preparation: "l2"})
 		o := Options{Strategy: c.strategy, Train: host.Options{Engine: e}}
 		o.Centroid = versionspace.Options{Angle: 0.01, MaxSteps: 1 << 16}
-		w, slack, err := p.Centre(o)
+		w, slack, err := p.Centre(t.Context(), o)
 		if err != nil || slack != 0 {
 			t.Fatalf("slack %v, %v", slack, err)
 		}
@@ -175,7 +174,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 			}
 			want = ball.Centre
 		} else {
-			centroid, err := space.Centroid(versionspace.Options{Angle: 0.01,
+			centroid, err := space.Centroid(t.Context(), versionspace.Options{Angle: 0.01,
 				MaxSteps: 1 << 16, Seed: 99})
 			if err != nil {
 				t.Fatal(err)
@@ -205,7 +204,7 @@ func TestContradictions(t *testing.T) {
 	y[6], y[7] = y[7], y[6]
 	p := begun(t, e, d, y, 20, host.Options{Preparation: "bias,l2"})
 	o := Options{Strategy: BPM, Train: host.Options{Engine: e}}
-	w, slack, err := p.Centre(o)
+	w, slack, err := p.Centre(t.Context(), o)
 	if err != nil || slack != DefaultSlack {
 		t.Fatalf("slack %v, %v", slack, err)
 	}
@@ -228,52 +227,14 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestDiversity: of examples that come thrice a batch that minds diversity has none twice;
-// without, it has.
-func TestDiversity(t *testing.T) {
-	e := simd.New()
-	defer e.Close()
-	d, y := clouds(30, 4, 2, 9)
-	rows := lists.UpTo[int](d.N)
-	three := d.Pick(slices.Concat(rows, rows, rows))
-	p := begun(t, e, &dataset.Dataset{Examples: three, Classes: d.Classes}, y, 6,
-		host.Options{Preparation: "bias,l2"})
-	for _, s := range []Strategy{Margin, Entropy, SVM, BPM} {
-		for _, diversity := range []float64{0, 0.7} {
-			o := Options{Strategy: s, K: 6, Diversity: diversity, Train: host.Options{Engine: e}}
-			originals := map[int]bool{}
-			for _, i := range ask(t, p, o) {
-				originals[i%30] = true
-			}
-			if diversity == 0 && len(originals) > 3 || diversity > 0 && len(originals) != 6 {
-				t.Errorf("%s, diversity %v: %d of 6 differ", s, diversity, len(originals))
-			}
-		}
+// scoresOf returns the scores of the examples by m, which Fit returned.
+func scoresOf(t *testing.T, p *Pool, e *engine.Engine, m *model.Model) []float32 {
+	t.Helper()
+	scores, err := engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-// TestBalance: a class with few labels is asked about more.
-func TestBalance(t *testing.T) {
-	e := simd.New()
-	defer e.Close()
-	d, y := clouds(300, 4, 3, 11)
-	p := begun(t, e, d, y, 0, host.Options{Preparation: "bias,l2"})
-	for i := range 60 {
-		if y[i] < 2 || i < 9 {
-			p.Labels[i] = y[i]
-		}
-	}
-	rare := func(balance float64) (n int) {
-		for _, i := range ask(t, p, Options{K: 12, Balance: balance, Train: host.Options{Engine: e}}) {
-			if y[i] == 2 {
-				n++
-			}
-		}
-		return n
-	}
-	if without, with := rare(0), rare(2); with <= without || with < 7 {
-		t.Errorf("%d of 12 questions are about the rare class, %d with balance", without, with)
-	}
+	return scores
 }
 
 // learned asks round for round, and returns the errors on the pool after each.
@@ -285,10 +246,7 @@ func learned(t *testing.T, p *Pool, y []int32, rounds int, o Options,
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := p.scores(o.Train.Engine, trained.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := scoresOf(t, p, o.Train.Engine, trained.Model)
 		n := 0
 		for i, class := range engine.Predicted(scores, len(p.Classes)) {
 			if class != y[i] {
@@ -327,10 +285,10 @@ func TestFewLabelsGoFar(t *testing.T) {
 		{"margin", Options{Strategy: Margin}, host.Options{}, 15},
 		{"noisy", Options{Strategy: Margin, Noise: noise}, host.Options{}, 30},
 		{"svm", Options{Strategy: BPM, Train: host.Options{Learner: svm.Defaults()}}, host.Options{}, 15},
-		{"kernel", Options{Strategy: Entropy}, host.Options{Kernel: kernel}, 20},
+		{"kernel", Options{Strategy: Margin}, host.Options{Kernel: kernel}, 20},
 	} {
 		p := begun(t, e, d, y, 3, c.pool)
-		c.o.K, c.o.Seed, c.o.Diversity, c.o.Train.Engine = 8, 1, 0.3, e
+		c.o.K, c.o.Seed, c.o.Train.Engine = 8, 1, e
 		answers := y
 		if c.o.Noise != nil {
 			var err error
@@ -357,10 +315,7 @@ func TestFitPredictsRaw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores, err := p.scores(e, trained.Model)
-		if err != nil {
-			t.Fatal(err)
-		}
+		scores := scoresOf(t, p, e, trained.Model)
 		raw, err := trained.Predict(t.Context(), e, d.Examples)
 		if err != nil || !slices.Equal(raw, engine.Predicted(scores, 2)) {
 			t.Errorf("kernel %v: predictions differ, %v", k, err)
@@ -387,8 +342,6 @@ func TestAskRefuses(t *testing.T) {
 	}{
 		{Options{Strategy: "guess", Train: train}, `strategy "guess"`},
 		{Options{K: -1, Train: train}, "ask -1"},
-		{Options{Diversity: 2, Train: train}, "diversity 2"},
-		{Options{Balance: math.NaN(), Train: train}, "balance NaN"},
 		{Options{Slack: -1, Train: train}, "slack -1"},
 		{Options{}, "engine"},
 		{Options{Train: train}, "model"},
@@ -413,12 +366,12 @@ func TestAskByCentre(t *testing.T) {
 	d, y := clouds(60, 5, 3, 3)
 	p := begun(t, e, d, y, 9, host.Options{})
 	for _, s := range []Strategy{SVM, BPM} {
-		o := Options{Strategy: s, K: 4, Seed: 5, Diversity: 0.3, Train: host.Options{Engine: e}}
+		o := Options{Strategy: s, K: 4, Seed: 5, Train: host.Options{Engine: e}}
 		want, err := p.Ask(t.Context(), o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Weights, _, err = p.Centre(o); err != nil {
+		if o.Weights, _, err = p.Centre(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := p.Ask(t.Context(), o, nil); err != nil || !slices.Equal(got, want) {

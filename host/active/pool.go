@@ -103,20 +103,8 @@ func (p *Pool) where(want func(y int32) bool) []int {
 	return lists.Where(len(p.Labels), func(i int) bool { return want(p.Labels[i]) })
 }
 
-// counts returns the number of labels of each class, and the number of classes with labels.
-func (p *Pool) counts() (counts []int, classes int) {
-	counts = make([]int, len(p.Classes))
-	for _, y := range p.Labels {
-		if y < 0 {
-			continue
-		}
-		if counts[y] == 0 {
-			classes++
-		}
-		counts[y]++
-	}
-	return counts, classes
-}
+// classes returns how many classes have labels.
+func (p *Pool) classes() int { return len(lists.Set(lists.At(p.Labels, p.labelled()))) }
 
 // Fit trains a model on the labels so far with the given noise, nil if the labels are right. The
 // model uses the pool's preparation and kernel instead of o's, and predicts from raw examples.
@@ -143,11 +131,6 @@ func (p *Pool) Fit(ctx context.Context, noise *confusion.Matrix, o host.Options,
 		t.SetMap(p.kernel)
 	}
 	return t, nil
-}
-
-// scores returns the scores of the examples by m, which Fit returned, N×Q row-major.
-func (p *Pool) scores(e *engine.Engine, m *model.Model) ([]float32, error) {
-	return engine.Scores(e, engine.Weights{Q: m.Q, D: m.D, W: m.W}, p.Examples)
 }
 
 // inner returns ⟨x_i, x_j⟩.

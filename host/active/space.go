@@ -102,13 +102,10 @@ func (s *span) addWeights(to, w []float64) {
 
 // Centre returns the classifiers of strategy SVM (centre of the largest ball) or BPM (centroid),
 // each of length 1. Row r is class r against the rest; of two classes, row 0 is the negative of row
-// 1. slack is the Slack that it used. At least two classes must have labels.
-func (p *Pool) Centre(o Options) (w engine.Weights, slack float64, err error) {
-	return p.centre(context.Background(), o)
-}
-
-// centre is Centre with a context, which ends the sampling of centroids.
-func (p *Pool) centre(ctx context.Context, o Options) (w engine.Weights, slack float64, err error) {
+// 1. slack is the Slack that it used. At least two classes must have labels. A cancelled ctx ends
+// it with ctx's error.
+func (p *Pool) Centre(ctx context.Context, o Options) (w engine.Weights, slack float64,
+	err error) {
 	o = o.filled()
 	s, spaces, slack, err := p.roomy(ctx, o)
 	if err != nil {
@@ -187,11 +184,7 @@ func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 	var w []float64
 	if o.Strategy == BPM {
 		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
-		_, task := progress.Begin(ctx, progress.Work{
-			Name: "chains", Unit: "step"})
-		defer task.End()
-		o.Centroid.Round = func(steps int) error { task.Reach(int64(steps)); return ctx.Err() }
-		c, err := space.Centroid(o.Centroid)
+		c, err := space.Centroid(ctx, o.Centroid)
 		if err != nil {
 			return nil, err
 		}

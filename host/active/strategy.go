@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Strategy is a rule that chooses examples to label.
@@ -22,15 +21,14 @@ type Strategy string
 // The strategies. The margin of an example is the difference between its two largest scores, which
 // for two classes is its distance from the boundary.
 const (
-	Random  Strategy = "random"  // any example
-	Margin  Strategy = "margin"  // least margin in the model (Scheffer, Decomain and Wrobel 2001)
-	Entropy Strategy = "entropy" // largest entropy of the probabilities (Lewis and Gale 1994)
-	SVM     Strategy = "svm"     // least margin at the largest ball (Tong and Koller 2001, SIMPLE)
-	BPM     Strategy = "bpm"     // least margin at the centroid (Louche, Algorithm 10)
+	Random Strategy = "random" // any example
+	Margin Strategy = "margin" // least margin in the model (Scheffer, Decomain and Wrobel 2001)
+	SVM    Strategy = "svm"    // least margin at the largest ball (Tong and Koller 2001, SIMPLE)
+	BPM    Strategy = "bpm"    // least margin at the centroid (Louche, Algorithm 10)
 )
 
 // Strategies are all of them.
-var Strategies = []Strategy{Random, Margin, Entropy, SVM, BPM}
+var Strategies = []Strategy{Random, Margin, SVM, BPM}
 
 // Options of Ask. Zero values mean the defaults.
 type Options struct {
@@ -38,11 +36,6 @@ type Options struct {
 	K        int      // number of examples to choose; default 10
 	Seed     uint64   // of all random choices
 
-	// Diversity, 0 to 1, is the weight of an example's largest cosine with those already chosen for
-	// the batch (Brinker 2003); its rank by value has the rest of the weight. Random ignores it.
-	Diversity float64
-	// Balance, 0 or more, is the weight against examples whose predicted class has many labels.
-	Balance float64
 	// Slack, 0 or more, is added to the squared length of each labelled example, as a share of the
 	// mean squared length, so that the version space also has classifiers that are wrong about some
 	// (Tong and Koller 2001, Section 3). With 0, DefaultSlack is used if no classifier is right about
@@ -67,18 +60,11 @@ func (o Options) check() error {
 	if o.Strategy != "" && !slices.Contains(Strategies, o.Strategy) {
 		return fmt.Errorf("active: strategy: got %q, want one of %s", o.Strategy, Strategies)
 	}
-	for _, c := range []struct {
-		name               string
-		value, least, most float64
-	}{
-		{"examples to ask about", float64(o.K), 0, 1e9},
-		{"diversity", o.Diversity, 0, 1},
-		{"balance", o.Balance, 0, 1000},
-		{"slack", o.Slack, 0, 1000},
-	} {
-		if !(c.value >= c.least && c.value <= c.most) {
-			return fmt.Errorf("active: %s: got %v, want %v to %v", c.name, c.value, c.least, c.most)
-		}
+	if o.K < 0 {
+		return fmt.Errorf("active: examples to ask about: got %d, want at least 0", o.K)
+	}
+	if !(o.Slack >= 0 && o.Slack <= 1000) {
+		return fmt.Errorf("active: slack: got %v, want 0 to 1000", o.Slack)
 	}
 	if o.Train.Engine == nil && o.Strategy != Random {
 		return errors.New("active: found no engine, wanted one, such as simd.New or gpu.Open return")
@@ -95,103 +81,70 @@ func (o Options) filled() Options {
 }
 
 // Ask chooses up to K examples whose label is Unknown, the most valuable first. It draws them at
-// random until two classes have labels. Margin and Entropy need a model m that Fit returned for
-// these labels. Errors: an option out of its range, errors from host.Train and from the engine, a
-// cancelled ctx.
+// random until two classes have labels. Margin needs a model m that Fit returned for these labels.
+// Errors: an option out of its range, errors from host.Train and from the engine, a cancelled ctx.
 func (p *Pool) Ask(ctx context.Context, o Options, m *model.Model) ([]int, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	o = o.filled()
-	w := worth{which: p.where(func(y int32) bool { return y == Unknown })}
-	o.K = min(o.K, len(w.which))
-	if _, classes := p.counts(); classes < 2 || o.Strategy == Random {
-		random, free := rand.New(rand.NewPCG(o.Seed, uint64(len(p.labelled())))), w.which
+	free := p.where(func(y int32) bool { return y == Unknown })
+	o.K = min(o.K, len(free))
+	if p.classes() < 2 || o.Strategy == Random {
+		random := rand.New(rand.NewPCG(o.Seed, uint64(len(p.labelled()))))
 		random.Shuffle(len(free), func(a, b int) { free[a], free[b] = free[b], free[a] })
 		return free[:o.K], nil
 	}
-	if err := p.judge(ctx, o, m, &w); err != nil {
+	margins, err := p.margins(ctx, o, m)
+	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	slices.SortStableFunc(free, func(a, b int) int { return cmp.Compare(margins[a], margins[b]) })
+	return free[:o.K], ctx.Err()
+}
+
+// margins returns the difference between the two largest scores of each example, by the model or
+// by the centres of version spaces. There example i, scaled to length 1, is the plane ⟨v, x_i⟩ = 0
+// among the classifiers v, and its margin is the distance of the centre from it.
+func (p *Pool) margins(ctx context.Context, o Options, m *model.Model) (margins []float64,
+	err error) {
+	weights := o.Weights
+	switch {
+	case o.Strategy == Margin && m == nil:
+		return nil, errors.New("active: found no model, wanted one for strategy margin")
+	case o.Strategy == Margin:
+		weights = engine.Weights{Q: m.Q, D: m.D, W: m.W}
+	case weights.W == nil:
+		if weights, _, err = p.Centre(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+	scores, err := engine.Scores(o.Train.Engine, weights, p.Examples)
+	if err != nil {
 		return nil, err
 	}
-	return p.batch(o, w), nil
+	margins = make([]float64, p.Examples.N)
+	for i := range margins {
+		margins[i] = margin(scores[i*weights.Q : (i+1)*weights.Q])
+		if o.Strategy != Margin {
+			margins[i] /= p.length(i)
+		}
+	}
+	return margins, nil
 }
 
-// judge fills w according to the strategy.
-func (p *Pool) judge(ctx context.Context, o Options, m *model.Model, w *worth) (err error) {
-	switch o.Strategy {
-	case Margin, Entropy:
-		if m == nil {
-			return fmt.Errorf("active: found no model, wanted one for strategy %s", o.Strategy)
-		}
-		return p.judgeByModel(o, m, w)
+// margin returns the difference between the two largest of at least two scores.
+func margin(row []float32) float64 {
+	first, second := row[0], row[1]
+	if second > first {
+		first, second = second, first
 	}
-	if o.Weights.W == nil {
-		if o.Weights, _, err = p.centre(ctx, o); err != nil {
-			return err
-		}
-	}
-	return p.judgeByWeights(o, o.Weights, w)
-}
-
-// worth is the value of labels of some examples.
-type worth struct {
-	which     []int     // the examples; the other slices have an entry for each
-	value     []float64 // the larger, the better
-	tie       []float64 // breaks ties of value
-	predicted []int32
-}
-
-// window·K examples are candidates for a batch of K.
-const window = 10
-
-// batch returns K examples. The next one always has the least cost among the candidates: a weighted
-// sum of its rank by value, its largest cosine with those chosen before, and the number of labels
-// that its predicted class has or would have by then.
-func (p *Pool) batch(o Options, w worth) []int {
-	order := lists.UpTo[int](len(w.which))
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(w.value[b], w.value[a]), cmp.Compare(w.tie[b], w.tie[a]))
-	})
-	order = order[:min(len(order), window*o.K)]
-	if o.Diversity == 0 && o.Balance == 0 {
-		return lists.At(w.which, order[:o.K])
-	}
-	chosen := make([]int, 0, o.K)
-	counts, _ := p.counts()
-	cosines := make([]float64, len(order)) // the largest with a chosen example
-	lengths := make([]float64, len(order))
-	for at, k := range order {
-		lengths[at] = p.length(w.which[k])
-	}
-	done := make([]bool, len(order))
-	for range o.K {
-		best, least, most := -1, 0.0, float64(max(1, slices.Max(counts)))
-		for at, k := range order {
-			if done[at] {
-				continue
-			}
-			cost := float64((1 - o.Diversity) * float64(at) / float64(len(order)))
-			cost += float64(o.Diversity * cosines[at])
-			cost += float64(o.Balance * float64(counts[w.predicted[k]]) / most)
-			if best < 0 || cost < least {
-				best, least = at, cost
-			}
-		}
-		done[best] = true
-		i := w.which[order[best]]
-		chosen = append(chosen, i)
-		counts[w.predicted[order[best]]]++
-		if o.Diversity == 0 {
-			continue
-		}
-		for at, k := range order {
-			if !done[at] {
-				cosines[at] = max(cosines[at], p.inner(w.which[k], i)/float64(lengths[at]*lengths[best]))
-			}
+	for _, s := range row[2:] {
+		if s > first {
+			first, second = s, first
+		} else if s > second {
+			second = s
 		}
 	}
-	return chosen
+	return float64(first) - float64(second)
 }

@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -181,21 +180,4 @@ func (e Examples) Compressed() Examples {
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s
-}
-
-// Join returns a copy of a and then b; their width and form must agree.
-func Join(a, b Examples) (Examples, error) {
-	if a.D != b.D || a.Sparse() != b.Sparse() {
-		return Examples{}, fmt.Errorf("joining examples: found %d features (sparse %v) and %d (sparse "+
-			"%v), wanted the same", a.D, a.Sparse(), b.D, b.Sparse())
-	}
-	j := Examples{N: a.N + b.N, D: a.D, X: slices.Concat(a.X, b.X),
-		Columns: slices.Concat(a.Columns, b.Columns), Values: slices.Concat(a.Values, b.Values)}
-	if a.Sparse() {
-		j.Starts = slices.Clone(a.Starts)
-		for _, start := range b.Starts[1:] {
-			j.Starts = append(j.Starts, a.Starts[a.N]+start)
-		}
-	}
-	return j, nil
 }

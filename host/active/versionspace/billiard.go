@@ -32,8 +32,6 @@ type billiard struct {
 
 	stretch float64 // length of the path between random directions; 0 before the first walk
 	flown   float64 // of the current stretch
-	radii   float64 // ∫‖w‖ over the path
-	since   float64 // ⟨w, v⟩ at the start of the part of the path that is not in radii
 	age     int     // bounces since the products were computed afresh
 }
 
@@ -46,22 +44,17 @@ func newBilliard(s *Space, start []float64, random *rand.Rand) *billiard {
 	return b
 }
 
-// walk makes steps bounces and adds the weighted mid-points of the flights to sum. The first walk
-// begins with straight bounces that only determine the stretch: one that depended on the place of
-// the ball would favour some places.
-//
-// The weight is ∫‖w‖ over the path, divided by the mean of ‖w‖ in the space, d/(d+1). So the length
-// of the estimate is right before the path has reached all distances from the origin.
-func (b *billiard) walk(steps int, sum []float64) (weight float64) {
+// walk makes steps bounces, adds the mid-points of the flights, times their lengths, to sum, and
+// returns the length of the path. The first walk begins with straight bounces that only determine
+// the stretch: one that depended on the place of the ball would favour some places.
+func (b *billiard) walk(steps int, sum []float64) (length float64) {
 	if b.stretch == 0 {
 		b.stretch = math.Inf(1)
 		b.turn()
 		b.stretch = b.fly(straight, make([]float64, len(sum)))
 		b.turn()
 	}
-	b.radii = 0
-	b.fly(steps, sum)
-	return b.radii * (1 + 1/float64(b.s.d))
+	return b.fly(steps, sum)
 }
 
 func (b *billiard) fly(steps int, sum []float64) (length float64) {
@@ -85,26 +78,23 @@ func (b *billiard) fly(steps int, sum []float64) (length float64) {
 		steps--
 		time, wall = b.bounce(time, wall)
 	}
-	b.sumRadii()
 	return length
 }
 
 // turn takes a random direction and starts a stretch.
 func (b *billiard) turn() {
-	b.sumRadii()
 	direct(b.v, b.random)
-	b.wv, b.since, b.flown = 0, 0, 0
+	b.wv, b.flown = 0, 0
 	b.settle()
 }
 
 // settle computes the products afresh from w and v.
 func (b *billiard) settle() {
-	b.sumRadii()
 	scale(b.v, 1/math.Sqrt(numerics.Dot64(b.v, b.v)))
 	b.ww, b.wv = numerics.Dot64(b.w, b.w), numerics.Dot64(b.w, b.v)
 	b.s.products(b.distance, b.w)
 	b.s.products(b.speed, b.v)
-	b.since, b.age = b.wv, 0
+	b.age = 0
 }
 
 // next returns when the ball hits a wall, and the first wall that it hits then.
@@ -142,30 +132,6 @@ func (b *billiard) move(time float64, sum []float64) {
 	b.wv += time
 }
 
-// sumRadii adds the rest of the path to radii. With s = ⟨w, v⟩, ‖w‖² is s² + ρ², and bounces off
-// constraints keep ρ: the integral is ½(s‖w‖ + ρ²·log(s + ‖w‖)).
-func (b *billiard) sumRadii() {
-	from, to := b.since, b.wv
-	if b.since = b.wv; !(to > from) {
-		return
-	}
-	square := max(b.ww-float64(to*to), 0)
-	before, after := math.Sqrt(square+float64(from*from)), math.Sqrt(square+float64(to*to))
-	b.radii += (float64(to*after) - float64(from*before)) / 2
-	if square < 1e-20 {
-		return // the logarithm is below 50
-	}
-	// (to + after)/(from + before), by sums without cancellation.
-	above, below := math.Abs(to)+after, math.Abs(from)+before
-	switch {
-	case to < 0:
-		above, below = below, above
-	case from < 0:
-		above, below = float64(above*below), square
-	}
-	b.radii += float64(square*float64(numerics.Log(float32(above/below)))) / 2
-}
-
 // bounce reflects the ball, v' = v − 2⟨v, c⟩c, after a flight to a wall, updates the products, and
 // returns the next hit, as next does, in one pass. The rarer condition comes first: processors
 // predict it, but not the sign of a speed (twice the rate).
@@ -177,9 +143,7 @@ func (b *billiard) bounce(time float64, wall int) (float64, int) {
 		// The normal is w, of length 1 up to rounding.
 		twice = float64(2*b.wv) / b.ww
 		numerics.AddScaled64(b.v, -twice, b.w)
-		b.sumRadii()
 		b.wv = -b.wv
-		b.since = b.wv
 		best, first := b.untilSphere(), sphere
 		for k, q := range speed {
 			p := distance[k] + float64(time*q)

@@ -2,11 +2,13 @@ package versionspace
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -19,10 +21,6 @@ type Options struct {
 	// Angle is the largest disagreement between chains, in radians; default 1 degree. Chains in a
 	// narrower space agree at once: a share of Ball's Margin suits any space.
 	Angle float64
-
-	// Round, if not nil, is called after each round with the bounces of each chain so far. An error
-	// ends the sampling.
-	Round func(steps int) error
 }
 
 // Centroid is an estimate of the centre of gravity of a version space.
@@ -46,9 +44,9 @@ const firstRound = 1024
 // a ball that keeps its direction is not ergodic.
 //
 // Chains start at the centre of Ball. Each round is twice as long as the previous one and discards
-// it; the rounds end when the estimates of the chains agree. Errors: errors from Ball and Round,
-// and invalid options.
-func (s *Space) Centroid(o Options) (Centroid, error) {
+// it; the rounds end when the estimates of the chains agree. Errors: errors from Ball, invalid
+// options, and a cancelled ctx.
+func (s *Space) Centroid(ctx context.Context, o Options) (Centroid, error) {
 	o.Chains = cmp.Or(o.Chains, 8)
 	if o.Angle == 0 {
 		o.Angle = math.Pi / 180
@@ -71,40 +69,35 @@ func (s *Space) Centroid(o Options) (Centroid, error) {
 		c.Agreed = true // on the centre of the unit ball, which has no direction to agree on
 		return c, nil
 	}
-	chains, weights := make([]*billiard, o.Chains), make([]float64, o.Chains)
+	chains, lengths := make([]*billiard, o.Chains), make([]float64, o.Chains)
 	for k := range chains {
 		chains[k] = newBilliard(s, ball.Centre, rand.New(rand.NewPCG(o.Seed, uint64(k))))
 	}
 	for steps := firstRound; !c.Agreed && c.Steps < o.MaxSteps; steps *= 2 {
+		if err := ctx.Err(); err != nil {
+			return Centroid{}, err
+		}
 		if left := o.MaxSteps - c.Steps; left < 3*steps {
 			steps = left // no room for another round
 		}
 		parallel.Tasks(len(chains), func(k int) {
 			clear(c.Chains[k])
-			weights[k] = chains[k].walk(steps, c.Chains[k])
+			lengths[k] = chains[k].walk(steps, c.Chains[k])
 		})
 		c.Steps += steps
-		c.compare(weights, o.Angle)
-		if o.Round == nil {
-			continue
-		}
-		if err := o.Round(c.Steps); err != nil {
-			return Centroid{}, err
-		}
+		c.compare(lengths, o.Angle)
 	}
 	return c, nil
 }
 
 // compare turns the sums of the chains into estimates, and compares them.
-func (c *Centroid) compare(weights []float64, angle float64) {
+func (c *Centroid) compare(lengths []float64, angle float64) {
 	clear(c.Centre)
-	total := 0.0
 	for k, sum := range c.Chains {
 		numerics.AddScaled64(c.Centre, 1, sum)
-		total += weights[k]
-		scale(sum, 1/weights[k])
+		scale(sum, 1/lengths[k])
 	}
-	scale(c.Centre, 1/total)
+	scale(c.Centre, 1/lists.Sum(lengths))
 	c.Spread = 0
 	for _, centre := range c.Chains {
 		c.Spread = max(c.Spread, apart(centre, c.Centre))

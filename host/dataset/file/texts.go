@@ -48,27 +48,6 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 	return texts, nil
 }
 
-// HasColumn reports whether a file is a CSV with a header that names the column.
-func HasColumn(ctx context.Context, path, name string, o Options) (bool, error) {
-	l, err := o.layout()
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
-	s, done, err := openSource(ctx, path, nil)
-	if err != nil {
-		return false, err
-	}
-	defer done()
-	r := record{src: s, layout: l}
-	// then it has none, and who reads it says what is wrong
-	if !isText(s) || r.next() != nil || r.bad != nil {
-		return false, ctx.Err()
-	}
-	r.split()
-	at, _ := findName(r.fields(), strings.TrimSpace(name))
-	return at >= 0, nil
-}
-
 // isText says that the file is none of numbers.
 func isText(s *source) bool {
 	head := s.peek(16)

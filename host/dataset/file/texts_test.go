@@ -49,13 +49,6 @@ func TestReadTexts(t *testing.T) {
 			t.Errorf("%q, column %q: found the error %v, wanted one with %q", c.text, c.column, err, c.want)
 		}
 	}
-	for text, want := range map[string]bool{"id,what\n1,2\n": true, "a,b\n": false,
-		"PAR1,what\n": false, "": false} {
-		if has, err := HasColumn(t.Context(), writeText(t, "a.csv", text), "what",
-			Options{}); has != want || err != nil {
-			t.Errorf("%q: found %v, %v", text, has, err)
-		}
-	}
 	if _, err := ReadTexts(t.Context(), "-", "", 2, Options{}); err == nil {
 		t.Error("standard input is no error")
 	}
@@ -95,14 +88,8 @@ func TestReadTextsBySeparator(t *testing.T) {
 	if err != nil || !slices.Equal(got, []string{"a, b", "c, d"}) {
 		t.Errorf("found %q, %v", got, err)
 	}
-	if has, err := HasColumn(t.Context(), path, "what, it is", o); !has || err != nil {
-		t.Errorf("the column was not found, %v", err)
-	}
 	o.Separator = "||"
 	if _, err := ReadTexts(t.Context(), path, "1", 2, o); err == nil {
-		t.Error("a separator of two characters is no error")
-	}
-	if _, err := HasColumn(t.Context(), path, "1", o); err == nil {
 		t.Error("a separator of two characters is no error")
 	}
 }

@@ -232,13 +232,17 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
           **options: Any) -> Any:
     """Return the indices of the k examples of a pool whose labels would teach most, best first."""
     _, named = labels_of(column_or_1d(y))
+    known, pool = _checked(X), _checked(X_pool)
+    if hasattr(known, "tocsr") or hasattr(pool, "tocsr"):
+        from scipy.sparse import vstack
+        both = vstack([known, pool], format="csr")
+    else:
+        both = np.concatenate([known, pool])
+    labels = np.concatenate([named, np.full(pool.shape[0], "")])
     with Call() as call:
-        labelled = call.path(".npz")
-        np.savez(labelled, X=_checked(X), y=named)
-        rows = _rows(call.run("query", "--pool", call.array(_checked(X_pool)),
-                              "--labelled", labelled, "--k", k, "--strategy", strategy,
-                              *flags_of(options)))
-    return np.array([int(row["row"]) - 1 for row in rows])
+        rows = _rows(call.run("query", "--data", call.array(both), "--labels", call.array(labels),
+                              "--k", k, "--strategy", strategy, *flags_of(options)))
+    return np.array([int(row["row"]) - 1 - known.shape[0] for row in rows])
 
 
 class PredictionSets(BaseEstimator):

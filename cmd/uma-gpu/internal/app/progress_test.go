@@ -214,8 +214,8 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"report", "--data", small, "--model", at("m.npz"), "--out", at("r.html"), "--judge",
 			"folds"},
 			[]string{"judging the settings, way", "learning without each fold, fold"}},
-		{[]string{"query", "--pool", small, "--labelled", few, "--out", at("q.csv"), "--strategy", "bpm"},
-			[]string{"version spaces, class", "centres of version spaces, class", "chains, step"}},
+		{[]string{"query", "--data", small, "--out", at("q.csv"), "--strategy", "bpm"},
+			[]string{"version spaces, class", "centres of version spaces, class"}},
 		{[]string{"synth", "--examples", "9", "--out", at("s.csv")}, []string{"synthetic data, example"}},
 	} {
 		var lock sync.Mutex

@@ -3,10 +3,13 @@ package query
 
 import (
 	"context"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,16 +19,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
-// Options have the pool as Data.
 type Options struct {
 	training.Options
-	Shown         string // column for people to see; "" for none
-	Labelled      string
+	Bare          bool            // no row has a label
+	Shown         string          // column for people to see; "" for none
 	Classes       string          // comma list
 	Answers       cli.StringSlice // files
 	Ask           active.Options
@@ -39,43 +44,37 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "query",
 		Usage: "choose which rows an expert should label next",
-		Description: `Trains on the labels so far and prints the rows of the pool whose labels would teach most, the best
-first: a CSV of row (counted from 1), the id of --id-column, the text of --show, and an empty column
-label. Fill in the labels, with ? where the expert cannot tell, and pass the file to the next call:
+		Description: `Trains on the rows that have a label and prints those without one whose labels would teach most, the
+best first: a CSV of row (counted from 1), the id of --id-column, the text of --show, and an empty
+column label. Fill in the labels, with ? where the expert cannot tell, and pass the file to the next
+call:
 
-  uma-gpu query --pool P.csv --labelled L.csv --show text --out round-1.csv
-  uma-gpu query --pool P.csv --labelled L.csv --show text --answers round-1.csv --out round-2.csv
+  uma-gpu query --data table.csv --show text --out round-1.csv
+  uma-gpu query --data table.csv --show text --answers round-1.csv --out round-2.csv
 
 A call keeps nothing: the same files, options and seed give the same rows on every device. Answers
-name the row or the id; rows without a label may be asked again. Without --labelled, --classes names
-the classes, and the first rows are random.
+name the row or the id; rows without a label may be asked again. If no row has a label, --classes
+names the classes, and the first rows are random.
 
 Strategies: ` + strings.Join(app.Texts(active.Strategies), ", ") + `.
 docs/active.md says what each is, and when it loses.
 
 --confusion is the confusion matrix of the expert's errors, for learners that correct it.
 
-Example: uma-gpu query --pool pool.csv --labelled few.csv --k 10
-Example: uma-gpu query --pool pool.svm --classes spam,ham --answers round-1.csv --answers round-2.csv`,
+Example: uma-gpu query --data table.csv --k 10
+Example: uma-gpu query --data pool.svm --no-labels --classes spam,ham --answers round-1.csv`,
 		Flags: app.Flags(
-			app.Required(app.Input(&o.Data.Path, "pool", "rows to choose from: `FILE` (required)")),
-			app.Input(&o.Labelled, "labelled", "rows with known labels: `FILE`"),
+			training.NoisyDataFlags(&o.Options),
+			app.Switch(&o.Bare, "no-labels", "no row has a label: all columns are features"),
 			app.Text(&o.Classes, "classes", "",
-				"comma `LIST` of all classes, where --labelled lacks some of them"),
+				"comma `LIST` of all classes, where the data lack some of them"),
 			app.Inputs(&o.Answers, "answers",
 				"labels so far: `FILE`, a CSV with the columns row or id, and label; may be repeated"),
 			app.Text(&o.Shown, "show", "",
-				"`COLUMN` of the pool to show to the expert: a text, or a picture's path"),
-			app.Without(training.NoisyDataFlags(&o.Options), "data"),
+				"`COLUMN` of the data to show to the expert: a text, or a picture's path"),
 			app.Choice(&o.Strategy, "strategy", string(active.Margin), "`STRATEGY` by which to choose",
 				app.Texts(active.Strategies)...),
 			app.Count(&o.Ask.K, "k", 10, 1, math.MaxInt, "choose `K` rows"),
-			app.Number(&o.Ask.Diversity, "diversity", 0.3,
-				"`SHARE`, 0 to 1, of the choice that being unlike the other rows has"),
-			app.Number(&o.Ask.Balance, "balance", 0,
-				"`WEIGHT`, 0 or more, against predicted classes that have many labels"),
-			app.Number(&o.Ask.Slack, "slack", 0,
-				"`SHARE` by which classifiers of svm and bpm may be wrong; 0 for as needed"),
 			training.UsualFlags(&o.Options), training.EngineFlags(&o.Options),
 			app.OutputFlag{StringFlag: app.Text(&o.Out, "out", "-",
 				"`FILE` for the rows; - is standard output")},
@@ -92,11 +91,11 @@ type Report struct {
 	Learner  string          `json:"learner"`
 	Rows     []row           `json:"rows"`     // the best first
 	Labelled int             `json:"labelled"` // rows with a label
-	Left     int             `json:"left"`     // rows of the pool that are neither labelled nor chosen
+	Left     int             `json:"left"`     // rows that are neither labelled nor chosen
 	Device   engine.Device   `json:"device"`
 }
 
-// row is a row of the pool to label.
+// row is a row to label.
 type row struct {
 	Row   int    `json:"row"` // counted from 1
 	ID    string `json:"id,omitempty"`
@@ -108,38 +107,38 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	in, err := o.read(ctx)
+	d, labels, texts, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
-	defer in.Close() // only read
-	chosen, device, err := o.choose(ctx, in)
+	defer d.Close() // only read
+	chosen, device, err := o.choose(ctx, d, labels)
 	if err := o.Failure(ctx, err); err != nil {
 		return err
 	}
 	r := Report{Strategy: o.Ask.Strategy, Learner: o.Train.Learner.Definition().Name, Device: device,
 		Rows: []row{}}
 	for _, i := range chosen {
-		r.Rows = append(r.Rows, in.row(i))
-	}
-	var known []int
-	for i, y := range in.labels {
-		if y >= 0 {
-			known = append(known, i)
-		} else if y == active.Unknown {
-			r.Left++
+		one := row{Row: d.SourceRow(i) + 1}
+		if d.IDs != nil {
+			one.ID = d.IDs[i]
 		}
+		if texts != nil {
+			one.Shown = texts[d.SourceRow(i)]
+		}
+		r.Rows = append(r.Rows, one)
 	}
-	r.Labelled, r.Left = len(known), r.Left-len(chosen)
+	r.Labelled = lists.Count(labels, func(y int32) bool { return y >= 0 })
+	r.Left = lists.Count(labels, func(y int32) bool { return y == active.Unknown }) - len(chosen)
 	if len(chosen) == 0 {
 		o.Notes.Say("rows: none is left to label")
 	}
 	if o.WriteLabelled != "" {
-		if err := o.writeLabelled(ctx, in, known); err != nil {
+		if err := o.writeLabelled(ctx, d, labels); err != nil {
 			return err
 		}
 	}
-	write := func(w io.Writer) error { return in.writeRows(w, r.Rows) }
+	write := func(w io.Writer) error { return o.writeRows(w, r.Rows, d.IDs != nil) }
 	switch {
 	case o.Out != "-":
 		if err := atomicfile.Write(o.Out, write); err != nil {
@@ -159,20 +158,19 @@ func (o *Options) check() error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	for _, limit := range []struct {
-		flag        string
-		value, most float64
-	}{{"diversity", o.Ask.Diversity, 1}, {"balance", o.Ask.Balance, 1000},
-		{"slack", o.Ask.Slack, 1000}} {
-		if !(limit.value >= 0 && limit.value <= limit.most) {
-			return app.Usage("--%s is %v, wanted 0 to %v", limit.flag, limit.value, limit.most)
+	o.Ask.Strategy, o.Ask.Seed = active.Strategy(o.Strategy), o.Train.Seed
+	classes := app.List(o.Classes)
+	for k, name := range classes {
+		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
+			classes[k]) {
+			return app.Usage("--classes is %q, wanted different names", o.Classes)
 		}
 	}
-	o.Ask.Strategy, o.Ask.Seed = active.Strategy(o.Strategy), o.Train.Seed
+	o.Read.Classes, o.Read.NoLabels = classes, o.Bare
 	switch {
-	case o.Labelled == "" && o.Classes == "":
-		return app.Usage("--labelled is missing; to begin without any label, name the classes: " +
-			"--classes a,b,c")
+	case len(classes) == 1 || o.Bare && classes == nil:
+		return app.Usage("--classes is %q, wanted two classes or more; to begin without any label, name "+
+			"the classes: --classes a,b,c", o.Classes)
 	case o.OwnMap():
 		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
 			"out, or choose another learner", o.Train.Learner.Definition().Name)
@@ -182,33 +180,86 @@ func (o *Options) check() error {
 	return nil
 }
 
-// choose trains on the labels so far, if they have two classes, and returns the rows of the pool to
-// label next and the device that computed.
-func (o *Options) choose(ctx context.Context, in *input) (chosen []int, on engine.Device,
+// read reads the data and the answers. It returns the label of each example, a class,
+// active.Unknown or active.Aside, and the texts to show of each row; nil for none.
+func (o *Options) read(ctx context.Context) (d *dataset.Dataset, labels []int32, texts []string,
 	err error) {
-	if o.Ask.Noise, err = o.ReadNoise(ctx, in.all.Classes); err != nil {
+	if e := o.Read.Encode; o.Shown != "" && !slices.Contains(e.Text.Columns, o.Shown) &&
+		o.Shown != o.Data.IDColumn { // a text may be shown and learned from
+		o.Read.Ignore = append(slices.Clone(o.Read.Ignore), o.Shown)
+	}
+	if d, err = app.ReadData(ctx, o.Data.Path, o.Read, o.Notes); err != nil {
+		return nil, nil, nil, err
+	}
+	if o.Bare {
+		d.Classes = o.Read.Classes
+	}
+	if err := app.CheckRaw(d, "give the original data"); err != nil {
+		return nil, nil, nil, err
+	}
+	labels = slices.Repeat([]int32{active.Unknown}, d.N)
+	for i, y := range d.Y {
+		if d.Evidence == nil || d.Evidence.One(i, len(d.Classes)) {
+			labels[i] = y
+		}
+	}
+	d.Evidence = nil
+	if o.Shown != "" {
+		texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown, d.N+len(d.SkippedAt), o.Read)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return d, labels, texts, o.readAnswers(ctx, d, labels)
+}
+
+// readAnswers enters the labels of --answers.
+func (o *Options) readAnswers(ctx context.Context, d *dataset.Dataset, labels []int32) error {
+	u, err := newUnanswered(d, labels)
+	if err != nil {
+		return err
+	}
+	answered := 0
+	for _, path := range o.Answers.Value() {
+		text, err := app.Awaited(ctx, path, osfile.Read)
+		if err != nil {
+			return fmt.Errorf("%s: cannot read the answers: %w", path, err)
+		}
+		n, err := u.take(string(text))
+		if bad := (*answerError)(nil); errors.As(err, &bad) {
+			return fmt.Errorf("%s:%d: %w", path, bad.line, bad.err)
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		answered += n
+	}
+	if len(o.Answers.Value()) > 0 {
+		o.Notes.Say("answers: %d rows have one", answered)
+	}
+	return nil
+}
+
+// choose trains on the labels so far, if they have two classes, and returns the rows to label next
+// and the device that computed.
+func (o *Options) choose(ctx context.Context, d *dataset.Dataset, labels []int32) (chosen []int,
+	on engine.Device, err error) {
+	if o.Ask.Noise, err = o.ReadNoise(ctx, d.Classes); err != nil {
 		return nil, on, err
 	}
-	if o.Train.Engine, err = o.Device.Open(o.Notes, o.Work(in.all)); err != nil {
+	if o.Train.Engine, err = o.Device.Open(o.Notes, o.Work(d)); err != nil {
 		return nil, on, err
 	}
 	defer func() { err = errors.Join(err, o.Train.Engine.Close()) }()
 	o.Train.Watch = host.Watch{Note: o.Notes.Say}
-	p, err := active.NewPool(ctx, in.all, o.Train)
+	p, err := active.NewPool(ctx, d, o.Train)
 	if err != nil {
 		return nil, on, err
 	}
-	p.Labels = in.labels
-	classes := map[int32]bool{}
-	for _, y := range in.labels {
-		if y >= 0 {
-			classes[y] = true
-		}
-	}
+	p.Labels = labels
 	o.Ask.Train = o.Train
 	o.Ask.Train.Watch = host.Watch{}
 	var m *model.Model
-	if len(classes) > 1 {
+	if len(lists.Set(lists.Keep(labels, func(y int32) bool { return y >= 0 }))) > 1 {
 		trained, err := p.Fit(ctx, o.Ask.Noise, o.Ask.Train)
 		if err != nil {
 			return nil, on, err
@@ -221,21 +272,43 @@ func (o *Options) choose(ctx context.Context, in *input) (chosen []int, on engin
 	return chosen, o.Train.Engine.Device(), err
 }
 
+// writeRows writes a CSV of rows with an empty column label.
+func (o *Options) writeRows(w io.Writer, rows []row, ids bool) error {
+	line := func(number, id, shown, label string) []string {
+		cells := []string{number}
+		if ids {
+			cells = append(cells, id)
+		}
+		if o.Shown != "" {
+			cells = append(cells, shown)
+		}
+		return append(cells, label)
+	}
+	shown := o.Shown
+	if slices.Contains([]string{"row", "id", "label"}, shown) {
+		shown += "_shown" // the other columns have these names
+	}
+	lines := [][]string{line("row", "id", shown, "label")}
+	for _, r := range rows {
+		lines = append(lines, line(strconv.Itoa(r.Row), r.ID, r.Shown, ""))
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
 // writeLabelled writes the examples with a label as data to train on.
-func (o *Options) writeLabelled(ctx context.Context, in *input, known []int) error {
-	path := o.WriteLabelled
-	if len(known) == 0 {
+func (o *Options) writeLabelled(ctx context.Context, d *dataset.Dataset, labels []int32) error {
+	path, known := o.WriteLabelled, *d
+	known.Y = make([]int32, d.N)
+	for i, y := range labels {
+		known.Y[i] = max(y, dataset.Unlabelled)
+	}
+	if slices.Max(known.Y) == dataset.Unlabelled {
 		return fmt.Errorf("%s: found no labelled row yet, wanted one to write", path)
 	}
-	d := in.all
-	some := dataset.Dataset{Examples: d.Pick(known), Classes: d.Classes, Features: d.Features,
-		Encoding: d.Encoding, Found: dataset.Found{Format: in.pool.Format}}
-	for _, i := range known {
-		some.Y = append(some.Y, in.labels[i])
+	err := o.Data.WriteCopy(ctx, path, &known, file.Copy{Options: o.Read, Y: known.Y},
+		app.CopyOptions(path, d))
+	if err == nil {
+		o.Notes.Say("labelled: rows with a label are in %s", path)
 	}
-	if err := app.WriteData(ctx, path, &some, app.CopyOptions(path, &some)); err != nil {
-		return err
-	}
-	o.Notes.Say("labelled: %d rows written to %s", len(known), path)
-	return nil
+	return err
 }

@@ -17,11 +17,11 @@ import (
 
 // noFiles are the flags with text for a value that is not the name of a file.
 var noFiles = strings.Fields(`
-	audit axes classes clean-by confusion-axes counts decimal device dir every format fractions gamma grid header
+	audit classes clean-by confusion-axes counts decimal device dir every format fractions gamma grid header
 	id-column ignore-columns inverse kernel label-column landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler separator
 	session sets set-score shares show storage strategy synthetic text to trust try
-	weights x-name y-name judge pictures categories missing unseen candidates positive-unlabelled
+	weights x-name y-name judge pictures categories missing unseen candidates
 	unknown-label weight-column`)
 
 // eachCommand calls f for each command that does something, with its words.

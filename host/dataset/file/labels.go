@@ -20,14 +20,9 @@ type LabelRules struct {
 	Unlabelled bool
 	// UnknownLabel is a label that means none, such as -1, besides an empty one.
 	UnknownLabel string
-	// EmptyClass, if not "", is the class of examples without a label.
-	EmptyClass string
 	// Between separates the candidate classes of a label, such as |; "" for one class.
 	Between string
 }
-
-// lacksLabels reports whether examples may have no label.
-func (r LabelRules) lacksLabels() bool { return r.Unlabelled || r.EmptyClass != "" }
 
 // labels collects a label per example, numbered by first appearance until finish.
 type labels struct {
@@ -67,8 +62,6 @@ func (l *labels) set(text []byte) (fault string) {
 	}
 	name := string(text)
 	switch none := name == "" || name == l.rules.UnknownLabel; {
-	case none && l.rules.EmptyClass != "":
-		return l.set([]byte(l.rules.EmptyClass))
 	case none && l.rules.Unlabelled:
 		l.pending, l.several = 0, []int32{}
 		return ""

@@ -120,7 +120,7 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 		}
 		var fault string
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
-		if fault == noNumber && o.lacksLabels() {
+		if fault == noNumber && o.Unlabelled {
 			text, fault = nil, ""
 		}
 		err := e.add(f, text, fault, func(fault string) error {

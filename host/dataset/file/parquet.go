@@ -286,7 +286,7 @@ func (r *parquetReader) other(j int, value *string) (fault string) {
 	if value != nil {
 		text = *value
 	}
-	if r.columns.role[j] == label && value == nil && !r.c.o.lacksLabels() {
+	if r.columns.role[j] == label && value == nil && !r.c.o.Unlabelled {
 		return nullLabel
 	}
 	if r.columns.role[j] == label && text != "" && r.stored[j].kind == parquetFloat {
@@ -295,7 +295,7 @@ func (r *parquetReader) other(j int, value *string) (fault string) {
 			return err.Error()
 		}
 		whole, fault := appendWhole(nil, v)
-		if fault == noNumber && r.c.o.lacksLabels() {
+		if fault == noNumber && r.c.o.Unlabelled {
 			fault = ""
 		}
 		if fault != "" {

@@ -157,10 +157,6 @@ func TestBadLabels(t *testing.T) {
 			"|"}},
 		{"no candidate", "1,2,a\n3,4,|\n5,6,b\n", "", `d.csv:2:5 "|"`, []string{"--candidates", "|"}},
 		{"no label at all", "1,2,\n3,4,\n5,6,\n", "", "d.csv", nil},
-		{"positive class unknown", good, "", `d.csv "a" "b" "c" "spam"`,
-			[]string{"--positive-unlabelled", "spam"}},
-		{"two classes, one wrong", "1,2,a\n3,4,b\n5,6,b\n", "", "d.csv",
-			[]string{"--complementary"}},
 		{"several labels", "1,2,a|b\n3,4,b|c\n5,6,c|a\n1,1,a\n", "",
 			`d.csv "a|b" candidates scikit-learn's`,
 			nil},
@@ -198,12 +194,7 @@ func TestBadLabels(t *testing.T) {
 	dir := t.TempDir()
 	data := clitest.Write(t, dir, "d.csv", good)
 	for _, args := range [][]string{
-		{"--candidates", "|", "--complementary"}, {"--weight-column", "1", "--row-weights", data},
-		{"--complementary", "--learn-confusion"}, {"--positive-unlabelled", "a", "--unknown-label",
-			"not a"},
-		{"--row-weights", data, "--report", filepath.Join(dir, "r.html")},
-		{"--functions", data, "--candidates", "|"}, {"--functions", data, "--learn-confusion",
-			"--complementary"},
+		{"--weight-column", "1", "--row-weights", data}, {"--functions", data, "--candidates", "|"},
 		{"--annotators", data, "--functions", data}, {"--trust", "chief"},
 	} {
 		clitest.Fail(t, app.ExitUsage, "", with([]string{"train", "--data", data, "--model",

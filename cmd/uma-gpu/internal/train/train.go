@@ -236,10 +236,7 @@ func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix
 	if err := training.ReadEvidence(ctx, &o.Options, d); err != nil {
 		return d, nil, err
 	}
-	noise, err := training.ModeNoise(ctx, &o.Options, d)
-	if noise == nil && err == nil {
-		noise, err = o.ReadNoise(ctx, d.Classes)
-	}
+	noise, err := o.ReadNoise(ctx, d.Classes)
 	o.mark(&o.seconds.Read)
 	return d, noise, err
 }

@@ -3,7 +3,6 @@ package training
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,12 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // Evidence are the flags of labels that are more or less than one class (docs/labels.md).
@@ -25,13 +21,11 @@ type Evidence struct {
 	RowWeights    string // file of a number per example
 	Probabilities string // file of a number per class and example
 	Functions     string // file of the votes of labelling functions
-	Positive      string // the class of positive examples among unlabelled ones
-	Complementary bool   // labels name a class that is wrong
 }
 
 // EvidenceNames are the names of these flags.
 var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "functions",
-	"candidates", "unknown-label", "positive-unlabelled", "complementary"}
+	"candidates", "unknown-label"}
 
 // EvidenceFlags returns these flags, for data with them.
 func EvidenceFlags(o *Options) []cli.Flag {
@@ -49,43 +43,24 @@ func EvidenceFlags(o *Options) []cli.Flag {
 			"labels may have several candidate classes, with this `MARK` between, such as |"),
 		app.Text(&o.Data.UnknownLabel, "unknown-label", "",
 			"the label `TEXT` means no label, such as -1, as an empty one does"),
-		app.Text(&e.Positive, "positive-unlabelled", "",
-			"only `CLASS` is a label: other examples, or those without one, are of any class"),
-		app.Switch(&e.Complementary, "complementary",
-			"labels name a class that is wrong, any of the others being as likely"),
 	}
 }
 
 // checkEvidence checks these flags, and has the data read by them.
 func checkEvidence(o *Options) error {
-	e := &o.Evidence
-	given := func(names ...string) (found []string) {
-		for _, name := range names {
-			if o.Given(name) {
-				found = append(found, "--"+name)
-			}
+	var given []string
+	for _, name := range []string{"label-probabilities", "functions", "candidates", "annotators"} {
+		if o.Given(name) {
+			given = append(given, "--"+name)
 		}
-		return found
 	}
-	all := given("label-probabilities", "functions", "candidates", "positive-unlabelled",
-		"complementary", "annotators")
-	if len(all) > 1 {
-		return app.Usage("%s and %s exclude each other: each says what labels are", all[0], all[1])
+	if len(given) > 1 {
+		return app.Usage("%s and %s exclude each other: each says what labels are", given[0], given[1])
 	}
-	if o.Data.WeightColumn != "" && e.RowWeights != "" {
+	if o.Data.WeightColumn != "" && o.Evidence.RowWeights != "" {
 		return app.Usage("--weight-column and --row-weights exclude each other")
 	}
-	if noise := given("confusion", "learn-confusion"); len(noise) > 0 &&
-		(e.Positive != "" || e.Complementary) {
-		return app.Usage("%s cannot be combined with %s, which has a confusion matrix of its own",
-			noise[0], all[0])
-	}
 	o.Read.Unlabelled = !o.Read.NoLabels
-	if e.Positive != "" {
-		if o.Read.EmptyClass = "not " + e.Positive; o.Read.EmptyClass == o.Read.UnknownLabel {
-			return app.Usage("--unknown-label is the name that examples without a label get")
-		}
-	}
 	return nil
 }
 
@@ -234,38 +209,4 @@ func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 		}
 	}
 	return p, nil
-}
-
-// ModeNoise returns the confusion matrix that a mode of labels has; nil for none.
-func ModeNoise(ctx context.Context, o *Options, d *dataset.Dataset) (_ *confusion.Matrix,
-	err error) {
-	switch e := &o.Evidence; {
-	case e.Complementary:
-		if len(d.Classes) == 2 {
-			return nil, fmt.Errorf("%s: found two classes, where a wrong one says the right one; exchange "+
-				"the labels, and leave --complementary out", d.Path)
-		}
-		m, err := confusion.Symmetric(d.Classes, 1)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Path, err)
-		}
-		o.Notes.Say("confusion matrix: for labels that name a wrong class")
-		return m, nil
-	case e.Positive == "":
-		return nil, nil
-	}
-	engine, err := o.Device.Open(o.Notes, o.Work(d))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, engine.Close()) }()
-	t := o.Train
-	t.Engine, t.Watch, t.HoldOut, t.Checkpoint = engine, host.Watch{}, 0, host.Checkpoint{}
-	t.From, t.Resume, t.Open = nil, nil, nil
-	found, err := outoffold.PositiveUnlabelled(ctx, d, o.Evidence.Positive, t)
-	if err != nil {
-		return nil, o.Failure(ctx, err)
-	}
-	o.Notes.Say("positive and unlabelled: %s", found)
-	return found.Matrix, nil
 }

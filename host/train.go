@@ -203,13 +203,12 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, fmt.Errorf("train: parameters of learner %s: %w", about.Name, err)
 	}
 	t.model = model.Model{Q: t.problem.Q, Meta: model.Meta{
-		ToolVersion: o.Tool, ContractVersion: contract.Version,
+		Provenance: model.Provenance{ToolVersion: o.Tool, ContractVersion: contract.Version,
+			Learner: about.Name, Parameters: parameters, Seed: o.Seed, Weights: string(rule),
+			MaxSteps: o.MaxSteps, DataSHA256: t.data.SHA256},
 		Classes: data.Classes,
 		Features: model.Features{Count: data.FeatureCount(), Names: data.Features,
 			Encoding: data.Encoding},
-		Training: model.Training{Learner: about.Name, Parameters: parameters, Seed: o.Seed,
-			Weights: string(rule), MaxSteps: o.MaxSteps},
-		Data: model.Data{DataSHA256: t.data.SHA256},
 	}}
 	if o.Annotations != nil {
 		t.model.Meta.AnnotationsSHA256 = o.Annotations.Hash()
@@ -302,7 +301,7 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	}
 	m := t.with(result.W, &result.EstimatedError, result.Steps, string(result.Stop))
 	if result.Noise != nil {
-		m.Learned = learnedOf(result.Noise)
+		setLearned(m, result.Noise)
 	}
 	m.Meta.CompressionSet = result.CompressionSet
 	if result.Snapshot != nil {
@@ -373,14 +372,13 @@ func insteadOf(p learners.Params) string {
 	return "; learn from labels that are made clean, or with another learner, such as softmax"
 }
 
-// learnedOf returns n as a model keeps it, sharing memory.
-func learnedOf(n *confusion.Learned) *model.Learned {
-	l := &model.Learned{Confusion: n.P, Error: n.Error}
+// setLearned gives m the noise n that its training learned, sharing memory.
+func setLearned(m *model.Model, n *confusion.Learned) {
+	m.Learned, m.Meta.Annotators = &model.Learned{Confusion: n.P, Error: n.Error}, nil
 	for _, a := range n.Annotators {
-		l.Annotators = append(l.Annotators, model.Annotator{Name: a.Name, Labels: a.Labels})
-		l.Matrices = append(l.Matrices, a.P...)
+		m.Meta.Annotators = append(m.Meta.Annotators, model.Annotator{Name: a.Name, Labels: a.Labels})
+		m.Learned.Matrices = append(m.Learned.Matrices, a.P...)
 	}
-	return l
 }
 
 // sixDigits rounds to six significant digits.

@@ -75,13 +75,12 @@ func ReadCoefficients(r io.Reader, temperature float32, tool string) (*model.Mod
 	}
 	d := len(c.Coef[0])
 	m := &model.Model{Q: q, D: d + 1, Meta: model.Meta{
-		ToolVersion: tool, ContractVersion: contract.Version, Classes: classes,
-		Features: model.Features{Count: d, Names: c.Features},
-		Training: model.Training{Learner: "imported", Parameters: json.RawMessage("{}"),
-			Weights: "last"},
+		Provenance: model.Provenance{ToolVersion: tool, ContractVersion: contract.Version,
+			Learner: "imported", Parameters: json.RawMessage("{}"), Weights: "last", Stop: "converged",
+			Device: model.Device{Kind: "cpu", Conforming: true}},
+		Classes: classes, Features: model.Features{Count: d, Names: c.Features},
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true}, D: d},
-		Outcome:     model.Outcome{Stop: "converged", Temperature: temperature},
-		Device:      model.Device{Kind: "cpu", Conforming: true},
+		Temperature: temperature,
 	}}
 	m.W = make([]float32, m.Q*m.D)
 	for i, row := range c.Coef {

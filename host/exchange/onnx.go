@@ -79,7 +79,7 @@ func onnxModel(m *model.Model) (message, error) {
 		key   string
 		value any
 	}{{"classes", m.Meta.Classes}, {"features", m.Meta.Features.Names}, {"provenance",
-		m.Meta.Provenance()}} {
+		m.Meta.Provenance}} {
 		text, err := json.Marshal(entry.value)
 		if err != nil {
 			return nil, fmt.Errorf("ONNX: %s: %w", entry.key, err)

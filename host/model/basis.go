@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,9 +91,7 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 		return nil, a.err
 	}
 	b := &Basis{}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(b); err != nil {
+	if err := strict(text, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
 	p := readProjection(a, b.Preparation.Width())

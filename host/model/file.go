@@ -42,7 +42,7 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	if a.has(lastName) {
 		m.State = readState(a, m.Meta.Steps)
 	}
-	m.Learned = readLearned(a, &m.Meta)
+	m.Learned = readLearned(a)
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
 		wanted = "the members of a model with kernel PCA"
@@ -85,11 +85,7 @@ func (m *Model) members() ([]member, error) {
 	if err := m.check(); err != nil {
 		return nil, err
 	}
-	about := m.Meta
-	if m.Learned != nil {
-		about.Annotators = m.Learned.Annotators
-	}
-	meta, err := about.encode()
+	meta, err := m.Meta.encode()
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -17,70 +16,30 @@ import (
 
 // Meta is meta.json: all metadata of a model.
 //
-// Everything but Device follows from the data, the options and the seed; two
-// models trained by the same command on different devices differ in Device and
-// nowhere else. Times are not part of it, so that a repeated run gives the
-// same file.
+// Everything but Device follows from the data, the options and the seed; two models trained by the
+// same command on different devices differ in Device and nowhere else. Times are not part of it, so
+// that a repeated run gives the same file.
 type Meta struct {
 	// FormatVersion is the version of the file format. Write ignores what it finds here.
-	FormatVersion int    `json:"format_version"`
-	ToolVersion   string `json:"tool_version"` // of the program that trained the model
-	// ContractVersion is the version of the numerics contract by which W was computed: models of the
-	// same version, data and parameters are equal. 1 or more.
-	ContractVersion int `json:"contract_version"`
+	FormatVersion int `json:"format_version"`
+	Provenance
 	// Classes are the names of the classes, at least two, all different, in the order of W's rows.
 	Classes  []string `json:"classes"`
 	Features Features `json:"features"`
-	Training
 	// Preparation is applied before predicting: from Features.Count features to the D columns of W.
 	// It was fitted to the training features. Its float32 numbers survive JSON bit for bit.
 	Preparation dataset.Preparation `json:"preparation"`
 	// Kernel is the kernel PCA that follows, whose components W has for columns; nil if W has the
 	// columns of the preparation.
 	Kernel *Kernel `json:"kernel,omitempty"`
-	Data
-	Outcome
-	Device Device `json:"device"`
-}
-
-// Training is how a model was asked to be learnt.
-type Training struct {
-	Learner string `json:"learner"` // its name in the catalog
-	// Parameters are the learner's, one JSON object. Raw text keeps the order of keys and all digits
-	// of numbers. Empty counts as {}.
-	Parameters json.RawMessage `json:"parameters"`
-	Seed       uint64          `json:"seed"` // of every random choice
-	// Weights says which of the run's weights W holds, as the learner names them: "last", "average",
-	// "best".
-	Weights  string `json:"weights"`
-	MaxSteps int    `json:"max_steps"` // allowed, 0 or more
-	// From is the SHA-256 of W.npy of the model whose weights the training began with, in
-	// hexadecimal; empty if it began with W = 0.
-	From string `json:"from,omitempty"`
-}
-
-// Data is what a model was learnt from. Hashes are 64 hexadecimal digits in lower case.
-type Data struct {
-	DataSHA256 string `json:"data_sha256"` // of the training data; empty if it is not known
-	// AnnotationsSHA256 is the hash of who labelled what how; empty if the labels were the data's
-	// own.
-	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
-	// Annotators are a copy of Model.Learned.Annotators in the file; empty in memory.
+	// Annotators are who labelled the training data; nil if nobody knows.
 	Annotators []Annotator `json:"annotators,omitempty"`
-}
-
-// Outcome is how a training ended, and what is known of its result.
-type Outcome struct {
 	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the
 	// last weights are; empty if the learner does not tell.
 	CompressionSet []int `json:"compression_set,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is not known, or
 	// if there is no matrix.
 	Condition float64 `json:"condition_number"`
-	Steps     int     `json:"steps"` // made
-	// Stop says why training ended: "converged", "max-steps", "time", "interrupted", or "checkpoint"
-	// if it had not.
-	Stop string `json:"stop"`
 	// EstimatedError is the estimated clean error of W on the training data (clause 10), nil if the
 	// learner does not estimate it. Noise can push the estimate below 0 or above 1.
 	EstimatedError *float64 `json:"estimated_error"`
@@ -90,6 +49,42 @@ type Outcome struct {
 	// Sets are rules of prediction sets by probabilities of Temperature, one for each level; empty if
 	// none was calibrated.
 	Sets []sets.Rule `json:"sets,omitempty"`
+}
+
+// Provenance says where a model comes from: what is needed to train it again, but for the data.
+// Hashes are SHA-256 in hexadecimal.
+type Provenance struct {
+	ToolVersion string `json:"tool_version"` // of the program that trained the model
+	// ContractVersion is the version of the numerics contract by which W was computed: models of the
+	// same version, data and parameters are equal. 1 or more.
+	ContractVersion int    `json:"contract_version"`
+	Learner         string `json:"learner"` // its name in the catalog
+	// Parameters are the learner's, one JSON object. Raw text keeps the order of keys and all digits
+	// of numbers.
+	Parameters json.RawMessage `json:"parameters"`
+	Seed       uint64          `json:"seed"` // of every random choice
+	// Weights says which of the run's weights W holds, as the learner names them: "last", "average",
+	// "best".
+	Weights  string `json:"weights"`
+	MaxSteps int    `json:"max_steps"` // allowed
+	Steps    int    `json:"steps"`     // made
+	// Stop says why training ended: "converged", "max-steps", "time", "interrupted", or "checkpoint"
+	// if it had not.
+	Stop string `json:"stop"`
+	// From is the hash of W.npy of the model whose weights the training began with; empty if it began
+	// with W = 0.
+	From       string `json:"from,omitempty"`
+	DataSHA256 string `json:"data_sha256"` // of the training data; empty if it is not known
+	// AnnotationsSHA256 is the hash of who labelled what how; empty if the labels were the data's
+	// own.
+	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
+	Device            Device `json:"device"`
+}
+
+// Annotator is one of those who labelled.
+type Annotator struct {
+	Name   string `json:"name"`
+	Labels int    `json:"labels"` // that the annotator gave
 }
 
 // Features describes the columns of the data file, before preparation.
@@ -124,8 +119,8 @@ func (f *Features) check() error {
 	return nil
 }
 
-// Device is where a model was trained. The only part of a model that may differ
-// from one device to another.
+// Device is where a model was trained. The only part of a model that may differ from one device to
+// another.
 type Device struct {
 	// Kind is "cpu" or "opencl".
 	Kind string `json:"kind"`
@@ -138,8 +133,8 @@ type Device struct {
 	Conforming bool `json:"conforming"`
 }
 
-// Check says what keeps m from being written: names that are not unique or not
-// UTF-8, NaN or infinite numbers, values out of range. It does not look at
+// Check says what keeps m from describing a model: classes that are not distinct names, features,
+// preparations, temperatures and prediction sets that do not fit together. It does not look at
 // FormatVersion. A program that trains for long can call it before it starts.
 func (m *Meta) Check() error {
 	if err := m.check(); err != nil {
@@ -159,7 +154,7 @@ func (m *Meta) check() error {
 				"different names", c, k, i)
 		}
 		first[c] = i
-		if fault := dataset.ClassFault(c); fault != "" && utf8.ValidString(c) {
+		if fault := dataset.ClassFault(c); fault != "" {
 			return fmt.Errorf("classes: name %q of class %d (from 0) %s, wanted one that a file and a "+
 				"terminal show as it is", c, i, fault)
 		}
@@ -167,21 +162,8 @@ func (m *Meta) check() error {
 	if err := m.Features.check(); err != nil {
 		return err
 	}
-	if m.ContractVersion < 1 {
-		return fmt.Errorf("contract_version: found %d, wanted 1 or more", m.ContractVersion)
-	}
-	if err := m.Training.check(); err != nil {
-		return err
-	}
-	for field, hash := range map[string]string{"data_sha256": m.DataSHA256, "from": m.From,
-		"annotations_sha256": m.AnnotationsSHA256} {
-		if hash != "" && !isHash(hash) {
-			return fmt.Errorf("%s: found %q, wanted 64 hexadecimal digits in lower case, or none", field,
-				hash)
-		}
-	}
-	if err := m.Outcome.check(); err != nil {
-		return err
+	if t := m.Temperature; t != 0 && !(t >= 0x1p-126 && t <= math.MaxFloat32) {
+		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none", t)
 	}
 	if err := m.checkSets(); err != nil {
 		return err
@@ -193,52 +175,6 @@ func (m *Meta) check() error {
 		if err := m.Kernel.check(); err != nil {
 			return fmt.Errorf("kernel: %w", err)
 		}
-	}
-	return m.checkText()
-}
-
-// check says what is wrong with t.
-func (t *Training) check() error {
-	if t.Learner == "" {
-		return errors.New("learner: found no name, wanted one of the catalog")
-	}
-	if t.Weights == "" {
-		return errors.New("weights: found no name, wanted one of the learner's, such as best")
-	}
-	if !slices.Contains([]string{"last", "average", "best", "best-average"}, t.Weights) {
-		return fmt.Errorf("weights: found %.60q, wanted last, average, best or best-average", t.Weights)
-	}
-	if t.MaxSteps < 0 {
-		return fmt.Errorf("max_steps: found %d, wanted 0 or more", t.MaxSteps)
-	}
-	if raw := bytes.TrimSpace(t.Parameters); len(t.Parameters) > 0 &&
-		(!json.Valid(raw) || raw[0] != '{' || !utf8.Valid(raw)) {
-		return fmt.Errorf("parameters: found %.40q, wanted one JSON object", raw)
-	}
-	return nil
-}
-
-// check says what is wrong with o.
-func (o *Outcome) check() error {
-	for k, i := range o.CompressionSet {
-		if i < 0 || k > 0 && i <= o.CompressionSet[k-1] {
-			return fmt.Errorf("compression_set: found example %d at place %d, wanted examples from 0 "+
-				"upwards, in increasing order", i, k)
-		}
-	}
-	if !finite(o.Condition) || o.Condition < 0 {
-		return fmt.Errorf("condition_number: found %v, wanted a finite number of at least 1, or 0 for "+
-			"unknown", o.Condition)
-	}
-	if o.Steps < 0 {
-		return fmt.Errorf("steps: found %d, wanted 0 or more", o.Steps)
-	}
-	if o.Temperature != 0 && !(o.Temperature >= 0x1p-126 && o.Temperature <= math.MaxFloat32) {
-		return fmt.Errorf("temperature: found %v, wanted a normal float32 above 0, or none",
-			o.Temperature)
-	}
-	if o.EstimatedError != nil && !finite(*o.EstimatedError) {
-		return fmt.Errorf("estimated_error: found %v, wanted a finite number, or null", *o.EstimatedError)
 	}
 	return nil
 }
@@ -287,33 +223,6 @@ func checkPreparation(p *dataset.Preparation, d int, what string) error {
 	return nil
 }
 
-// checkText refuses text that JSON would silently change: a byte that is no UTF-8
-// becomes U+FFFD there, and two classes could become one.
-func (m *Meta) checkText() error {
-	texts := []struct {
-		field string
-		text  []string
-	}{
-		{"classes", m.Classes},
-		{"features", m.Features.Names},
-		{"tool_version", []string{m.ToolVersion}},
-		{"learner", []string{m.Learner}},
-		{"weights", []string{m.Weights}},
-		{"stop", []string{m.Stop}},
-		{"annotators", names(m.Annotators)},
-		{"device", []string{m.Device.Kind, m.Device.Name, m.Device.Platform, m.Device.Driver}},
-	}
-	for _, f := range texts {
-		for _, s := range f.text {
-			if !utf8.ValidString(s) {
-				return fmt.Errorf("%s: found %q, which is not UTF-8: convert the data file to UTF-8 (iconv -t "+
-					"UTF-8)", f.field, s)
-			}
-		}
-	}
-	return nil
-}
-
 // TrainedOn reports whether d are the data that m was trained on, as far as hashes tell.
 func (m *Meta) TrainedOn(d *dataset.Dataset) bool {
 	hash := d.SHA256
@@ -323,73 +232,53 @@ func (m *Meta) TrainedOn(d *dataset.Dataset) bool {
 	return hash != "" && hash == m.DataSHA256
 }
 
-func isHash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
-
-// encode returns the text of meta.json: one field to a line, for people, and each
-// field without spaces, for a file of many columns is long enough.
+// encode returns the text of meta.json. Names that are not UTF-8, which JSON would silently change,
+// are an error.
 func (m Meta) encode() ([]byte, error) {
 	m.FormatVersion = FormatVersion
-	if len(m.Parameters) == 0 {
-		m.Parameters = json.RawMessage("{}")
-	}
-	var flat bytes.Buffer
-	enc := json.NewEncoder(&flat)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false) // a class named <=50K should look like that
 	if err := enc.Encode(m); err != nil {
 		return nil, fmt.Errorf("meta.json: %w", err)
 	}
-	dec := json.NewDecoder(&flat)
-	if _, err := dec.Token(); err != nil { // the opening brace
-		return nil, fmt.Errorf("meta.json: %w", err)
+	if bytes.Contains(text.Bytes(), []byte(`\ufffd`)) { // in place of bytes that are no UTF-8
+		return nil, errors.New("meta.json: found a name that is not UTF-8: convert the data file to " +
+			"UTF-8 (iconv -t UTF-8)")
 	}
-	var out bytes.Buffer
-	separator := "{\n  "
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, fmt.Errorf("meta.json: %w", err)
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, fmt.Errorf("meta.json: %w", err)
-		}
-		fmt.Fprintf(&out, "%s%q: %s", separator, key, value)
-		separator = ",\n  "
-	}
-	out.WriteString("\n}\n")
-	return out.Bytes(), nil
+	return text.Bytes(), nil
 }
 
 // decodeMeta reads the text of meta.json. The version is looked at first, because another version
 // explains whatever else looks wrong.
-func decodeMeta(text []byte) (Meta, error) {
+func decodeMeta(text []byte) (m Meta, err error) {
 	var version struct {
 		V *int `json:"format_version"`
 	}
 	if err := json.Unmarshal(text, &version); err != nil {
-		return Meta{}, err
+		return m, err
 	}
 	switch v := version.V; {
 	case v == nil:
-		return Meta{}, errors.New("found no format_version: this is not a model of uma-gpu")
+		return m, errors.New("found no format_version: this is not a model of uma-gpu")
 	case *v != FormatVersion:
-		return Meta{}, fmt.Errorf("found format_version %d, wanted %d: the file was written by another "+
+		return m, fmt.Errorf("found format_version %d, wanted %d: the file was written by another "+
 			"version of uma-gpu; train again, or use that version", *v, FormatVersion)
+	case !utf8.Valid(text):
+		return m, errors.New("found bytes that are not UTF-8")
 	}
-	if !utf8.Valid(text) {
-		return Meta{}, errors.New("found bytes that are not UTF-8")
-	}
-	var m Meta
+	return m, strict(text, &m)
+}
+
+// strict decodes a JSON object without unknown fields.
+func strict(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&m); err != nil {
-		return Meta{}, err
+	if err := dec.Decode(into); err != nil {
+		return err
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return Meta{}, errors.New("found more text after the object, wanted none")
+		return errors.New("found more text after the object, wanted none")
 	}
-	if len(m.Parameters) == 0 {
-		return Meta{}, errors.New("found no parameters, wanted them, or {} if there are none")
-	}
-	return m, nil
+	return nil
 }

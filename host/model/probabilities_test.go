@@ -17,7 +17,7 @@ import (
 func threeClasses(temperature float32) *model.Model {
 	return &model.Model{Q: 3, D: 1, W: []float32{-2, 0, 1}, Meta: model.Meta{Classes: []string{"a",
 		"b", "c"}, Features: model.Features{Count: 1}, Preparation: dataset.Preparation{D: 1},
-		Outcome: model.Outcome{Temperature: temperature}}}
+		Temperature: temperature}}
 }
 
 func TestProbabilities(t *testing.T) {

@@ -53,6 +53,7 @@ type Model struct {
 	EstimatedError *float64 `json:"estimated_error"` // on the training examples
 	Features       int      `json:"features"`
 	Kernel         string   `json:"kernel,omitempty"`
+	Preparation    string   `json:"preparation"`
 	model.Provenance
 }
 
@@ -60,7 +61,7 @@ type Model struct {
 func NewModel(file string, m *model.Model) Model {
 	meta := &m.Meta
 	r := Model{File: file, EstimatedError: meta.EstimatedError, Features: meta.Features.Count,
-		Provenance: meta.Provenance()}
+		Preparation: meta.Preparation.Steps.String(), Provenance: meta.Provenance}
 	if k := meta.Kernel; k != nil {
 		r.Kernel = fmt.Sprintf("%s, γ %.4g, %d components of %d landmarks", k.Function.Kind,
 			k.Function.Gamma, k.Components, k.Landmarks)

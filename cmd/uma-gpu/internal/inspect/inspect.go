@@ -52,6 +52,7 @@ Example: uma-gpu inspect --model m.npz --top 5`,
 type Inspection struct {
 	Model       string         `json:"model"`
 	Features    int            `json:"features"`
+	Preparation string         `json:"preparation"`
 	Kernel      *kernelSummary `json:"kernel,omitempty"`
 	Classes     []classSummary `json:"classes"`
 	Temperature *float32       `json:"temperature"` // null for none
@@ -108,7 +109,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	r := Inspection{Model: o.Model.Path, Features: m.Meta.Features.Count,
 		EstimatedError: m.Meta.EstimatedError,
-		Provenance:     m.Meta.Provenance()}
+		Provenance:     m.Meta.Provenance, Preparation: m.Meta.Preparation.Steps.String()}
 	if t := m.Meta.Temperature; t != 0 {
 		r.Temperature = &t
 	}
@@ -122,7 +123,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	if m.Learned != nil {
 		r.Learned = summariseNoise(m.Learned.Confusion, m.Meta.Classes)
-		r.Annotators = len(m.Learned.Annotators)
+		r.Annotators = len(m.Meta.Annotators)
 	}
 	if o.Data != "" {
 		if r.Bounds, err = bounds(ctx, m, o.Data); err != nil {
@@ -195,7 +196,7 @@ func (r Inspection) rows(row app.Row) {
 	p := r.Provenance
 	row("model\t%s", r.Model)
 	row("classes\t%d", len(r.Classes))
-	row("features\t%d, prepared by %s", r.Features, p.Preparation)
+	row("features\t%d, prepared by %s", r.Features, r.Preparation)
 	if k := r.Kernel; k != nil {
 		cosine := ""
 		if k.Cosine {
@@ -227,7 +228,8 @@ func (r Inspection) rows(row app.Row) {
 		device += ", which failed the self-test"
 	}
 	row("device\t%s", device)
-	row("versions\tuma-gpu %s, numerics contract %d", cmp.Or(p.Tool, "unknown"), p.Contract)
+	row("versions\tuma-gpu %s, numerics contract %d", cmp.Or(p.ToolVersion, "unknown"),
+		p.ContractVersion)
 	if r.Given == nil && r.Learned == nil {
 		row("noise\tnone: the labels were trusted")
 	}

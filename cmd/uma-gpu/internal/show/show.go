@@ -145,7 +145,7 @@ func (o *Options) showModel(path string) error {
 	r := ModelReport{Classes: m.Meta.Classes, Given: app.Rows(m.Confusion, q)}
 	if l := m.Learned; l != nil {
 		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
-		for k, a := range l.Annotators {
+		for k, a := range m.Meta.Annotators {
 			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
 			r.Annotators = append(r.Annotators, app.Annotator{Name: a.Name, Labels: a.Labels,
 				Right: one.Right(q), Confusion: app.Rows(one.P, q)})

@@ -41,8 +41,8 @@ func TestTrainByAnnotators(t *testing.T) {
 	clitest.Succeed(t, with(train, "--model", path("m"), "--checkpoint", path("kept"), "--every",
 		"150")...)
 	m := clitest.Load(t, path("m"))
-	if m.Confusion != nil || m.Learned == nil || len(m.Learned.Annotators) != 3 ||
-		m.Learned.Annotators[2].Name != "eve" {
+	if m.Confusion != nil || m.Learned == nil || len(m.Meta.Annotators) != 3 ||
+		m.Meta.Annotators[2].Name != "eve" {
 		t.Fatalf("the model has %+v", m.Learned)
 	}
 	for k := range 10 {
@@ -100,7 +100,7 @@ func TestLearnConfusionFlag(t *testing.T) {
 	clitest.Succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
 	alone, given := clitest.Load(t, path("alone")), clitest.Load(t, path("given"))
 	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil ||
-		given.Learned == nil || given.Learned.Annotators != nil {
+		given.Learned == nil || given.Meta.Annotators != nil {
 		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned,
 			given.Learned)
 	}

@@ -59,17 +59,14 @@ func TestTrain(t *testing.T) {
 
 	m := clitest.Load(t, path)
 	want := model.Meta{
-		FormatVersion: model.FormatVersion, ToolVersion: app.Version, ContractVersion: 1,
-		Classes:  r.Classes,
-		Features: model.Features{Count: 64},
-		Training: model.Training{Learner: "uma", Seed: 7, Weights: string(learners.BestAverage),
-			MaxSteps: 40, Parameters: json.RawMessage(
-				`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`)},
-		Preparation: m.Meta.Preparation,
-		Data:        model.Data{DataSHA256: m.Meta.DataSHA256},
-		Outcome: model.Outcome{Condition: 5, Steps: 40, Stop: "max-steps",
-			EstimatedError: &r.EstimatedError, Temperature: m.Meta.Temperature},
-		Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true},
+		FormatVersion: model.FormatVersion,
+		Provenance: model.Provenance{ToolVersion: app.Version, ContractVersion: 1, Learner: "uma",
+			Seed: 7, Weights: string(learners.BestAverage), MaxSteps: 40, Parameters: json.RawMessage(
+				`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
+			DataSHA256: m.Meta.DataSHA256, Steps: 40, Stop: "max-steps",
+			Device: model.Device{Kind: "cpu", Name: r.Device.Name, Conforming: true}},
+		Classes: r.Classes, Features: model.Features{Count: 64}, Preparation: m.Meta.Preparation,
+		Condition: 5, EstimatedError: &r.EstimatedError, Temperature: m.Meta.Temperature,
 	}
 	if got, want := marshal(t, m.Meta), marshal(t, want); got != want {
 		t.Errorf("metadata\n%s\nwant\n%s", got, want)

@@ -3,7 +3,6 @@ package predict
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/csv"
@@ -69,51 +68,45 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out 
 	}
 }
 
-// table reports whether more is written than the names of classes.
-func (o *Options) table() bool { return o.Probabilities || o.Scores || o.Level > 0 }
-
 // format returns the format of the table to write, "" for class names alone.
-func (o *Options) format() (format string, err error) {
-	switch ending := strings.ToLower(filepath.Ext(o.Out)); {
+func format(o *Options) (string, error) {
+	table := o.Probabilities || o.Scores || o.Level > 0
+	ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.Out)), ".")
+	format := o.To
+	if format == "auto" {
+		format = "csv"
+		if ending == "npy" || ending == "jsonl" {
+			format = ending
+		}
+	}
+	switch {
 	case o.Given("sets") && !(o.Level > 0 && o.Level < 1):
 		return "", app.Usage("--sets is %v, wanted a number above 0 and below 1", o.Level)
 	case o.Probabilities && o.Scores, o.Level > 0 && (o.Probabilities || o.Scores):
 		return "", app.Usage("--proba, --scores and --sets cannot be combined")
-	case !o.table() && o.Given("to"):
+	case !table && o.Given("to"):
 		return "", app.Usage("--to is given without --proba, --scores or --sets")
-	case !o.table():
+	case !table:
 		return "", nil
 	case app.PackedText(o.Out) != "":
 		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not compressed",
 			o.Out)
-	case o.To != "auto":
-		format = o.To
-	case ending == ".npy":
-		format = "npy"
-	case ending == ".jsonl", ending == ".ndjson":
-		format = "jsonl"
-	default:
-		format = "csv"
-	}
-	if format == "npy" && o.Level > 0 {
-		return "", app.Usage("an .npy file has no place for --sets; write .csv or .jsonl")
-	}
-	if format == "npy" && o.Given("id-column") {
-		return "", app.Usage("an .npy file has no place for --id-column; write .csv or .jsonl")
+	case format == "npy" && (o.Level > 0 || o.Given("id-column")):
+		return "", app.Usage("an .npy file has no place for --sets and --id-column; write .csv or .jsonl")
 	}
 	return format, nil
 }
 
 // Run writes the classes, or a table of scores or probabilities.
 func Run(ctx context.Context, o *Options) error {
-	format, err := o.format()
+	format, err := format(o)
 	if err != nil {
 		return err
 	}
 	var rule *sets.Rule // nil without --sets
 	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
 		if o.Level > 0 {
-			rule, err = o.rule(m, format)
+			rule, err = ruleOf(o, m, format)
 			return true, err
 		}
 		if o.Probabilities && m.Meta.Temperature == 0 {
@@ -137,7 +130,7 @@ func Run(ctx context.Context, o *Options) error {
 			b.Write(npyfile.Header("<f4", len(r.Predicted), len(r.Classes)))
 			err = npyfile.Write(b, r.Scores)
 		case "jsonl":
-			o.writeLines(b, r, rule)
+			err = writeLines(b, o, r, rule)
 		default:
 			err = writeCSV(b, r, rule)
 		}
@@ -152,8 +145,8 @@ func Run(ctx context.Context, o *Options) error {
 	return atomicfile.Write(o.Out, write)
 }
 
-// rule returns the rule of the prediction sets.
-func (o *Options) rule(m *model.Model, format string) (*sets.Rule, error) {
+// ruleOf returns the rule of the prediction sets.
+func ruleOf(o *Options, m *model.Model, format string) (*sets.Rule, error) {
 	rule, ok := sets.At(m.Meta.Sets, o.Level)
 	if !ok {
 		var levels []float64
@@ -221,60 +214,44 @@ func writeCSV(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
 	return w.Error()
 }
 
-// writeLines writes objects such as {"example":1,"class":"a","probabilities":{"a":0.75,"b":0.25}},
-// or with "set":["a","b"] instead of probabilities.
-func (o *Options) writeLines(b *bufio.Writer, r classify.Classified, rule *sets.Rule) {
-	what := `,"scores":`
-	if o.Probabilities {
-		what = `,"probabilities":`
-	}
-	names := make([][]byte, len(r.Classes))
-	for k, name := range r.Classes {
-		names[k] = jsonText(name)
-	}
-	var line []byte
-	var set []int32
-	for i, class := range r.Predicted {
-		line = strconv.AppendInt(append(line[:0], `{"example":`...), int64(i+1), 10)
-		if r.Data.IDs != nil {
-			line = append(append(line, `,"id":`...), jsonText(r.Data.IDs[i])...)
-		}
-		line = append(append(line, `,"class":`...), names[class]...)
-		if o.Level > 0 {
-			line = append(line, `,"set":[`...)
-			set = rule.Classes(set[:0], row(r, i))
-			for k, class := range set {
-				if k > 0 {
-					line = append(line, ',')
-				}
-				line = append(line, names[class]...)
-			}
-			b.Write(append(line, "]}\n"...))
-			continue
-		}
-		line = append(line, what...)
-		for k, v := range row(r, i) {
-			separator := byte(',')
-			if k == 0 {
-				separator = '{'
-			}
-			line = append(append(append(line, separator), names[k]...), ':')
-			if v-v != 0 { // an infinite score, which JSON has no number for
-				line = append(line, "null"...)
-				continue
-			}
-			line = strconv.AppendFloat(line, float64(v), 'g', -1, 32)
-		}
-		b.Write(append(line, "}}\n"...))
-	}
+// line is an object of JSON Lines. A number that is not finite is null.
+type line struct {
+	Example       int                 `json:"example"`
+	ID            *string             `json:"id,omitempty"`
+	Class         string              `json:"class"`
+	Set           *[]string           `json:"set,omitempty"`
+	Probabilities map[string]*float32 `json:"probabilities,omitempty"`
+	Scores        map[string]*float32 `json:"scores,omitempty"`
 }
 
-func jsonText(text string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// writeLines writes JSON Lines.
+func writeLines(b *bufio.Writer, o *Options, r classify.Classified, rule *sets.Rule) error {
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
-	e.Encode(text)         // of a string, to memory: nothing can fail
-	return bytes.TrimSpace(b.Bytes())
+	for i, class := range r.Predicted {
+		l, numbers := line{Example: i + 1, Class: r.Classes[class]}, map[string]*float32{}
+		if r.Data.IDs != nil {
+			l.ID = &r.Data.IDs[i]
+		}
+		for k, v := range row(r, i) {
+			if numbers[r.Classes[k]] = nil; v-v == 0 {
+				numbers[r.Classes[k]] = &v
+			}
+		}
+		switch {
+		case rule != nil:
+			set := append([]string{}, r.Model.Names(rule.Classes(nil, row(r, i)))...)
+			l.Set = &set
+		case o.Probabilities:
+			l.Probabilities = numbers
+		default:
+			l.Scores = numbers
+		}
+		if err := e.Encode(l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func row(r classify.Classified, i int) []float32 {

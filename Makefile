@@ -36,18 +36,18 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 build/uma-gpu:
 	$(MAKE) build
 
-install: build/uma-gpu ## puts program, manual pages and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
+install: build/uma-gpu ## puts program, manual page and completions below PREFIX (/usr/local), in DESTDIR; make uninstall
 	install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/vendor-completions $(SHARE)/fish/vendor_completions.d
 	install -m 755 build/uma-gpu $(DESTDIR)$(PREFIX)/bin/uma-gpu
-	build/uma-gpu man --dir $(SHARE)/man/man1
+	build/uma-gpu man >$(SHARE)/man/man1/uma-gpu.1
 	build/uma-gpu completion bash >$(SHARE)/bash-completion/completions/uma-gpu
 	build/uma-gpu completion zsh >$(SHARE)/zsh/vendor-completions/_uma-gpu
 	build/uma-gpu completion fish >$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
-	chmod 644 $(SHARE)/man/man1/uma-gpu*.1
+	chmod 644 $(SHARE)/man/man1/uma-gpu.1
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/uma-gpu $(SHARE)/man/man1/uma-gpu.1 $(SHARE)/man/man1/uma-gpu-*.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/uma-gpu $(SHARE)/man/man1/uma-gpu.1 \
 		$(SHARE)/bash-completion/completions/uma-gpu $(SHARE)/zsh/vendor-completions/_uma-gpu \
 		$(SHARE)/fish/vendor_completions.d/uma-gpu.fish
 

@@ -32,7 +32,7 @@ inside sh -ec '
 	cmp cpu.txt opencl.txt
 	bash -c ". /usr/share/bash-completion/completions/uma-gpu; COMP_WORDS=(uma-gpu trai) COMP_CWORD=1
 		_uma_gpu; [ \"\${COMPREPLY[*]}\" = train ]"
-	gzip -t /usr/share/man/man1/uma-gpu-train.1.gz
+	gzip -t /usr/share/man/man1/uma-gpu.1.gz
 	apt-get -qy purge uma-gpu
 	while read -r path; do
 		case $path in */uma-gpu*|*/_uma-gpu*) [ ! -e "$path" ] || { echo "$path is left"; exit 1; };; esac

@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -199,7 +198,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	stdout, _ := succeed(t, "version", "--json")
-	v := decode[version.VersionReport](t, stdout)
+	v := decode[program.Versions](t, stdout)
 	if v.Version != app.Version || v.Contract != 1 || !strings.HasPrefix(v.Go, "go1.") ||
 		!strings.Contains(v.System, "/") {
 		t.Errorf("found %+v", v)

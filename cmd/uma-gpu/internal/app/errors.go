@@ -82,24 +82,10 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 	return OfCommand(c, Usage("%v", err))
 }
 
-// firstSteps is printed when the program is called without a command.
-const firstSteps = `uma-gpu learns classifiers from partly wrong labels, and finds the wrong ones.
-
-  uma-gpu info --data table.csv                describe a table and its problems
-  uma-gpu clean table.csv --label COLUMN       find and correct wrong labels, and train a model
-  uma-gpu train --data table.csv --model m.npz train a model
-  uma-gpu predict --model m.npz --data new.csv predict the classes of new rows
-  uma-gpu eval --model m.npz --data test.csv   measure how often a model is right
-
-`
-
 // NeedCommand is the action of a command that has only subcommands.
 func NeedCommand(c *cli.Context) error {
 	name := c.Args().First()
 	if name == "" {
-		if c.Command.HelpName == c.App.HelpName {
-			fmt.Fprint(c.App.ErrWriter, firstSteps)
-		}
 		return OfCommand(c, Usage("a command is missing"))
 	}
 	return OfCommand(c, Usage("unknown command %q. %s", name,

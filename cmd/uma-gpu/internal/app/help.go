@@ -1,10 +1,10 @@
 package app
 
 import (
-	"errors"
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -70,54 +70,12 @@ func flagField(f cli.Flag, name string) reflect.Value {
 	return reflect.Indirect(reflect.ValueOf(f)).FieldByName(name)
 }
 
+// flowing is a line break inside a paragraph, where the next line is no example.
+var flowing = regexp.MustCompile(`([^\n])\n([^\n \x00])`)
+
 // reflow joins the lines of each paragraph, which help wraps to its width. Examples, and lines that
 // begin with a space, stay as they are.
 func reflow(text string) string {
-	var b strings.Builder
-	before := ""
-	for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
-		flows := func(line string) bool {
-			return line != "" && line[0] != ' ' && !strings.HasPrefix(line, "Example")
-		}
-		switch {
-		case b.Len() == 0:
-		case flows(before) && flows(line):
-			b.WriteByte(' ')
-		default:
-			b.WriteByte('\n')
-		}
-		b.WriteString(line)
-		before = line
-	}
-	return b.String()
-}
-
-// Page is a manual page.
-type Page struct{ Name, Roff string }
-
-// Pages returns the manual pages of the program and of each command.
-func (o *Common) Pages() (pages []Page, err error) {
-	var add func(name string, c *cli.Command) error
-	add = func(name string, c *cli.Command) error {
-		about := &cli.App{Name: name, Usage: c.Usage, Description: c.Description, Flags: c.Flags,
-			UsageText: name + " [options] " + c.ArgsUsage}
-		for _, s := range c.Subcommands {
-			if !s.Hidden && s.Name != "help" {
-				about.UsageText = name + " COMMAND [options]"
-				about.Commands = append(about.Commands, &cli.Command{Name: s.Name, Usage: s.Usage})
-			}
-		}
-		roff, err := about.ToManWithSection(1)
-		pages = append(pages, Page{name, roff})
-		for _, s := range c.Subcommands {
-			if !s.Hidden && s.Name != "help" {
-				err = errors.Join(err, add(name+" "+s.Name, s))
-			}
-		}
-		return err
-	}
-	app := o.line.App
-	err = add(app.Name, &cli.Command{Usage: app.Usage, Description: app.Description,
-		Subcommands: app.Commands})
-	return pages, err
+	text = strings.ReplaceAll(strings.Trim(text, "\n"), "\nExample:", "\n\x00Example:")
+	return strings.ReplaceAll(flowing.ReplaceAllString(text, "$1 $2"), "\x00", "")
 }

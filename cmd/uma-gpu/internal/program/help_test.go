@@ -3,6 +3,7 @@ package program_test
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -75,24 +76,10 @@ func TestHelpIsNarrow(t *testing.T) {
 	})
 }
 
-// A bare call shows how to begin, by commands that exist, and is wrong usage all the same.
-func TestBareCallShowsHowToBegin(t *testing.T) {
-	code, stdout, stderr := clitest.Run()
-	if code != app.ExitUsage || stdout != "" || !strings.HasSuffix(stderr, "uma-gpu --help\n") {
-		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
-	}
-	shown := 0
-	for line := range strings.Lines(stderr) {
-		if words := strings.Fields(line); strings.HasPrefix(line, "  uma-gpu ") {
-			clitest.Succeed(t, words[1], "--help")
-			shown++
-		}
-	}
-	if shown != 5 {
-		t.Errorf("found %d commands, want 5:\n%s", shown, stderr)
-	}
-	if _, _, stderr := clitest.Run("confusion"); strings.Count(stderr, "\n") != 1 {
-		t.Errorf("found %q, want one line", stderr)
+// A bare call is wrong usage, told in one line.
+func TestBareCall(t *testing.T) {
+	for _, command := range []string{"", "confusion"} {
+		clitest.Fail(t, app.ExitUsage, "command missing "+command+" --help", strings.Fields(command)...)
 	}
 }
 
@@ -116,15 +103,36 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// Each command has a manual page, with its flags.
+// The manual page has all commands, with their flags.
 func TestMan(t *testing.T) {
-	dir := t.TempDir()
-	clitest.Succeed(t, "man", "--dir", dir)
-	for name, want := range map[string]string{"uma-gpu": "confusion", "uma-gpu-train": "--learner",
-		"uma-gpu-confusion": "inject", "uma-gpu-confusion-inject": "--pairwise"} {
-		page := strings.ReplaceAll(string(clitest.Read(t, dir+"/"+name+".1")), `\-`, "-")
-		if !strings.Contains(page, ".SH NAME") || !strings.Contains(page, want) {
-			t.Errorf("%s.1 lacks %s:\n%s", name, want, page)
+	page, _ := clitest.Succeed(t, "man")
+	page = strings.ReplaceAll(page, `\-`, "-")
+	for _, want := range []string{".SH NAME", "confusion", "inject", "--learner", "--pairwise"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
 		}
 	}
+}
+
+// The scripts exist, and ask for words that the program prints.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		script, _ := clitest.Succeed(t, "completion", shell)
+		if !strings.Contains(script, "uma-gpu") {
+			t.Errorf("%s: found %q", shell, script)
+		}
+	}
+	for _, c := range []struct{ line, want string }{
+		{"--generate-bash-completion", "train"},
+		{"confusion --generate-bash-completion", "inject"},
+		{"train --da --generate-bash-completion", "--data"},
+	} {
+		args := os.Args
+		os.Args = append([]string{"uma-gpu"}, strings.Fields(c.line)...) // the cli package reads it
+		words, _ := clitest.Succeed(t, os.Args[1:]...)
+		if os.Args = args; !strings.Contains(words, c.want) {
+			t.Errorf("%s: found %q, wanted %s", c.line, words, c.want)
+		}
+	}
+	clitest.Fail(t, app.ExitUsage, `"tcsh"`, "completion", "tcsh")
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/completion"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
@@ -33,7 +32,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/learners"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/man"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
@@ -41,7 +39,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/version"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/worker"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -146,7 +143,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),
 			grouped("This machine and this program", devices.New(devices.Run),
-				version.New(version.Run), completion.New(completion.Run), man.New(man.Run),
+				versionCommand(), completionCommand(), manCommand(),
 				kpca.New(kpca.Fit, kpca.Transform), worker.New(execute, worker.Run))),
 	}
 	top.OnUsageError = app.OnUsageError

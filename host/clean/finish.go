@@ -209,14 +209,17 @@ func beyond(ctx context.Context, e *engine.Engine, c *cases, r *Result, parts []
 	p, err := blend(parts, func(s part) ([]float32, error) {
 		sums := make([]float32, len(others)*c.q)
 		for _, m := range s.models {
-			scores, err := scores(ctx, e, c.data, m, others)
+			p := make([]float32, 0, len(sums))
+			err := host.Score(ctx, e, m, c.data, others, func(_ int, scores []float32) {
+				p = append(p, scores...)
+			})
 			if err == nil {
-				err = s.probabilities(scores)
+				err = s.probabilities(p)
 			}
 			if err != nil {
 				return nil, err
 			}
-			for at, v := range scores {
+			for at, v := range p {
 				sums[at] += v / float32(len(s.models))
 			}
 		}

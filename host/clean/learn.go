@@ -8,11 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -49,12 +47,12 @@ func (c *contest) outOfFold(ctx context.Context, s *candidate) error {
 			h.settled = m.Run.Settled
 		}
 		s.models = append(s.models, m.Model)
-		scores, err := scores(ctx, c.Engine, c.data, m.Model, of)
-		if err != nil {
+		at := 0
+		if err := host.Score(ctx, c.Engine, m.Model, c.data, of, func(_ int, scores []float32) {
+			copy(s.p[rest[at]*c.q:], scores)
+			at++
+		}); err != nil {
 			return err
-		}
-		for k, at := range rest {
-			copy(s.p[at*c.q:(at+1)*c.q], scores[k*c.q:(k+1)*c.q])
 		}
 	}
 	return calibrate(ctx, &c.cases, s)
@@ -116,16 +114,6 @@ func (s *candidate) probabilities(p []float32) error {
 	m := model.Model{Q: s.models[0].Q}
 	m.Meta.Temperature = s.temperature
 	return m.ToProbabilities(p)
-}
-
-// scores returns the scores of some examples.
-func scores(ctx context.Context, e *engine.Engine, d *dataset.Dataset, m *model.Model, some []int,
-) ([]float32, error) {
-	x := d.Pick(some)
-	if d.Prepared == nil {
-		return m.Scores(ctx, e, x)
-	}
-	return m.ScoresPrepared(ctx, e, x)
 }
 
 // rightTimes is the least weight of a checked example of a weighty way; together they get at least
@@ -227,7 +215,7 @@ const mostLearned = 3000
 // learnNoise learns the noise together with a model of the way, and adds the checked examples.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
 	some := sample(&c.cases, mostLearned, c.Seed)
-	start := outoffold.Start{}
+	start := Start{}
 	if w.kernel {
 		start.Kernel = c.rbf(min(fewLandmarks/2, len(some)))
 	}
@@ -235,7 +223,7 @@ func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, er
 	data.Y = lists.At(c.data.Y, some)
 	o := c.Options.Options
 	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
-	e, err := outoffold.LearnNoise(ctx, data, nil, o, []outoffold.Start{start})
+	e, err := LearnNoise(ctx, data, nil, o, []Start{start})
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +262,7 @@ func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
 
 // joined estimates the noise from checked examples with the given prior.
 func joined(c *cases, prior *estimate.Estimate) (*estimate.Estimate, error) {
-	counts, err := outoffold.CountClean(c.data, c.right)
+	counts, err := CountClean(c.data, c.right)
 	if err != nil || counts == nil {
 		return prior, err
 	}

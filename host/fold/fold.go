@@ -2,11 +2,9 @@
 package fold
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -97,22 +95,4 @@ func HoldOutFifth(y []int32, q int, seed uint64) (fit, rest []int) {
 		of[k]--
 	}
 	return fit, rest
-}
-
-// Deviation returns how far the weight vectors of w are from their mean: the root of the sum
-// of the squared distances. Differences of scores are in proportion to it.
-func Deviation(w engine.Weights) float64 {
-	sum := 0.0
-	for j := range w.D {
-		mean := 0.0
-		for r := range w.Q {
-			mean += float64(w.W[r*w.D+j])
-		}
-		mean /= float64(w.Q)
-		for r := range w.Q {
-			v := float64(w.W[r*w.D+j]) - mean
-			sum += float64(v * v)
-		}
-	}
-	return math.Sqrt(sum)
 }

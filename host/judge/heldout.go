@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // MostFolds is the largest number of folds.
@@ -32,4 +33,21 @@ func (h *HeldOut) Probabilities() ([]float32, error) {
 	m := model.Model{Q: h.Q}
 	m.Meta.Temperature = h.Temperature
 	return p, m.ToProbabilities(p)
+}
+
+// Losses returns -log P(noisy label) of each example, where its classes have the probabilities p,
+// n×Q, and noise is the confusion matrix; nil if labels are right.
+func Losses(y []int32, p []float32, noise *confusion.Matrix, q int) []float64 {
+	losses := make([]float64, len(y))
+	for i, k := range y {
+		v := float64(p[i*q+int(k)])
+		if noise != nil {
+			v = 0
+			for t, f := range p[i*q : (i+1)*q] {
+				v += float64(noise.P[int(k)*q+t] * float64(f))
+			}
+		}
+		losses[i] = -float64(numerics.Log(float32(max(v, 0x1p-60))))
+	}
+	return losses
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -21,7 +20,7 @@ func TestCheckNoise(t *testing.T) {
 	params.L2 = softmax.L2(0.001)
 	o := host.Options{Engine: simd.New(), Learner: params, Preparation: "standardize,bias,l2"}
 	out := func(noise *confusion.Matrix) *judge.HeldOut {
-		return must(outoffold.Scores(context.Background(), data, noise, o, 3))
+		return must(host.OutOfFold(context.Background(), data, noise, o, 3))
 	}
 	without := out(nil)
 	check := func(noise *confusion.Matrix) *judge.NoiseCheck {

@@ -14,8 +14,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -159,7 +159,7 @@ func judged(ctx context.Context, f *training.OutOfFold, c *configuration, given 
 		}
 	}
 	one := *f
-	if one.Held, err = outoffold.Scores(ctx, d, noise, o, f.Folds); err != nil {
+	if one.Held, err = host.OutOfFold(ctx, d, noise, o, f.Folds); err != nil {
 		return t, err
 	}
 	p, err := one.Probabilities()
@@ -178,7 +178,7 @@ func judged(ctx context.Context, f *training.OutOfFold, c *configuration, given 
 		t.Accuracy = &metric.Estimate{Value: right, Low: right, High: right}
 	}
 	if p != nil {
-		t.losses = outoffold.Losses(d.Y, p, f.Noise, len(d.Classes))
+		t.losses = judge.Losses(d.Y, p, f.Noise, len(d.Classes))
 		mean := lists.Mean(t.losses)
 		t.LogLoss = &mean
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
@@ -87,7 +87,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(),
 			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
 				Usage: "`METHOD` of estimation"},
-			app.Count(&o.Folds, "folds", outoffold.DefaultNoiseFolds, 2, judge.MostFolds,
+			app.Count(&o.Folds, "folds", clean.DefaultNoiseFolds, 2, judge.MostFolds,
 				"`K` folds"),
 			app.NormalizeFlag(&o.Train.Preparation), app.SeedFlag(&o.Train.Seed, "all random choices"),
 			o.Learner.UsualFlags(&o.Common),
@@ -113,17 +113,17 @@ type source struct {
 
 // sources are in order of precedence.
 var sources = []source{
-	{"table", nil, []string{string(outoffold.CleanCounts)}, []string{"confusion-axes", "prior"},
+	{"table", nil, []string{string(clean.CleanCounts)}, []string{"confusion-axes", "prior"},
 		(*Options).byTable},
 	{"annotators", nil, app.Texts(crowd.Methods), []string{"write-labels", "trust"},
 		(*Options).byAnnotators},
 	{"functions", nil, []string{string(crowd.ByFunctions)},
 		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
 	{"probabilities", []string{"data", "clean"},
-		[]string{string(outoffold.ConfidentJoint)}, nil, (*Options).byProbabilities},
-	{"data", []string{"clean"}, app.Texts(outoffold.NoiseMethods),
+		[]string{string(clean.ConfidentJoint)}, nil, (*Options).byProbabilities},
+	{"data", []string{"clean"}, app.Texts(clean.NoiseMethods),
 		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
-	{"clean", nil, []string{string(outoffold.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
+	{"clean", nil, []string{string(clean.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
 }
 
 // Run makes the estimate and writes it.
@@ -297,7 +297,7 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matr
 	}
 	m, err := estimate.ConfidentJoint(d.Classes, d.Y, p, false)
 	if err == nil && right != nil {
-		m, err = outoffold.JoinClean(d, right, m)
+		m, err = clean.JoinClean(d, right, m)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", o.Probabilities, err)
@@ -324,8 +324,8 @@ func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, e
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	o.Train.Engine, o.Train.Watch = e, host.Watch{Note: o.Notes.Say}
-	found, err := outoffold.EstimateNoise(ctx, d, outoffold.NoiseOptions{Options: o.Train,
-		Method: outoffold.NoiseMethod(o.Method), Folds: o.Folds, Right: right})
+	found, err := clean.EstimateNoise(ctx, d, clean.NoiseOptions{Options: o.Train,
+		Method: clean.NoiseMethod(o.Method), Folds: o.Folds, Right: right})
 	if err := app.Failure(ctx, d.Path, err); err != nil {
 		return nil, nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -66,7 +66,7 @@ func (r *Report) text(w io.Writer) error {
 			row("\ncontest\tloss\tahead of the identity")
 			for _, k := range r.Candidates {
 				row("%s\t%.5f\t%s", k.Method, k.Loss,
-					outoffold.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead())
+					clean.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead())
 			}
 		}); err != nil {
 			return err

@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 )
 
 // OutOfFold is data with the scores of models that have not seen the example.
@@ -79,7 +78,7 @@ func (f *OutOfFold) Close() { f.Dataset.Close() } // only read
 // Fit makes the trainings.
 func (f *OutOfFold) Fit(ctx context.Context) error {
 	return f.Learn(ctx, func(o host.Options) (err error) {
-		f.Held, err = outoffold.Scores(ctx, f.Dataset, f.Noise, o, f.Folds)
+		f.Held, err = host.OutOfFold(ctx, f.Dataset, f.Noise, o, f.Folds)
 		return err
 	})
 }

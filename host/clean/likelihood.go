@@ -1,4 +1,4 @@
-package outoffold
+package clean
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package outoffold_test
+package host_test
 
 import (
 	"context"
@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
@@ -46,7 +45,7 @@ func TestOutOfFoldIsTrain(t *testing.T) {
 	ctx := context.Background()
 	data, noise, _ := noisyDigits()
 	o := host.Options{Engine: simd.New(), Learner: classmean.Defaults(), Seed: 3}
-	h := must(outoffold.Scores(ctx, data, noise, o, 3))
+	h := must(host.OutOfFold(ctx, data, noise, o, 3))
 	for f := range 3 {
 		outside, inside := halves(data, h, f)
 		m := must(host.Train(ctx, outside, noise, o))
@@ -74,7 +73,7 @@ func TestOutOfFoldIsTrain(t *testing.T) {
 func TestOutOfFoldShares(t *testing.T) {
 	data, noise, right := noisyDigits()
 	o := host.Options{Engine: simd.New(), MaxSteps: 60}
-	h := must(outoffold.Scores(context.Background(), data, noise, o, 5))
+	h := must(host.OutOfFold(context.Background(), data, noise, o, 5))
 	count := map[[2]int]int{}
 	for i, f := range h.Fold {
 		count[[2]int{int(data.Y[i]), f}]++
@@ -108,10 +107,10 @@ func TestOutOfFoldSameBits(t *testing.T) {
 	rbf := &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 0.01}, Components: 20}
 	for _, kernel := range []*fitting.Options{nil, rbf} {
 		o := host.Options{Engine: cpuref.New(), MaxSteps: 10, Kernel: kernel}
-		want := must(outoffold.Scores(t.Context(), data, noise, o, 2))
+		want := must(host.OutOfFold(t.Context(), data, noise, o, 2))
 		before := runtime.GOMAXPROCS(3)
 		o.Engine = simd.New()
-		got := must(outoffold.Scores(t.Context(), data, noise, o, 2))
+		got := must(host.OutOfFold(t.Context(), data, noise, o, 2))
 		runtime.GOMAXPROCS(before)
 		if !slices.Equal(got.Scores, want.Scores) || got.Temperature != want.Temperature {
 			t.Errorf("other scores on another engine, kernel %v", kernel)
@@ -137,7 +136,7 @@ func TestOutOfFoldEveryLearner(t *testing.T) {
 		var said string
 		o := host.Options{Engine: simd.New(), Learner: d.New(), MaxSteps: 20}
 		o.Watch.Note = func(format string, _ ...any) { said += format }
-		h, err := outoffold.Scores(t.Context(), data, nil, o, 3)
+		h, err := host.OutOfFold(t.Context(), data, nil, o, 3)
 		if err != nil {
 			t.Errorf("%s: %v", d.Name, err)
 			continue
@@ -158,7 +157,7 @@ func TestOutOfFoldAnnotations(t *testing.T) {
 		a.Start = append(a.Start, len(a.By))
 	}
 	o := host.Options{Engine: simd.New(), Annotations: a, MaxSteps: 30}
-	h := must(outoffold.Scores(t.Context(), data, nil, o, 2))
+	h := must(host.OutOfFold(t.Context(), data, nil, o, 2))
 	if p, err := h.Probabilities(); err != nil || len(p) != data.N*h.Q {
 		t.Errorf("%d probabilities, %v", len(p), err)
 	}
@@ -169,23 +168,23 @@ func TestOutOfFoldRefuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := host.Options{Engine: simd.New(), MaxSteps: 1}
-	if _, err := outoffold.Scores(ctx, data, noise, o, 2); !errors.Is(err, context.Canceled) {
+	if _, err := host.OutOfFold(ctx, data, noise, o, 2); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	for _, folds := range []int{-1, 0, 1, judge.MostFolds + 1} {
-		if _, err := outoffold.Scores(t.Context(), data, noise, o, folds); !facts.Told(err,
+		if _, err := host.OutOfFold(t.Context(), data, noise, o, folds); !facts.Told(err,
 			"1797 examples 2 100") {
 			t.Errorf("%d folds: %v", folds, err)
 		}
 	}
 	from := o
 	from.From = &model.Model{}
-	if _, err := outoffold.Scores(t.Context(), data, noise, from, 2); !facts.Told(err,
+	if _, err := host.OutOfFold(t.Context(), data, noise, from, 2); !facts.Told(err,
 		"seen all examples") {
 		t.Errorf("a model to begin with: %v", err)
 	}
 	data.Y = nil
-	if _, err := outoffold.Scores(t.Context(), data, noise, o, 2); !facts.Told(err,
+	if _, err := host.OutOfFold(t.Context(), data, noise, o, 2); !facts.Told(err,
 		"0 labels 1797 examples") {
 		t.Errorf("no labels: %v", err)
 	}

@@ -1,4 +1,4 @@
-package outoffold
+package clean
 
 import (
 	"cmp"
@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -47,9 +46,6 @@ const surely = 2
 // looseFits multiplies the tolerance of the fits, unless one is given: it moves C by far less than
 // its standard error.
 const looseFits = 2
-
-// LeastClean is how many examples with a known class decide the contest of AutoNoise.
-const LeastClean = 20
 
 // NoiseOptions of EstimateNoise.
 type NoiseOptions struct {
@@ -93,7 +89,7 @@ type Noise struct {
 // classes of some examples if they are known.
 //
 // AutoNoise compares the identity, the confident joint and the joint likelihood.
-// Where at least LeastClean classes are known, the one wins as whose posterior the counts of these
+// Where at least LeastRight classes are known, the one wins as whose posterior the counts of these
 // are likeliest, each example predicted from all others. Else models are trained with each, which
 // have not seen what they are judged on, and the identity wins unless another makes the labels held
 // out more likely, by more than two standard errors of the difference of the same examples. An
@@ -262,7 +258,7 @@ func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, 
 // probabilities returns out-of-fold probabilities of the noisy labels.
 func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 	if e.held == nil {
-		held, err := Scores(ctx, e.data, nil, e.Options, e.Folds)
+		held, err := host.OutOfFold(ctx, e.data, nil, e.Options, e.Folds)
 		if err != nil {
 			return nil, err
 		}
@@ -275,7 +271,7 @@ func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
 func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
 	methods := []NoiseMethod{NoNoise, ConfidentJoint, JointLikelihood}
 	known := lists.Sum(e.counts)
-	byClean := known >= LeastClean
+	byClean := known >= LeastRight
 	won := &Noise{}
 	var chosen *estimate.Estimate
 	var base []float64
@@ -346,7 +342,7 @@ func (e *noiseEstimator) losses(
 		held = e.held
 	} else {
 		var err error
-		if held, err = Scores(ctx, e.data, noise, e.Options, e.Folds); err != nil {
+		if held, err = host.OutOfFold(ctx, e.data, noise, e.Options, e.Folds); err != nil {
 			return nil, fmt.Errorf("%s: %w", method, err)
 		}
 	}
@@ -354,22 +350,5 @@ func (e *noiseEstimator) losses(
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	return Losses(e.data.Y, p, noise, held.Q), nil
-}
-
-// Losses returns -log P(noisy label) of each example, where its classes have the probabilities p,
-// n×Q, and noise is the confusion matrix; nil if labels are right.
-func Losses(y []int32, p []float32, noise *confusion.Matrix, q int) []float64 {
-	losses := make([]float64, len(y))
-	for i, k := range y {
-		v := float64(p[i*q+int(k)])
-		if noise != nil {
-			v = 0
-			for t, f := range p[i*q : (i+1)*q] {
-				v += float64(noise.P[int(k)*q+t] * float64(f))
-			}
-		}
-		losses[i] = -float64(numerics.Log(float32(max(v, 0x1p-60))))
-	}
-	return losses
+	return judge.Losses(e.data.Y, p, noise, held.Q), nil
 }

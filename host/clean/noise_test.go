@@ -1,8 +1,9 @@
-package outoffold_test
+package clean_test
 
 import (
 	"context"
 	"errors"
+	"log"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,12 +13,30 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/outoffold"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
+
+// must returns value, or ends the test.
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
+}
+
+// noisyDigits reads real digits and moves the labels of 40 % of them to the next class;
+// right are the labels as they were.
+func noisyDigits() (data *dataset.Dataset, noise *confusion.Matrix, right []int32) {
+	data = must(file.Read(context.Background(), "../../testdata/digits.csv.gz", file.Options{}))
+	noise = must(confusion.Pairwise(data.Classes, 0.4))
+	right = data.Y
+	data.Y = must(noise.Inject(right, 1))
+	return data, noise, right
+}
 
 // someDigits are a few of noisyDigits, with the true classes of every fifth.
 func someDigits(n int) (data *dataset.Dataset, noise *confusion.Matrix, known []int32) {
@@ -41,35 +60,35 @@ func entriesOff(a, b []float64) float64 {
 // Strong noise is found, and of right labels the identity is kept; with the same bits everywhere.
 func TestEstimateNoiseContest(t *testing.T) {
 	data, noise, _ := someDigits(600)
-	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2}
-	found := must(outoffold.EstimateNoise(t.Context(), data, o))
-	if found.Chosen != outoffold.JointLikelihood || !(entriesOff(found.P, noise.P) < 0.045) ||
+	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2}
+	found := must(clean.EstimateNoise(t.Context(), data, o))
+	if found.Chosen != clean.JointLikelihood || !(entriesOff(found.P, noise.P) < 0.045) ||
 		len(found.Candidates) != 3 {
 		t.Errorf("%s, %v off, %+v", found.Chosen, entriesOff(found.P, noise.P), found.Candidates)
 	}
 	for _, c := range found.Candidates {
-		if (c.Method == outoffold.NoNoise) != (c.Ahead == 0 && c.Error == 0) {
+		if (c.Method == clean.NoNoise) != (c.Ahead == 0 && c.Error == 0) {
 			t.Errorf("%+v", c)
 		}
 	}
-	clean := must(file.Read(t.Context(), "../../testdata/digits.csv.gz", file.Options{}))
-	clean.Examples, clean.Y, clean.SHA256 = clean.Examples.Part(0, 600), clean.Y[:600], ""
-	if found := must(outoffold.EstimateNoise(t.Context(), clean,
-		o)); found.Chosen != outoffold.NoNoise {
+	plain := must(file.Read(t.Context(), "../../testdata/digits.csv.gz", file.Options{}))
+	plain.Examples, plain.Y, plain.SHA256 = plain.Examples.Part(0, 600), plain.Y[:600], ""
+	if found := must(clean.EstimateNoise(t.Context(), plain,
+		o)); found.Chosen != clean.NoNoise {
 		t.Errorf("right labels: chosen %s, %+v", found.Chosen, found.Candidates)
 	}
 }
 
 func TestEstimateNoiseSameBits(t *testing.T) {
 	data, _, _ := someDigits(150)
-	for _, method := range []outoffold.NoiseMethod{
-		outoffold.ConfidentJoint, outoffold.JointLikelihood,
-		outoffold.Neighbours,
+	for _, method := range []clean.NoiseMethod{
+		clean.ConfidentJoint, clean.JointLikelihood,
+		clean.Neighbours,
 	} {
-		o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
-		fast := must(outoffold.EstimateNoise(t.Context(), data, o))
+		o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
+		fast := must(clean.EstimateNoise(t.Context(), data, o))
 		o.Engine = cpuref.New()
-		plain := must(outoffold.EstimateNoise(t.Context(), data, o))
+		plain := must(clean.EstimateNoise(t.Context(), data, o))
 		if !slices.Equal(fast.P, plain.P) || !slices.Equal(fast.Error, plain.Error) {
 			t.Errorf("%s: other bits on another engine", method)
 		}
@@ -79,24 +98,24 @@ func TestEstimateNoiseSameBits(t *testing.T) {
 // A few known classes decide the contest, and make the estimate better.
 func TestEstimateNoiseClean(t *testing.T) {
 	data, noise, known := someDigits(500)
-	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2, Right: known}
-	off := map[outoffold.NoiseMethod]float64{}
-	alone := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{Options: o.Options,
-		Folds: 2, Method: outoffold.ConfidentJoint}))
-	for _, method := range []outoffold.NoiseMethod{
-		outoffold.AutoNoise, outoffold.CleanCounts, outoffold.ConfidentJoint, outoffold.NoNoise,
+	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2, Right: known}
+	off := map[clean.NoiseMethod]float64{}
+	alone := must(clean.EstimateNoise(t.Context(), data, clean.NoiseOptions{Options: o.Options,
+		Folds: 2, Method: clean.ConfidentJoint}))
+	for _, method := range []clean.NoiseMethod{
+		clean.AutoNoise, clean.CleanCounts, clean.ConfidentJoint, clean.NoNoise,
 	} {
 		o.Method = method
-		found := must(outoffold.EstimateNoise(t.Context(), data, o))
+		found := must(clean.EstimateNoise(t.Context(), data, o))
 		off[method] = entriesOff(found.P, noise.P)
-		if method == outoffold.AutoNoise && (!strings.Contains(found.Method, "as prior") ||
+		if method == clean.AutoNoise && (!strings.Contains(found.Method, "as prior") ||
 			found.Candidates[0].Loss <= 0) {
 			t.Errorf("%s, %+v", found.Method, found.Candidates)
 		}
 	}
-	if !(off[outoffold.AutoNoise] < 1.1*off[outoffold.CleanCounts]) ||
-		!(off[outoffold.CleanCounts] < off[outoffold.NoNoise]/2) ||
-		!(off[outoffold.ConfidentJoint] < 0.7*entriesOff(alone.P, noise.P)) {
+	if !(off[clean.AutoNoise] < 1.1*off[clean.CleanCounts]) ||
+		!(off[clean.CleanCounts] < off[clean.NoNoise]/2) ||
+		!(off[clean.ConfidentJoint] < 0.7*entriesOff(alone.P, noise.P)) {
 		t.Errorf("off: %v, confident joint alone %v", off, entriesOff(alone.P, noise.P))
 	}
 }
@@ -105,20 +124,20 @@ func TestEstimateNoiseRefuses(t *testing.T) {
 	data, _, known := someDigits(60)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, method := range []outoffold.NoiseMethod{outoffold.AutoNoise, outoffold.JointLikelihood} {
-		o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
-		if _, err := outoffold.EstimateNoise(ctx, data, o); !errors.Is(err, context.Canceled) {
+	for _, method := range []clean.NoiseMethod{clean.AutoNoise, clean.JointLikelihood} {
+		o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
+		if _, err := clean.EstimateNoise(ctx, data, o); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s cancelled: %v", method, err)
 		}
 	}
-	for want, o := range map[string]outoffold.NoiseOptions{
+	for want, o := range map[string]clean.NoiseOptions{
 		`"best"`:      {Method: "best"},
 		"3 true":      {Right: known[:3]},
-		"true class":  {Method: outoffold.CleanCounts},
+		"true class":  {Method: clean.CleanCounts},
 		"annotations": {Options: host.Options{Annotations: &dataset.Annotations{}}},
 	} {
 		o.Engine = simd.New()
-		if _, err := outoffold.EstimateNoise(t.Context(), data, o); !facts.Told(err, want) {
+		if _, err := clean.EstimateNoise(t.Context(), data, o); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
@@ -140,8 +159,8 @@ func TestEstimateCurved(t *testing.T) {
 		}
 		d.X, d.Y = append(d.X, x, y), append(d.Y, class)
 	}
-	found := must(outoffold.EstimateNoise(t.Context(), d, outoffold.NoiseOptions{
-		Options: host.Options{Engine: simd.New()}, Method: outoffold.JointLikelihood}))
+	found := must(clean.EstimateNoise(t.Context(), d, clean.NoiseOptions{
+		Options: host.Options{Engine: simd.New()}, Method: clean.JointLikelihood}))
 	for p := range 2 {
 		for k := range 2 {
 			want := 0.3
@@ -159,8 +178,8 @@ func TestEstimateCurved(t *testing.T) {
 // More features than examples can take any noise for classes: nothing is identified.
 func TestEstimateManyFeatures(t *testing.T) {
 	data, _, _ := someDigits(60)
-	found := must(outoffold.EstimateNoise(t.Context(), data, outoffold.NoiseOptions{
-		Options: host.Options{Engine: simd.New()}, Method: outoffold.JointLikelihood, Folds: 2}))
+	found := must(clean.EstimateNoise(t.Context(), data, clean.NoiseOptions{
+		Options: host.Options{Engine: simd.New()}, Method: clean.JointLikelihood, Folds: 2}))
 	if data.D <= data.N || len(found.Unidentified) != found.Q() ||
 		!strings.Contains(found.Notes[0], "more features than examples") {
 		t.Errorf("%d features, %d examples: unidentified %v, %q", data.D, data.N, found.Unidentified,
@@ -184,9 +203,9 @@ func TestEstimateWithoutContest(t *testing.T) {
 		}
 		d.X, d.Y = append(d.X, x, y), append(d.Y, class)
 	}
-	o := outoffold.NoiseOptions{Options: host.Options{Engine: simd.New(), Seed: 2}, Folds: 2}
-	found := must(outoffold.EstimateNoise(t.Context(), d, o))
-	if found.Chosen != outoffold.JointLikelihood || found.Candidates != nil ||
+	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New(), Seed: 2}, Folds: 2}
+	found := must(clean.EstimateNoise(t.Context(), d, o))
+	if found.Chosen != clean.JointLikelihood || found.Candidates != nil ||
 		math.Abs(found.P[0]-0.8) > 2*found.Error[0] {
 		t.Errorf("%s of %d, %v ± %v", found.Chosen, len(found.Candidates), found.P, found.Error)
 	}

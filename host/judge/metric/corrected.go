@@ -70,7 +70,7 @@ func Correct(counts [][]int64, classes []string, c, inverse, errs []float64) (Co
 	}
 	s := correction{q: q, n: float64(n), counts: counts, inverse: inverse, joint: jointOf(counts,
 		inverse, q), squares: squaresOf(c, inverse, q)}
-	s.drift = newDrift(errs, q)
+	s.drift = newDrift(c, errs, q)
 	predicted, truly := sums(s.joint, q)
 	means := meansOf(s.joint, predicted, truly)
 	r := Corrected{MacroF1: means.macroF1, BalancedAccuracy: means.balanced, Kappa: means.kappa}

@@ -6,47 +6,6 @@ import (
 	"testing"
 )
 
-// Of shares of n examples the spread is C/n, whatever the number of classes.
-func TestSpreads(t *testing.T) {
-	for _, c := range [][]float64{{0.5, 0.5}, {0.9, 0.1}, {0.6, 0.4, 0}, {0.4, 0.35, 0.25}, {0.97,
-		0.01, 0.01, 0.01}} {
-		v := make([]float64, len(c))
-		for i, p := range c {
-			v[i] = p * (1 - p) / 50
-		}
-		d := &drift{q: len(c), spread: make([]float64, len(c)*len(c))}
-		for i, x := range spreads(v) {
-			d.spread[i*d.q] = x
-		}
-		g := func(i, _ int) float64 { return float64(i*i) - 0.3*float64(i) }
-		mean, want := 0.0, 0.0
-		for i, p := range c {
-			mean += p * g(i, 0)
-		}
-		for i, p := range c {
-			want += p * (g(i, 0) - mean) * (g(i, 0) - mean) / 50
-		}
-		if got := d.variance(g); math.Abs(got-want) > 1e-6*want {
-			t.Errorf("%v: found the variance %v, wanted %v", c, got, want)
-		}
-	}
-	// What no shares have: one entry that varies alone, and one that varies more than the other two.
-	for _, v := range spreads([]float64{0, 0.1, 0}) {
-		if v != 0 {
-			t.Errorf("found %v, wanted 0", v)
-		}
-	}
-	d := &drift{q: 3, spread: make([]float64, 9)}
-	for i, x := range spreads([]float64{1, 0.1, 0.2}) {
-		d.spread[i*3] = x
-	}
-	if got := d.variance(func(i, _ int) float64 {
-		return float64(i)
-	}); math.Abs(got-(0.1+4*0.2)) > 1e-6 {
-		t.Errorf("found %v, wanted what the two vary", got)
-	}
-}
-
 // estimated draws n examples of each class and returns the shares of their noisy labels, with
 // standard errors as package confusion has them, and the inverse.
 func estimated(rng *rand.Rand, c []float64, q, n int) (shares, inverse, errs []float64) {

@@ -33,14 +33,13 @@ const leastProbability = 0x1p-23
 // each of the n examples. Of equal probabilities the first is the prediction. The error is
 // about slices that do not fit, no example, or the first label or probability out of range.
 func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, error) {
-	if err := checkProbabilities(truth, p, q); err != nil {
+	bins, err := Reliability(truth, p, q, nil)
+	if err != nil {
 		return Probabilities{}, err
 	}
 	var r Probabilities
-	var gaps [CalibrationBins]float64 // sum of probability less right predictions
 	for i, y := range truth {
 		row := p[i*q : (i+1)*q]
-		top := lists.Largest(row)
 		for k, v := range row {
 			d := float64(v)
 			if k == int(y) {
@@ -49,15 +48,9 @@ func EvaluateProbabilities(truth []int32, p []float32, q int) (Probabilities, er
 			r.BrierScore += d * d
 		}
 		r.LogLoss += loss(float64(row[y]))
-		v := float64(row[top])
-		bin := binOf(v)
-		gaps[bin] += v
-		if top == int(y) {
-			gaps[bin]--
-		}
 	}
-	for _, gap := range gaps {
-		r.CalibrationError += math.Abs(gap)
+	for _, b := range bins {
+		r.CalibrationError += float64(b.Examples) * math.Abs(b.Probability-b.Right)
 	}
 	n := float64(len(truth))
 	r.LogLoss, r.BrierScore, r.CalibrationError = r.LogLoss/n, r.BrierScore/n, r.CalibrationError/n
@@ -142,7 +135,7 @@ func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, 
 	for i, y := range labels {
 		row := p[i*q : (i+1)*q]
 		top := lists.Largest(row)
-		k := binOf(float64(row[top]))
+		k := max(0, min(CalibrationBins-1, int(math.Ceil(float64(row[top])*CalibrationBins))-1))
 		right := 0.0
 		if inverse != nil {
 			right = inverse[top*q+int(y)]
@@ -166,9 +159,4 @@ func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, 
 		b.StandardError = math.Sqrt(max(0, squares[k]/n-b.Right*b.Right) / n)
 	}
 	return bins, nil
-}
-
-// binOf returns the bin of a probability.
-func binOf(v float64) int {
-	return max(0, min(CalibrationBins-1, int(math.Ceil(v*CalibrationBins))-1))
 }

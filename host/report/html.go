@@ -1,12 +1,21 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
 	_ "embed" // the page
+	"encoding/base64"
 	"fmt"
 	"html/template"
+	"image"
+	"image/png"
 	"io"
+	"math"
 	"slices"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 //go:embed page.html
@@ -23,30 +32,37 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 		}
 		return percent(*v)
 	},
-	"count":  count,
-	"chance": Chance,
-	"number": func(v float64) string { return fmt.Sprintf("%.4g", v) },
-	"bar":    func(v float64) string { return fmt.Sprintf("%.0f", 100*min(1, max(0, v))) },
-	"cut":    cut,
-	"safe":   func(s string) template.URL { return template.URL(s) }, // pictures that Picture made
+	"count":      count,
+	"chance":     Chance,
+	"hundredths": hundredths,
+	"level":      level,
+	"number":     func(v float64) string { return fmt.Sprintf("%.4g", v) },
+	"bar":        func(v float64) string { return fmt.Sprintf("%.0f", 100*possible(v)) },
+	"cut":        cut,
+	"safe":       func(s string) template.URL { return template.URL(s) }, // pictures that Picture made
+	// places of shares in a diagram, to a tenth
+	"x":     func(v float64) float64 { return math.Round(600+4120*possible(v)) / 10 },
+	"y":     func(v float64) float64 { return math.Round(2560-2480*possible(v)) / 10 },
+	"ticks": func() []float64 { return []float64{0, 0.2, 0.4, 0.6, 0.8, 1} },
 }).Parse(pageText))
 
-// mostClasses is how many classes the page's table shows, the hardest first.
-const mostClasses = 60
-
-// mostText is how many characters of a text the page shows.
-const mostText = 280
+// Limits of the page.
+const (
+	mostClasses  = 60  // in the table of classes
+	mostCells    = 30  // classes in the table of a matrix
+	mostText     = 280 // characters of a text
+	openSuspects = 12  // suspects that are visible before the rest is unfolded
+)
 
 // view is the input of the page's template.
 type view struct {
 	*Report
 	JSON                string // name of the file beside it
 	Style               template.CSS
-	Calibration         *diagram
+	Calibration         []dot
 	Noise, Errors, Seen *heatMap
 	PerClass            []classRow
 	ClassesLeftOut      int
-	Pictures            bool
 	First, Rest         suspects
 }
 
@@ -57,8 +73,13 @@ type suspects struct {
 	Texts    bool
 }
 
-// openSuspects is how many suspects are visible before the rest is unfolded.
-const openSuspects = 12
+// heatMap is a matrix as the page shows it: Shares[row][column].
+type heatMap struct {
+	Title, Note   string
+	Rows, Columns string // what they are
+	Classes       []string
+	Shares        [][]float64
+}
 
 // classRow is a row of the table of classes.
 type classRow struct {
@@ -68,72 +89,73 @@ type classRow struct {
 	Interval              string // of the recall
 }
 
+// dot is a bin of the calibration, with two standard errors to each side.
+type dot struct{ Probability, Right, Low, High float64 }
+
 // WriteHTML writes the page. json is the name of the file with the same numbers.
 func (r *Report) WriteHTML(w io.Writer, json string) error {
 	v := view{Report: r, JSON: json, Style: template.CSS(style)}
-	if err := v.noise(); err != nil {
-		return err
-	}
-	if j := r.Judged; j != nil {
-		if err := v.judged(j); err != nil {
-			return err
+	if n := r.Noise; n != nil {
+		v.Noise = r.heat(heatMap{Title: "The labels: P(noisy label | true class), %",
+			Note: "It was " + n.Source + ".", Rows: "noisy label"}, n.Matrix)
+		if n.Errors != nil {
+			v.Errors = r.heat(heatMap{Title: "Standard errors, %", Rows: "noisy label"}, n.Errors)
 		}
 	}
-	for _, s := range r.Suspects {
-		v.Pictures = v.Pictures || s.Picture != ""
+	if j := r.Judged; j != nil {
+		note := "Compared with the labels as they are."
+		if j.Corrected != nil {
+			note = "Compared with right labels, estimated."
+		}
+		shares := make([][]float64, len(r.Classes))
+		for p := range shares {
+			for q := range r.Classes {
+				shares[p] = append(shares[p], j.share(p, q))
+			}
+		}
+		v.Seen = r.heat(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
+			Rows: "predicted"}, shares)
+		v.Calibration = calibration(j.Reliability)
+		v.classes(j)
 	}
+	pictures := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Picture != "" })
 	texts := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Text != "" })
 	n := min(openSuspects, len(r.Suspects))
-	v.First = suspects{r.Suspects[:n], v.Pictures, texts}
-	v.Rest = suspects{r.Suspects[n:], v.Pictures, texts}
+	v.First = suspects{r.Suspects[:n], pictures, texts}
+	v.Rest = suspects{r.Suspects[n:], pictures, texts}
 	return page.Execute(w, v)
 }
 
-// noise draws the confusion matrix of the labels and its standard errors.
-func (v *view) noise() error {
-	n := v.Report.Noise
-	if n == nil {
-		return nil
-	}
-	draw := func(shares [][]float64, m heatMap) (*heatMap, error) {
-		m.Rows, m.Columns, m.Classes = "noisy label", "true class", v.Classes
-		text := func(i, j int) string { return hundredths(shares[i][j]) }
-		more := func(i, j int) string {
-			return fmt.Sprintf("%.2[2]f %% of %[1]s are labelled %[3]s", v.Classes[j], 100*shares[i][j],
-				v.Classes[i])
+// heat returns the map of a Q×Q matrix of true classes in columns: of many classes, those whose
+// entries on the diagonal are the smallest.
+func (r *Report) heat(m heatMap, shares [][]float64) *heatMap {
+	m.Columns, m.Classes, m.Shares = "true class", r.Classes, shares
+	if q := len(r.Classes); q > mostCells {
+		which := lists.UpTo[int](q)
+		slices.SortStableFunc(which, func(a, b int) int {
+			return cmp.Compare(shares[a][a], shares[b][b])
+		})
+		which = which[:mostCells]
+		slices.Sort(which)
+		m.Classes, m.Shares = lists.At(r.Classes, which), nil
+		for _, row := range lists.At(shares, which) {
+			m.Shares = append(m.Shares, lists.At(row, which))
 		}
-		h, err := newHeatMap(m, func(i, j int) float64 { return shares[i][j] }, text, more)
-		return &h, err
+		m.Note = strings.TrimSpace(fmt.Sprintf("%s These are %d of %d classes, with the smallest "+
+			"entries on the diagonal.", m.Note, mostCells, q))
 	}
-	var err error
-	v.Noise, err = draw(n.Matrix, heatMap{Title: "The labels: P(noisy label | true class), %",
-		Note: "It was " + n.Source + "."})
-	if err != nil || n.Errors == nil {
-		return err
-	}
-	v.Errors, err = draw(n.Errors, heatMap{Title: "Standard errors, %"})
-	return err
+	return &m
 }
 
-// judged draws the quality of the predictions.
-func (v *view) judged(j *Judged) (err error) {
-	v.Calibration = calibration(j.Reliability)
-	note := "Compared with the labels as they are."
-	if j.Corrected != nil {
-		note = "Compared with right labels, estimated."
+// calibration returns the bins to draw: of five examples or more whose share is known well.
+func calibration(bins []metric.Bin) (dots []dot) {
+	for _, b := range bins {
+		if b.Examples >= 5 && b.StandardError <= 0.2 {
+			dots = append(dots, dot{b.Probability, b.Right, b.Right - 2*b.StandardError,
+				b.Right + 2*b.StandardError})
+		}
 	}
-	h, err := newHeatMap(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
-		Rows: "predicted", Columns: "true class", Classes: v.Classes}, j.share,
-		func(i, k int) string { return hundredths(j.share(i, k)) }, func(i, k int) string {
-			return fmt.Sprintf("%s examples of %s are predicted as %s", count(j.examples(i, k)),
-				v.Classes[k], v.Classes[i])
-		})
-	if err != nil {
-		return err
-	}
-	v.Seen = &h
-	v.classes(j)
-	return nil
+	return dots
 }
 
 // classes fills the table of classes.
@@ -172,6 +194,9 @@ func hundredths(v float64) string {
 	}
 }
 
+// level is the colour of a share, 0 to 10: a root, for small ones matter.
+func level(share float64) int { return int(math.Round(10 * math.Sqrt(possible(share)))) }
+
 // cut shortens a text to mostText characters.
 func cut(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
@@ -187,4 +212,21 @@ func Chance(v float64) string {
 		return "under 0.1 %"
 	}
 	return percent(v)
+}
+
+// Picture returns a PNG, as a data: URL, of an example whose values are width×height
+// pixels, row by row, the smallest black and the largest white.
+func Picture(values []float32, width, height int) (string, error) {
+	low, high := slices.Min(values), slices.Max(values)
+	p := image.NewGray(image.Rect(0, 0, width, height))
+	for i, v := range values[:width*height] {
+		if high > low {
+			p.Pix[i] = uint8(255 * (v - low) / (high - low))
+		}
+	}
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, p); err != nil {
+		return "", err
+	}
+	return "data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }

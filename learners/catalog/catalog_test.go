@@ -85,10 +85,6 @@ func judge(t *testing.T, d *learners.Definition, engines []*engine.Engine, want 
 // TestOtherParameters has learners judged with parameters that are no defaults.
 func TestOtherParameters(t *testing.T) {
 	all := everyengine.Open(t)
-	fewer := all
-	if !*every { // the plain loops have the defaults, and one other step
-		fewer = all[1:]
-	}
 	for _, v := range []struct {
 		learner string
 		set     []string // pairs of name and value
@@ -102,10 +98,10 @@ func TestOtherParameters(t *testing.T) {
 		{"localisation", []string{"oracle", "random", "updates", "1000"}, fast, nil},
 		{"svm", []string{"loss", "hinge", "class_weights", "balanced"}, fast, nil},
 		{"uma", []string{"step", "pair"}, all, nil},
-		{"uma", []string{"step", "region", "select", "random"}, fewer, nil},
-		{"uma", []string{"alpha", "1e-4"}, fewer, nil},
-		{"uma", []string{"step", "pair", "alpha", "1e-6", "alpha_unit", "score"}, fewer, nil},
-		{"softmax", []string{"learn_confusion", "true", "folds", "2"}, quick(),
+		{"uma", []string{"step", "region", "select", "random"}, quick(), nil},
+		{"uma", []string{"alpha", "1e-4"}, quick(), nil},
+		{"uma", []string{"step", "pair", "alpha", "1e-6", "alpha_unit", "score"}, quick(), nil},
+		{"softmax", []string{"learn_confusion", "true", "folds", "2"}, fast,
 			func(c string) bool {
 				// A given C is a beginning, so the identity is not the same as none; and learning takes
 				// more steps than the case makes: TestLearnedConfusion judges it.

@@ -244,7 +244,7 @@ func checkNumbers(s subject) error {
 			if learners.Check(p) == nil {
 				return fmt.Errorf("parameters %+v: Check passes them", p)
 			}
-			if l, err := fit.Start(background, p, overlapping().on(s.engine)); err == nil {
+			if l, err := fit.Start(background, p, s.overlapping().on(s.engine)); err == nil {
 				return errors.Join(fmt.Errorf("parameters %+v: Start begins a run", p), l.Close())
 			}
 		}

@@ -33,22 +33,22 @@ func (s subject) alike(a *engine.Engine, ta task, b *engine.Engine, tb task) err
 }
 
 func checkTwice(s subject) error {
-	return s.alike(s.engine, overlapping(), s.engine, overlapping())
+	return s.alike(s.engine, s.overlapping(), s.engine, s.overlapping())
 }
 
 func checkEngines(s subject) error {
 	if s.engine == s.first {
 		return nil
 	}
-	return s.alike(s.first, overlapping(), s.engine, overlapping())
+	return s.alike(s.first, s.overlapping(), s.engine, s.overlapping())
 }
 
 func checkSparse(s subject) error {
-	return s.alike(s.engine, overlapping(), s.engine, overlapping().sparse())
+	return s.alike(s.engine, s.overlapping(), s.engine, s.overlapping().sparse())
 }
 
 func checkIdentity(s subject) error {
-	a, b := overlapping(), overlapping()
+	a, b := s.overlapping(), s.overlapping()
 	a.noise, b.noise = nil, must(confusion.Symmetric(classes(b.q), 0))
 	return s.alike(s.engine, a, s.engine, b)
 }
@@ -58,7 +58,7 @@ func checkIgnored(s subject) error {
 	if !s.IgnoresNoise {
 		return nil
 	}
-	a, b := overlapping(), overlapping()
+	a, b := s.overlapping(), s.overlapping()
 	a.noise = nil
 	for _, rule := range s.Weights {
 		o := host.RunOptions{Weights: rule}
@@ -87,7 +87,7 @@ func checkIgnored(s subject) error {
 // run between two steps of another, and two at the same time.
 func checkTogether(s subject) error {
 	p, o := s.New(), host.RunOptions{MaxSteps: s.steps(few)}
-	want, err := host.Run(background, p, overlapping().on(s.engine), o)
+	want, err := host.Run(background, p, s.overlapping().on(s.engine), o)
 	if err != nil {
 		return err
 	}
@@ -97,11 +97,11 @@ func checkTogether(s subject) error {
 			return
 		}
 		var inner host.Result
-		if inner, err = host.Run(background, p, overlapping().on(s.engine), o); err == nil {
+		if inner, err = host.Run(background, p, s.overlapping().on(s.engine), o); err == nil {
 			err = same(inner, want)
 		}
 	}
-	outer, failed := host.Run(background, p, overlapping().on(s.engine), between)
+	outer, failed := host.Run(background, p, s.overlapping().on(s.engine), between)
 	if err := errors.Join(failed, err); err != nil {
 		return fmt.Errorf("a run between steps of another: %w", err)
 	}
@@ -113,7 +113,7 @@ func checkTogether(s subject) error {
 	var both sync.WaitGroup
 	for i := range results {
 		both.Go(func() {
-			results[i], errs[i] = host.Run(background, p, overlapping().on(s.engine), o)
+			results[i], errs[i] = host.Run(background, p, s.overlapping().on(s.engine), o)
 			if errs[i] == nil {
 				errs[i] = same(results[i], want)
 			}
@@ -125,7 +125,7 @@ func checkTogether(s subject) error {
 
 // checkInputs lends a run all that it may only read.
 func checkInputs(s subject) error {
-	for _, t := range []task{overlapping(), overlapping().sparse()} {
+	for _, t := range []task{s.overlapping(), s.overlapping().sparse()} {
 		was := t.clone()
 		for _, rule := range s.Weights {
 			first, err := s.watch(s.engine, t, host.RunOptions{Weights: rule})
@@ -182,7 +182,7 @@ type betweener func(l fit.Run, w engine.Weights, counts []int64) error
 
 // drive makes steps with a learner by hand and returns W after each, until it is done.
 func (s subject) drive(p learners.Params, between betweener) (all []engine.Weights, err error) {
-	t := overlapping()
+	t := s.overlapping()
 	l, err := fit.Start(background, p, t.on(s.engine))
 	if err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func checkCountTwice(s subject) error {
 }
 
 func checkClose(s subject) error {
-	t := overlapping()
+	t := s.overlapping()
 	l, err := fit.Start(background, s.New(), t.on(s.engine))
 	if err != nil {
 		return err

@@ -43,22 +43,23 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// features of each task: 288 kB of examples, which small devices cut in tiles, of 256 at least.
-const features = 150
+// features of tasks for several engines: 288 kB of examples, which small devices cut in tiles, of
+// 256 at least. One engine for processors has fewer.
+const features, fewFeatures = 150, 50
 
 // separated is a task of classes far apart: each has three features of its own that are 1 where
 // the other classes' are 0; half of the rest is small noise, half 0. Six of ten copies of each
 // example have the next class for label, which is exactly what the confusion matrix says, so sums
 // over classes are unmixed without error: who uses C as is right finds every true class, and no
 // two scores are near each other.
-func separated(q int) task {
+func (s subject) separated(q int) task {
 	const points, copies, wrong = 12, 10, 6
 	rng := rand.New(rand.NewPCG(uint64(q), 1))
 	t := task{q: q, noise: must(confusion.Pairwise(classes(q), float64(wrong)/copies))}
 	var x []float32
 	for range points * q {
-		row := make([]float32, features)
-		c := len(x) / features % q
+		row := make([]float32, s.features)
+		c := len(x) / s.features % q
 		for j := range row {
 			if j/3 == c {
 				row[j] = 1
@@ -79,17 +80,17 @@ func separated(q int) task {
 			t.y = append(t.y, int32(label))
 		}
 	}
-	t.x.N, t.x.D = len(t.y), features
+	t.x.N, t.x.D = len(t.y), s.features
 	return t
 }
 
 // overlapping is a task that no learner is done with soon: classes whose examples lie among
 // each other, and labels wrong at random. Half of the values are 0.
-func overlapping() task {
+func (s subject) overlapping() task {
 	const n, q = 480, 4
 	rng := rand.New(rand.NewPCG(2, 3))
 	t := task{q: q, noise: must(confusion.Pairwise(classes(q), 0.3))}
-	t.x = dataset.Examples{N: n, D: features, X: make([]float32, n*features)}
+	t.x = dataset.Examples{N: n, D: s.features, X: make([]float32, n*s.features)}
 	for i := range n {
 		t.truth = append(t.truth, int32(rng.IntN(q)))
 		row := t.x.Row(i)

@@ -15,7 +15,7 @@ import (
 // that made it (and on the first itself), and ends where the straight run does, by way of the
 // same snapshots.
 func checkResume(s subject) error {
-	t, on := overlapping(), []*engine.Engine{s.next}
+	t, on := s.overlapping(), []*engine.Engine{s.next}
 	if s.engine == s.first {
 		on = append(on, s.engine)
 	}
@@ -48,7 +48,7 @@ func checkResume(s subject) error {
 // checkCancelled cancels runs before the first step, after it, and before the last.
 func checkCancelled(s subject) error {
 	for _, rule := range s.Weights {
-		straight, err := s.watch(s.engine, overlapping(), host.RunOptions{Weights: rule})
+		straight, err := s.watch(s.engine, s.overlapping(), host.RunOptions{Weights: rule})
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s subject) goOn(ctx context.Context, e *engine.Engine, straight host.Resul
 	o host.RunOptions,
 	least int) error {
 	o.MaxSteps = s.steps(few)
-	started, t := o.OnStart, overlapping()
+	started, t := o.OnStart, s.overlapping()
 	begun := false
 	o.OnStart = func() {
 		begun = true
@@ -112,7 +112,7 @@ func (s subject) goOn(ctx context.Context, e *engine.Engine, straight host.Resul
 // checkCancelledAnywhere cancels runs between any two operations of the engine, in the middle
 // of a step too.
 func checkCancelledAnywhere(s subject) error {
-	straight, err := s.watch(s.engine, overlapping(), host.RunOptions{})
+	straight, err := s.watch(s.engine, s.overlapping(), host.RunOptions{})
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func checkFailingEngine(s subject) error {
 			}
 			return nil
 		}
-		_, err := host.Run(background, s.New(), overlapping().on(engine.New(p)),
+		_, err := host.Run(background, s.New(), s.overlapping().on(engine.New(p)),
 			host.RunOptions{MaxSteps: s.steps(few)})
 		if !errors.Is(err, errBroken) {
 			return fmt.Errorf("the engine fails, the run ends with %v; wanted the engine's error", err)
@@ -154,7 +154,7 @@ func checkFailingEngine(s subject) error {
 // its engine. After each, nothing may be left on it.
 func (s subject) everyFew(judge func(at int, p *probe) error) error {
 	dry := &probe{e: s.engine}
-	_, err := host.Run(background, s.New(), overlapping().on(engine.New(dry)),
+	_, err := host.Run(background, s.New(), s.overlapping().on(engine.New(dry)),
 		host.RunOptions{MaxSteps: s.steps(few)})
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s subject) state(t task) (host.Snapshot, error) {
 
 // checkDamagedState offers learners what no learner has saved.
 func checkDamagedState(s subject) error {
-	t := overlapping()
+	t := s.overlapping()
 	good, err := s.state(t)
 	if err != nil {
 		return err
@@ -251,11 +251,11 @@ func (s subject) orderly(t task, snapshot host.Snapshot, state []byte) error {
 
 // checkForeignState goes on with the state of a run on a problem of other sizes.
 func checkForeignState(s subject) error {
-	foreign, err := s.state(separated(3))
+	foreign, err := s.state(s.separated(3))
 	if err != nil {
 		return err
 	}
-	t := overlapping()
+	t := s.overlapping()
 	own, err := s.state(t)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func checkForeignState(s subject) error {
 
 // checkFrom begins with given weights.
 func checkFrom(s subject) error {
-	t := overlapping()
+	t := s.overlapping()
 	cold, err := s.watch(s.engine, t, host.RunOptions{})
 	if err != nil {
 		return err

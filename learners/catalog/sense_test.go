@@ -38,7 +38,7 @@ func (s subject) findsAll(t task, from []float32) error {
 func checkLearns(s subject) error {
 	for _, q := range []int{2, 4} {
 		for _, right := range []bool{false, true} {
-			t := separated(q)
+			t := s.separated(q)
 			if right {
 				t.y, t.noise = t.truth, nil
 			}
@@ -55,7 +55,7 @@ func checkLearns(s subject) error {
 // apart, the predictions are the same classes by their new numbers.
 func checkPermutedClasses(s subject) error {
 	for _, to := range [][]int32{{3, 2, 1, 0}, {2, 0, 3, 1}} {
-		t := separated(4)
+		t := s.separated(4)
 		warm, err := s.run(t, host.RunOptions{MaxSteps: s.steps(1)})
 		if err != nil {
 			return err
@@ -83,10 +83,10 @@ func checkPermutedFeatures(s subject) error {
 		return row
 	}
 	turned := func(row []float32) []float32 { return append(row[17:], row[:17]...) }
-	if err := s.findsAll(separated(4).mapRows(reversed), nil); err != nil {
+	if err := s.findsAll(s.separated(4).mapRows(reversed), nil); err != nil {
 		return fmt.Errorf("features reversed: %w", err)
 	}
-	if err := s.findsAll(separated(4).mapRows(turned), nil); err != nil {
+	if err := s.findsAll(s.separated(4).mapRows(turned), nil); err != nil {
 		return fmt.Errorf("features turned by 17: %w", err)
 	}
 	return nil
@@ -95,7 +95,7 @@ func checkPermutedFeatures(s subject) error {
 // checkConstantFeatures adds features that say nothing.
 func checkConstantFeatures(s subject) error {
 	with := func(value float32) task {
-		return separated(4).mapRows(func(row []float32) []float32 {
+		return s.separated(4).mapRows(func(row []float32) []float32 {
 			return append([]float32{value}, append(row, value)...)
 		})
 	}
@@ -110,7 +110,7 @@ func checkConstantFeatures(s subject) error {
 // checkAbsentClass adds a class without examples, before, among and after the others.
 func checkAbsentClass(s subject) error {
 	for _, absent := range []int{0, 2, 3} {
-		t := separated(3)
+		t := s.separated(3)
 		q := t.q + 1
 		with := func(c int) int {
 			if c >= absent {
@@ -142,14 +142,14 @@ func checkAbsentClass(s subject) error {
 func checkOneClass(s subject) error {
 	for label := range int32(2) {
 		for _, noise := range []*confusion.Matrix{nil, must(confusion.Pairwise(classes(2), 0.3))} {
-			t := separated(2)
+			t := s.separated(2)
 			t.noise, t.y = noise, slices.Repeat([]int32{label}, t.x.N)
 			if _, err := s.run(t, host.RunOptions{MaxSteps: s.steps(few)}); err != nil {
 				return fmt.Errorf("all labels %d, noise %v: %w", label, noise != nil, err)
 			}
 		}
 	}
-	t := separated(2)
+	t := s.separated(2)
 	t.q, t.noise, t.y = 1, nil, make([]int32, t.x.N)
 	if _, err := s.run(t, host.RunOptions{MaxSteps: s.steps(few)}); err == nil {
 		return errors.New("a problem of one class is taken, wanted an error")
@@ -159,7 +159,7 @@ func checkOneClass(s subject) error {
 
 func checkOneExample(s subject) error {
 	for label := range int32(3) {
-		t := separated(3)
+		t := s.separated(3)
 		t.x, t.y = t.x.Part(1, 2), []int32{label}
 		for _, noise := range []*confusion.Matrix{nil, t.noise} {
 			t.noise = noise
@@ -180,7 +180,7 @@ func checkHuge(s subject) error {
 		if part && k%2 == 1 { // they have an overflow, the largest and the smallest
 			continue
 		}
-		t := overlapping().scaled(by)
+		t := s.overlapping().scaled(by)
 		for i, rule := range s.Weights {
 			// The host chooses by the rule: one engine has every rule, the others one of each size.
 			if part && i != k/2%len(s.Weights) {
@@ -212,7 +212,7 @@ func checkBadProblems(s subject) error {
 		"a label too large": func(t *task) { t.y[9] = int32(t.q) },
 		"a negative label":  func(t *task) { t.y[9] = -1 },
 		"no examples": func(t *task) {
-			t.x, t.y = dataset.Examples{D: features},
+			t.x, t.y = dataset.Examples{D: s.features},
 				[]int32{}
 		},
 		"values missing":                      func(t *task) { t.x.X = t.x.X[1:] },
@@ -223,14 +223,14 @@ func checkBadProblems(s subject) error {
 		"a confusion matrix that is singular": func(t *task) { t.noise = must(confusion.Pairwise(classes(t.q), 0.5)) },
 		"a confusion matrix that is not stochastic": func(t *task) { t.noise.P[0] = 7 },
 	} {
-		t := overlapping()
+		t := s.overlapping()
 		change(&t)
 		if _, err := host.Run(background, s.New(), t.on(s.engine),
 			host.RunOptions{MaxSteps: 1}); err == nil {
 			return fmt.Errorf("a problem with %s is taken, wanted an error", what)
 		}
 	}
-	if _, err := host.Run(background, s.New(), overlapping().on(nil),
+	if _, err := host.Run(background, s.New(), s.overlapping().on(nil),
 		host.RunOptions{MaxSteps: 1}); err == nil {
 		return errors.New("a problem without an engine is taken, wanted an error")
 	}

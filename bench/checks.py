@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How many right labels it takes to come near the true C, of rows drawn at random and of rows that issues --ask names.
+"""How many right labels it takes to come near the true C, of rows drawn at random and of the most uncertain rows.
 
 usage: checks.py UMA_GPU DATA RESULTS [SET...]
 
@@ -45,8 +45,9 @@ def measure(case):
         drawn = np.random.default_rng(k).choice(n, k, replace=False)
         errors[k] = [counted(case, drawn), learned(case, drawn)]
         if k:
-            case.call("issues", *case.train, "--ask", str(k), "--out", "asked.csv")
-            errors[k].append(learned(case, [int(r["row"]) - 1 for r in csv.DictReader(open(case.folder + "/asked.csv"))]))
+            case.call("issues", *case.train, "--out", "issues.csv")
+            rows = sorted(csv.DictReader(open(case.folder + "/issues.csv")), key=lambda r: float(r["predicted_quality"]))
+            errors[k].append(learned(case, [int(r["example"]) - 1 for r in rows[:k]]))
         else:
             errors[k].append(errors[k][1])
     return {"known": case.error("--confusion", case.true)[0], "errors": errors}

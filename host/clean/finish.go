@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -334,6 +335,9 @@ func next(c *cases, r *Result, seed uint64) {
 		}
 		return
 	}
-	estimate.LeastSure(left, r.Issues)
+	slices.SortStableFunc(left, func(a, b int) int { // the most uncertain first
+		return cmp.Or(cmp.Compare(r.Issues[a].Sure, r.Issues[b].Sure),
+			cmp.Compare(r.Issues[a].Quality, r.Issues[b].Quality))
+	})
 	r.Next = left[:min(mostNext, len(left))]
 }

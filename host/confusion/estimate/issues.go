@@ -1,9 +1,7 @@
 package estimate
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -86,15 +84,6 @@ func FindCrowdIssues(
 		}
 	}}
 	return f.all(same), nil
-}
-
-// LeastSure sorts examples by the certainty of their most likely class, then by the quality of
-// their label, the most uncertain first.
-func LeastSure(some []int, found []Issue) {
-	slices.SortStableFunc(some, func(a, b int) int {
-		return cmp.Or(cmp.Compare(found[a].Sure, found[b].Sure),
-			cmp.Compare(found[a].Quality, found[b].Quality))
-	})
 }
 
 // issueFinder is the state of FindIssues or FindCrowdIssues.

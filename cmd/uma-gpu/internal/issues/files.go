@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
@@ -32,33 +30,6 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 			r.Predicted, app.NumberText(r.Sure), fmt.Sprint(r.Duplicate), truth[r.Conflict]}
 		if named {
 			fields = slices.Insert(fields, 1, *r.ID)
-		}
-		w.Write(fields)
-	}
-	w.Flush()
-	return w.Error()
-}
-
-// writeQuestions writes the most uncertain rows, one of equal ones, with an empty column label.
-func (o *Options) writeQuestions(out io.Writer, d *dataset.Dataset, found []estimate.Issue) error {
-	var asked []int
-	for i, first := range dataset.Firsts(d.Examples) {
-		if int(first) == i {
-			asked = append(asked, i)
-		}
-	}
-	estimate.LeastSure(asked, found)
-	w := csv.NewWriter(out) // which keeps its first error
-	header := []string{"row", "given_label", "suggested_label", "suggested_probability", "label"}
-	if d.IDs != nil {
-		header = append([]string{"id"}, header...)
-	}
-	w.Write(header)
-	for _, i := range asked[:min(o.Ask, len(asked))] {
-		fields := []string{strconv.Itoa(d.SourceRow(i) + 1), d.Classes[d.Y[i]],
-			d.Classes[found[i].Likely], strconv.FormatFloat(found[i].Sure, 'g', 4, 64), ""}
-		if d.IDs != nil {
-			fields = append([]string{d.IDs[i]}, fields...)
 		}
 		w.Write(fields)
 	}

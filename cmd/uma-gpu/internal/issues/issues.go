@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,6 @@ type Options struct {
 	Out           string
 	Clean         string // the data, cleaned; "" for none
 	CleanBy       string
-	Ask           int // rows; 0 writes all of them
 	Survey        bool
 }
 
@@ -69,16 +67,15 @@ files are averaged. Without --confusion, C is estimated.
 label combines the model with all annotators, each weighted by a matrix learned without the row.
 --clean-by relabel writes it.
 
-With --ask 50, --out lists the 50 most uncertain rows, a CSV with an empty column label; clean
---checked reads it once labels are filled in. Such rows are wrong more often than others, so they do
-not tell C: for that, check rows drawn at random.
+The rows with the lowest predicted_quality are the most uncertain. With right labels in a column
+true, --out's table is a table for clean --checked. Such rows are wrong more often than others, so
+they do not tell C: for that, check rows drawn at random.
 
 --survey compares each row with its 10 nearest neighbours. It lists near duplicates, outliers,
 regions and classes with more wrong labels, classes with less than a tenth of an equal share, and
 missing values, and tests whether the order of the rows is random.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
-Example: uma-gpu issues --data noisy.csv --ask 50 --out check.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
@@ -88,7 +85,6 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Output(&o.Clean, "write-clean", "also write the cleaned data to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
 				"`RULE` for rows with wrong labels: filter or relabel", filter, relabel),
-			app.Count(&o.Ask, "ask", 0, 1, math.MaxInt, "list the `K` most uncertain rows in --out"),
 			app.Switch(&o.Survey, "survey",
 				"also report near duplicates, outliers, order and bad regions"),
 			o.JSONFlag(), o.QuietFlag()),
@@ -134,8 +130,6 @@ type pairIssues struct {
 // Run finds the issues and writes what the options ask for.
 func Run(ctx context.Context, o *Options) error {
 	switch files := o.Probabilities.Value(); {
-	case o.Ask > 0 && o.Out == "":
-		return app.Missing("out")
 	case o.Out != "" && !strings.EqualFold(filepath.Ext(o.Out), ".csv"):
 		return app.Usage("--out is %s, wanted a name that ends in .csv", o.Out)
 	case o.Clean == "" && o.Given("clean-by"):
@@ -179,12 +173,7 @@ func Run(ctx context.Context, o *Options) error {
 	var files atomicfile.Group
 	defer files.Discard()
 	if o.Out != "" {
-		if err := files.Write(o.Out, func(w io.Writer) error {
-			if o.Ask > 0 {
-				return o.writeQuestions(w, f.Dataset, found)
-			}
-			return writeCSV(w, rows)
-		}); err != nil {
+		if err := files.Write(o.Out, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
 			return err
 		}
 	}
@@ -197,10 +186,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	switch {
-	case o.Ask > 0:
-		o.Notes.Say("questions: %d rows written to %s", min(o.Ask, len(rows)), o.Out)
-	case o.Out != "":
+	if o.Out != "" {
 		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Out)
 	}
 	if o.Clean != "" {

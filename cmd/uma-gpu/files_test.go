@@ -20,7 +20,7 @@ var noFiles = strings.Fields(`
 	audit classes clean-by confusion-axes counts decimal device dir every format fractions gamma grid header
 	id-column ignore-columns inverse kernel label-column landmarks listen
 	match-features max-alloc max-body memory-limit method normalize normalize-components sampler separator
-	session sets set-score shares show storage strategy synthetic text to trust try
+	session sets shares show storage strategy synthetic text to trust try
 	weights x-name y-name judge pictures categories missing unseen candidates
 	unknown-label weight-column`)
 

@@ -17,18 +17,11 @@ import (
 // ErrInput is the kind of error about what Calibrate was given; test with errors.Is.
 var ErrInput = errors.New("prediction sets")
 
-// Nonconformities say how strange a class is for an example; see [Rule].
-const (
-	Improbability = "improbability" // 1 - p(class): the smallest sets in the mean
-	Cumulative    = "cumulative"    // probability of all classes at least as likely: adaptive sets
-)
-
-// Rule says which classes a prediction set holds: class k if its nonconformity is at most
-// Thresholds[k]. Its JSON form is part of a model's meta.json.
+// Rule says which classes a prediction set holds: class k if its nonconformity, 1 - p(k), is at
+// most Thresholds[k]. Its JSON form is part of a model's meta.json.
 type Rule struct {
-	Level         float64 `json:"level"`         // promised probability of the true class, 0 < Level < 1
-	Nonconformity string  `json:"nonconformity"` // Improbability or Cumulative
-	ByClass       bool    `json:"by_class"`      // the promise holds for each true class
+	Level   float64 `json:"level"`    // promised probability of the true class, 0 < Level < 1
+	ByClass bool    `json:"by_class"` // the promise holds for each true class
 	// Thresholds are Q numbers, all equal unless ByClass. 2 is above every nonconformity: no
 	// threshold keeps the promise, so the class is in every set.
 	Thresholds []float64 `json:"thresholds"`
@@ -60,12 +53,10 @@ func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error
 		return Rule{}, err
 	}
 	var points []point
-	scores := make([]float64, q)
 	for i, label := range y {
-		nonconformity(scores, p[i*q:(i+1)*q], r.Nonconformity)
-		for k, s := range scores {
+		for k, v := range p[i*q : (i+1)*q] {
 			if weight := inverse[k*q+int(label)]; weight != 0 {
-				points = append(points, point{s, weight, int32(k)})
+				points = append(points, point{1 - float64(v), weight, int32(k)})
 			}
 		}
 	}
@@ -110,14 +101,10 @@ func check(p []float32, y []int32, c *confusion.Matrix, r Rule) (q int, err erro
 	return q, nil
 }
 
-// Check returns nil if the promise is one: a level between 0 and 1, and a known nonconformity.
+// Check returns nil if the promise is one: a level between 0 and 1.
 func (r *Rule) Check() error {
 	if !(r.Level > 0 && r.Level < 1) {
 		return fmt.Errorf("%w: got level %g, want more than 0 and less than 1", ErrInput, r.Level)
-	}
-	if r.Nonconformity != Improbability && r.Nonconformity != Cumulative {
-		return fmt.Errorf("%w: got nonconformity %q, want %s or %s", ErrInput, r.Nonconformity,
-			Improbability, Cumulative)
 	}
 	return nil
 }
@@ -134,10 +121,8 @@ func At(rules []Rule, level float64) (Rule, bool) {
 // Classes appends to dst the classes of the set for an example with probabilities p, Q of them, in
 // increasing order. A set may be empty: no class is plausible.
 func (r *Rule) Classes(dst []int32, p []float32) []int32 {
-	scores := make([]float64, len(p))
-	nonconformity(scores, p, r.Nonconformity)
-	for k, s := range scores {
-		if s <= r.Thresholds[k] {
+	for k, v := range p {
+		if 1-float64(v) <= r.Thresholds[k] {
 			dst = append(dst, int32(k))
 		}
 	}
@@ -183,23 +168,6 @@ func (r *Rule) Judge(p []float32, y []int32, c *confusion.Matrix) (Judged, error
 // Unbounded returns how many classes are in every set.
 func (r *Rule) Unbounded() int {
 	return lists.Count(r.Thresholds, func(t float64) bool { return t == Always })
-}
-
-// nonconformity writes how strange each class is, 0 to 1 but for rounding.
-func nonconformity(dst []float64, p []float32, kind string) {
-	if kind == Improbability {
-		for k, v := range p {
-			dst[k] = 1 - float64(v)
-		}
-		return
-	}
-	order := lists.UpTo[int](len(p))
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[b], p[a]) })
-	sum := 0.0
-	for _, k := range order {
-		sum += float64(p[k])
-		dst[k] = min(sum, 1)
-	}
 }
 
 // point is the nonconformity of a class for an example, which is that class with this weight.

@@ -106,7 +106,7 @@ func TestCoverageByNoisyLabels(t *testing.T) {
 				fresh, right := w.draw(1000)
 				for _, c := range []*confusion.Matrix{c, nil} {
 					rule, err := sets.Calibrate(p, noisy, c,
-						sets.Rule{Level: level, Nonconformity: sets.Improbability})
+						sets.Rule{Level: level})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -138,7 +138,7 @@ func TestRightLabelsAreSplitConformal(t *testing.T) {
 		w := newWorld(seed)
 		n := 20 + w.rng.IntN(200)
 		p, y := w.draw(n)
-		rule, err := sets.Calibrate(p, y, nil, sets.Rule{Level: 0.9, Nonconformity: sets.Improbability})
+		rule, err := sets.Calibrate(p, y, nil, sets.Rule{Level: 0.9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestByClass(t *testing.T) {
 		}
 		for _, byClass := range []bool{true, false} {
 			rule, err := sets.Calibrate(p, noisy, c,
-				sets.Rule{Level: 0.8, Nonconformity: sets.Cumulative, ByClass: byClass})
+				sets.Rule{Level: 0.8, ByClass: byClass})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +204,7 @@ func TestByClass(t *testing.T) {
 func TestWholeSet(t *testing.T) {
 	w := newWorld(1)
 	p, y := w.draw(5)
-	rule, err := sets.Calibrate(p, y, nil, sets.Rule{Level: 0.9, Nonconformity: sets.Cumulative})
+	rule, err := sets.Calibrate(p, y, nil, sets.Rule{Level: 0.9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestWholeSet(t *testing.T) {
 func TestJudgeByNoisyLabels(t *testing.T) {
 	c, w := matrix(t, confusion.Pairwise, 0.3), newWorld(3)
 	p, y := w.draw(20000)
-	rule := sets.Rule{Level: 0.9, Nonconformity: sets.Improbability,
+	rule := sets.Rule{Level: 0.9,
 		Thresholds: []float64{0.5, 0.6, 0.7, 0.8, 0.9}}
 	noisy, err := c.Inject(y, 1)
 	if err != nil {
@@ -237,7 +237,7 @@ func TestJudgeByNoisyLabels(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	w := newWorld(1)
 	p, y := w.draw(4)
-	good := sets.Rule{Level: 0.9, Nonconformity: sets.Cumulative}
+	good := sets.Rule{Level: 0.9}
 	nan := slices.Clone(p)
 	nan[3] = float32(math.NaN())
 	two, err := confusion.Symmetric([]string{"a", "b"}, 0.1)
@@ -252,7 +252,6 @@ func TestBadInput(t *testing.T) {
 		"label":         func() (sets.Rule, error) { return sets.Calibrate(p, []int32{0, 1, 2, 5}, nil, good) },
 		"other classes": func() (sets.Rule, error) { return sets.Calibrate(p, y, two, good) },
 		"level":         func() (sets.Rule, error) { return sets.Calibrate(p, y, nil, sets.Rule{Level: 1}) },
-		"nonconformity": func() (sets.Rule, error) { return sets.Calibrate(p, y, nil, sets.Rule{Level: .5}) },
 	} {
 		if _, err := call(); !errors.Is(err, sets.ErrInput) {
 			t.Errorf("%s: got error %v, want %v", name, err, sets.ErrInput)

@@ -21,7 +21,6 @@ type Options struct {
 	classify.Options
 	Noise   app.Noise
 	Levels  string // of prediction sets
-	Measure string // of these
 	ByClass bool
 	Out     string
 }
@@ -37,8 +36,7 @@ the labels are noisy. Nothing else in the model changes.
 
 --sets 0.9 also fits prediction sets: predict --sets 0.9 then prints classes that include the true
 one for 90 % of examples. With --confusion this holds for right labels although these are noisy;
-with --by-class it holds within each class, which takes many examples of rare classes. --set-score
-cumulative makes sets larger for hard examples and smaller for easy ones.
+with --by-class it holds within each class, which takes many examples of rare classes.
 
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --out calibrated.npz`,
@@ -47,9 +45,6 @@ Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --ou
 			o.Model.MatchFlag(), o.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),
 			app.Text(&o.Levels, "sets", "",
 				"also fit prediction sets of these `LEVELS`, such as 0.9,0.95"),
-			app.Choice(&o.Measure, "set-score", sets.Improbability,
-				"`SCORE` that decides sets: improbability (1 - p) or cumulative (Σ p of classes as likely)",
-				sets.Improbability, sets.Cumulative),
 			app.Switch(&o.ByClass, "by-class", "sets of each level hold within each class"),
 			app.Required(app.Output(&o.Out, "out",
 				"model to write, `FILE`.npz (required)")),
@@ -76,8 +71,8 @@ type Sets struct {
 // levels returns the levels of --sets, in increasing order.
 func (o *Options) levels() (levels []float64, err error) {
 	if o.Levels == "" {
-		if o.ByClass || o.Given("set-score") {
-			return nil, app.Usage("--by-class and --set-score need --sets")
+		if o.ByClass {
+			return nil, app.Usage("--by-class needs --sets")
 		}
 		return nil, nil
 	}
@@ -104,7 +99,7 @@ func (o *Options) calibrateSets(r *classify.Classified, noise *confusion.Matrix,
 	}
 	for _, level := range levels {
 		rule, err := sets.Calibrate(r.Scores, r.Data.Y, noise,
-			sets.Rule{Level: level, Nonconformity: o.Measure, ByClass: o.ByClass})
+			sets.Rule{Level: level, ByClass: o.ByClass})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Data.Path, err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -85,8 +86,10 @@ func ExampleFit() {
 	ctx := context.Background()
 	points, right := corners(600)
 	x := umagpu.Rows(points)
+	learner := softmax.Defaults()
+	learner.L2 = softmax.L2(0.001)
 	m := must(umagpu.Fit(ctx, x, mislabelled(right), umagpu.Options{Noise: fortyPercent,
-		L2: umagpu.L2(0.001)}))
+		Learner: learner}))
 
 	folder := must(os.MkdirTemp("", "umagpu"))
 	defer os.RemoveAll(folder)
@@ -174,7 +177,7 @@ func ExampleOptions_checkpoints() {
 	ctx := context.Background()
 	points, right := corners(300)
 	x, noisy := umagpu.Rows(points), mislabelled(right)
-	o := umagpu.Options{LearnerName: "uma", MaxSteps: 30, Noise: fortyPercent}
+	o := umagpu.Options{Learner: uma.Defaults(), MaxSteps: 30, Noise: fortyPercent}
 	straight := must(umagpu.Fit(ctx, x, noisy, o))
 
 	o.Checkpoint = host.Checkpoint{Path: path, Steps: 20, Every: time.Hour}

@@ -26,11 +26,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/catalog"
-	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// ErrOptions marks errors of Options that exclude each other or do not suit the learner.
+// ErrOptions marks errors of Options that exclude each other.
 var ErrOptions = errors.New("options do not fit together")
 
 // Options of Fit. The zero value takes the labels for right, and trains the first learner of
@@ -42,9 +40,7 @@ type Options struct {
 	// learned.
 	Votes []Vote
 
-	Learner     learners.Params // such as uma.Defaults(); nil for LearnerName
-	LearnerName string          // of the catalog, with its default parameters; "" for the first
-	L2          Penalty         // of learner softmax; the zero value is its own choice
+	Learner     learners.Params // such as uma.Defaults(); nil for Resume's, or softmax.Defaults()
 	Kernel      *Kernel         // for curved boundaries between classes; nil for a linear classifier
 	Preparation string          // steps such as "standardize,bias,l2"; "": what suits the data
 	MaxSteps    int             // 0 for the learner's own
@@ -77,18 +73,6 @@ type Vote struct {
 	Example       int // 0 for the first
 	Worker, Label string
 }
-
-// Penalty is the L2 penalty on weights: its strength, or that it is searched for.
-type Penalty struct {
-	given bool
-	value softmax.Penalty
-}
-
-// L2 returns the penalty of the given strength, at least 0.
-func L2(strength float64) Penalty { return Penalty{true, softmax.L2(strength)} }
-
-// SearchL2 returns the penalty whose strength is searched for on examples held out.
-func SearchL2() Penalty { return Penalty{true, softmax.Search} }
 
 // Kernel describes a classifier with curved boundaries. Softmax works on coordinates of landmarks
 // unless Components is set, all others on Components kernel principal components.
@@ -146,8 +130,9 @@ func Fit[L Label](ctx context.Context, x Examples, labels []L, o Options) (*Mode
 
 // settings returns the options of host.Train, and gives data the votes as labels.
 func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
-	s = host.Options{Engine: o.Engine, Preparation: o.Preparation, MaxSteps: o.MaxSteps, Time: o.Time,
-		Seed: o.Seed, Checkpoint: o.Checkpoint, Tool: "package umagpu"}
+	s = host.Options{Engine: o.Engine, Learner: o.Learner, Preparation: o.Preparation,
+		MaxSteps: o.MaxSteps, Time: o.Time, Seed: o.Seed, Checkpoint: o.Checkpoint,
+		Tool: "package umagpu"}
 	if s.Engine == nil {
 		s.Engine = simd.New()
 	}
@@ -156,9 +141,6 @@ func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
 	}
 	if o.Note != nil {
 		s.Watch.Note = func(format string, args ...any) { o.Note(fmt.Sprintf(format, args...)) }
-	}
-	if s.Learner, err = o.learner(); err != nil {
-		return s, err
 	}
 	if o.Votes != nil {
 		if data.Y != nil || o.Noise != nil {
@@ -181,35 +163,6 @@ func (o *Options) settings(data *dataset.Dataset) (s host.Options, err error) {
 			Landmarks: k.Landmarks}
 	}
 	return s, nil
-}
-
-// learner returns the parameters that Learner, LearnerName and L2 ask for; nil for Resume's
-// parameters.
-func (o *Options) learner() (learners.Params, error) {
-	p := o.Learner
-	switch {
-	case p != nil && o.LearnerName != "":
-		return nil, fmt.Errorf("%w: got Learner and LearnerName, want one of them", ErrOptions)
-	case p == nil && o.LearnerName != "":
-		about, err := catalog.Find(o.LearnerName)
-		if err != nil {
-			return nil, err
-		}
-		p = about.New()
-	case p == nil && o.Resume == nil:
-		p = catalog.All()[0].New()
-	}
-	if !o.L2.given {
-		return p, nil
-	}
-	given, ok := p.(*softmax.Params)
-	if !ok {
-		return nil, fmt.Errorf("%w: L2: got a learner other than softmax, want its own parameters in "+
-			"Learner", ErrOptions)
-	}
-	changed := *given // which other trainings may read
-	changed.L2 = o.L2.value
-	return &changed, nil
 }
 
 // matrix returns the confusion matrix for data of the given classes; nil for no noise.

@@ -44,8 +44,6 @@ func TestFitRefuses(t *testing.T) {
 		"rows of noise":      {Noise: &umagpu.Noise{P: [][]float64{{1}}}},
 		"entries of noise":   {Noise: &umagpu.Noise{P: [][]float64{{1}, {1}, {1}}}},
 		"classes of noise":   {Noise: &umagpu.Noise{P: fortyPercent.P, Classes: []string{"0", "1", "3"}}},
-		"learner and name":   {Learner: uma.Defaults(), LearnerName: "uma"},
-		"penalty of uma":     {LearnerName: "uma", L2: umagpu.SearchL2()},
 		"labels and votes":   {Votes: []umagpu.Vote{{Worker: "a", Label: "0"}}},
 		"vote out of bounds": {Votes: []umagpu.Vote{{Example: 30, Worker: "a", Label: "0"}}},
 	} {

@@ -8,13 +8,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // ErrEvidence marks a learner that cannot learn from what is known of labels.
 var ErrEvidence = errors.New("learner cannot learn from what is known of the labels")
-
-// mostParts bounds the rows that stand for a weight of 1.
-const mostParts = 100
 
 // count returns the examples as they count: whole weights are rows in their place, and a learner
 // that sums is given the others. Examples of weight 0 are left out, and, for a learner that cannot
@@ -27,17 +25,15 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 	if err := e.Check(data.Y, q); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
-	about := o.Learner.Definition()
-	parts := mostParts
-	if about.Evidence {
-		parts = 1
-	}
-	times, m := e.Times(data.N, parts)
+	name := o.Learner.Definition().Name
+	soft, probabilistic := o.Learner.(learners.Probabilistic)
+	times := e.Times(data.N)
+	whole := times != nil
 	switch {
-	case times == nil && !about.Evidence:
-		return nil, fmt.Errorf("train: %w: learner %s: got weights that are no multiples of 1/%d, want "+
-			"those, or learner softmax", ErrEvidence, about.Name, mostParts)
-	case times == nil:
+	case !whole && !probabilistic:
+		return nil, fmt.Errorf("train: %w: learner %s: got weights that are not whole, want whole ones, "+
+			"or learner softmax", ErrEvidence, name)
+	case !whole:
 		times = make([]int, data.N)
 		for i, v := range e.Weight {
 			if v > 0 {
@@ -47,7 +43,7 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 	}
 	unknown, rows, same := []int(nil), 0, true
 	for i := range times {
-		if times[i] > 0 && e.Unknown(i, q) && !about.Unlabelled {
+		if times[i] > 0 && e.Unknown(i, q) && !(probabilistic && soft.Unlabelled()) {
 			times[i] = 0
 			unknown = append(unknown, i+1)
 		}
@@ -91,7 +87,7 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 		}
 		counted = *some
 	}
-	if e := counted.Evidence; e != nil && m > 0 { // rows say how much they count
+	if e := counted.Evidence; e != nil && whole { // rows say how much they count
 		kept := *e
 		if kept.Weight = nil; kept.Classes == nil {
 			counted.Evidence = nil
@@ -102,12 +98,9 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 			counted.SHA256 = counted.Hash()
 		}
 	}
-	if m > 1 {
-		o.note("weights: they count as rows, %d for a weight of 1", m)
-	}
-	if counted.Evidence != nil && !about.Evidence {
+	if counted.Evidence != nil && !probabilistic {
 		return nil, fmt.Errorf("train: %w: learner %s: got several candidate classes or probabilities, "+
-			"want learner softmax, or one class of each example", ErrEvidence, about.Name)
+			"want learner softmax, or one class of each example", ErrEvidence, name)
 	}
 	return &counted, nil
 }

@@ -204,7 +204,7 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 			steps := k.Preparation.Steps
 			o.Kernel.Steps = &steps
 			switch {
-			case params.Definition().Rotates && k.Components == k.Landmarks: // coordinates
+			case learners.IsProbabilistic(params) && k.Components == k.Landmarks: // coordinates
 				o.Kernel.Landmarks = min(k.Landmarks, n)
 			case k.Landmarks >= n:
 				o.Kernel.Components, o.Kernel.Landmarks = min(k.Components, n), fitting.AllLandmarks

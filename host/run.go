@@ -207,13 +207,13 @@ func start(ctx context.Context, params learners.Params, p *learners.Problem, o R
 	if err != nil {
 		return nil, fmt.Errorf("run: %w", err)
 	}
-	if about := params.Definition(); p.Annotations != nil && !about.Annotations {
+	switch name := params.Definition().Name; {
+	case learners.IsProbabilistic(params):
+	case p.Annotations != nil:
 		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax (or give their votes "+
-			"as labels)", ErrAnnotations, about.Name)
-	}
-	if about := params.Definition(); p.Evidence != nil && !about.Evidence {
-		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax", ErrEvidence,
-			about.Name)
+			"as labels)", ErrAnnotations, name)
+	case p.Evidence != nil:
+		return nil, fmt.Errorf("run: %w: got learner %s, want one such as softmax", ErrEvidence, name)
 	}
 	r := &loop{problem: p, w: engine.NewWeights(p.Q, p.X.D)}
 	r.choice = newChoice(rule, r.w)

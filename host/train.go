@@ -155,7 +155,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	o.Weights = rule
 	if o.Kernel != nil {
 		k := *o.Kernel
-		k.Coordinates = about.Rotates
+		k.Coordinates = learners.IsProbabilistic(o.Learner)
 		o.Kernel = &k
 	}
 	switch {

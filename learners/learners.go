@@ -87,6 +87,21 @@ type Params interface {
 	Definition() *Definition
 }
 
+// Probabilistic are parameters of a learner that maximises the likelihood of labels of every kind:
+// it learns from Problem.Annotations and Problem.Evidence, which others are not given. Its loss and
+// penalty are the same after a rotation of the features, so that it needs no principal axes.
+type Probabilistic interface {
+	Params
+	// Unlabelled reports whether it learns from examples of which nothing is known.
+	Unlabelled() bool
+}
+
+// IsProbabilistic reports whether p are parameters of a Probabilistic learner.
+func IsProbabilistic(p Params) bool {
+	_, ok := p.(Probabilistic)
+	return ok
+}
+
 // Start checks the parameters and begins a run of their learner, to which later changes of them do
 // not matter. It loads the problem's examples on its engine.
 func Start(ctx context.Context, p Params, problem *Problem) (Learner, error) {
@@ -143,21 +158,9 @@ type Definition struct {
 	) (engine.Projection, error)
 
 	Loads int // LoadsCells, LoadsEvaluator or LoadsScorer; it decides how much memory a run takes
-	// Rotates says that the loss which it minimises, with its penalty, is the same after a rotation of
-	// the features: it needs no principal axes.
-	Rotates bool
-
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool
 
 	// Uncounted says that a step needs no Count before it.
 	Uncounted bool
-
-	// Annotations says that it learns from Problem.Annotations; others are not run on a
-	// problem that has them.
-	Annotations bool
-
-	// Evidence says the same of Problem.Evidence, and Unlabelled that it learns from examples of
-	// which nothing is known.
-	Evidence, Unlabelled bool
 }

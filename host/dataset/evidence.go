@@ -177,27 +177,21 @@ func (e *Evidence) Pick(which []int, q int) *Evidence {
 	return p
 }
 
-// Times returns how often each of n examples stands in a table without weights, and the m of at
-// most parts by which weights are multiplied for that, 1 if they are whole; nil if there is none.
-func (e *Evidence) Times(n, parts int) (times []int, m int) {
+// Times returns how often each of n examples stands in a table without weights; nil if weights are
+// not whole.
+func (e *Evidence) Times(n int) (times []int) {
 	if e.Weight == nil {
-		return slices.Repeat([]int{1}, n), 1
+		return slices.Repeat([]int{1}, n)
 	}
 	const near = 1e-6 // weights may have been float32
-	for m = 1; m <= parts; m++ {
-		times = times[:0]
-		for _, v := range e.Weight {
-			whole := math.Round(v * float64(m))
-			if math.Abs(v*float64(m)-whole) > near*max(1, whole) || whole > math.MaxInt32 {
-				break
-			}
-			times = append(times, int(whole))
+	for _, v := range e.Weight {
+		whole := math.Round(v)
+		if math.Abs(v-whole) > near*max(1, whole) || whole > math.MaxInt32 {
+			return nil
 		}
-		if len(times) == n {
-			return times, m
-		}
+		times = append(times, int(whole))
 	}
-	return nil, 0
+	return times
 }
 
 // Labels returns the labels that examples of labels y count as having, where classes are predicted:

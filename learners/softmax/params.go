@@ -112,18 +112,17 @@ var definition = learners.Definition{
 	Weights:  []learners.Rule{learners.Last},
 	New:      func() learners.Params { return Defaults() },
 
-	Rotates:     true,
-	Loads:       learners.LoadsEvaluator,
-	Annotations: true,
-	Evidence:    true,
+	Loads: learners.LoadsEvaluator,
 }
 
 func (p *Params) Definition() *learners.Definition {
 	d := definition
 	d.Parameters, d.Check = p.parameters(), p.check
-	d.Unlabelled = p.Correction == EM && !p.LearnConfusion
 	return &d
 }
+
+// Unlabelled implements learners.Probabilistic.
+func (p *Params) Unlabelled() bool { return p.Correction == EM && !p.LearnConfusion }
 
 func (p *Params) parameters() []learners.Parameter {
 	return []learners.Parameter{

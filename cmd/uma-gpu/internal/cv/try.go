@@ -18,6 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Comparison is what cv --try --json prints.
@@ -72,10 +73,9 @@ func (o *Options) configurations() (all []*configuration, err error) {
 		if err := c.CheckLearning(); err != nil {
 			return nil, fmt.Errorf("--try %q: %w", flags, err)
 		}
-		about := c.Train.Learner.Definition()
-		if o.Annotators != "" && !about.Annotations {
+		if o.Annotators != "" && !learners.IsProbabilistic(c.Train.Learner) {
 			return nil, app.Usage("--try %q: learner %s cannot learn from the labels of --annotators", flags,
-				about.Name)
+				c.Train.Learner.Definition().Name)
 		}
 		c.Train.Seed = o.Train.Seed
 		all = append(all, c)

@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Evidence are the flags of labels that are more or less than one class (docs/labels.md).
@@ -118,7 +119,7 @@ func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
 	if sets > all && !known.Likely {
 		o.Notes.Say("labels: %d of %d examples have several candidate classes", sets-all, d.N)
 	}
-	if all > 0 && o.Train.Learner.Definition().Unlabelled {
+	if l, ok := o.Train.Learner.(learners.Probabilistic); ok && all > 0 && l.Unlabelled() {
 		o.Notes.Say("labels: %d of %d examples have none; their classes are learned", all, d.N)
 	}
 	return nil

@@ -114,7 +114,8 @@ func (o *Options) Check() (err error) {
 	if err := o.CheckLearning(); err != nil {
 		return err
 	}
-	if about := o.Train.Learner.Definition(); o.Annotators != "" && !about.Annotations {
+	if about := o.Train.Learner.Definition(); o.Annotators != "" &&
+		!learners.IsProbabilistic(o.Train.Learner) {
 		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
 			about.Name)
 	}

@@ -61,13 +61,14 @@ type NoiseOptions struct {
 
 // NoiseCandidate is an estimate in the contest of AutoNoise.
 type NoiseCandidate struct {
-	Method NoiseMethod
+	Method NoiseMethod `json:"method"`
 	// Loss is the mean of -log P(noisy label) of examples held out, by models that were trained
 	// with the matrix; or of examples with a known class, each by the estimate of all others.
-	Loss float64
+	Loss float64 `json:"loss"`
 	// Ahead is how much lower that is than the identity's, and Error its standard error; 0 of
 	// the identity, and Error also where known classes decide.
-	Ahead, Error float64
+	Ahead float64 `json:"ahead_of_identity"`
+	Error float64 `json:"standard_error"`
 }
 
 // Lead writes how far c is ahead of the identity, with the standard error if that is known.

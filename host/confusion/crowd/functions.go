@@ -13,16 +13,19 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Function is what its votes tell of a labelling function.
+// Function is what its votes tell of a labelling function. Its JSON form is part of what
+// confusion estimate --json prints.
 type Function struct {
-	Name  string
-	Votes int
+	Name  string `json:"name"`
+	Votes int    `json:"votes"`
 	// Shares of the examples: it votes; so does another; another gives another class.
-	Coverage, Overlap, Conflict float64
-	Right                       float64 // share of its votes that are right, by the posteriors
-	Copies                      int     // how many other functions give nearly the same votes
-	// P[k*Q+t] = P(vote k | true class t), Q+1 rows: the last one abstains.
-	P []float64
+	Coverage float64 `json:"coverage"`
+	Overlap  float64 `json:"overlap"`
+	Conflict float64 `json:"conflict"`
+	Right    float64 `json:"right"`            // share of its votes that are right, by the posteriors
+	Copies   int     `json:"copies,omitempty"` // how many other functions give nearly the same votes
+	// Confusion[k][t] = P(vote k | true class t), Q+1 rows: the last one abstains.
+	Confusion [][]float64 `json:"confusion"`
 }
 
 // Labelling is what the votes of functions tell of examples, without their features.
@@ -452,15 +455,16 @@ func (l *labeller) functions() (list []Function) {
 			continue
 		}
 		f := stats[j]
-		f.Name, f.P = name, counts[j*size:(j+1)*size]
+		f.Name = name
+		f.Confusion = slices.Collect(slices.Chunk(counts[j*size:(j+1)*size], q))
 		for t := range q {
 			abstains := 1.0
 			for k := range q {
-				v := &f.P[k*q+t]
+				v := &f.Confusion[k][t]
 				*v /= max(classes[t], 1)
 				abstains -= *v
 			}
-			f.P[q*q+t] = max(0, abstains)
+			f.Confusion[q][t] = max(0, abstains)
 		}
 		if f.Votes > 0 {
 			f.Right /= float64(f.Votes)

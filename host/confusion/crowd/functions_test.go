@@ -94,13 +94,13 @@ func TestFunctions(t *testing.T) {
 		for c := range 3 {
 			sum := 0.0
 			for k := range 4 {
-				sum += f.P[k*3+c]
+				sum += f.Confusion[k][c]
 			}
 			if math.Abs(sum-1) > 1e-9 {
 				t.Errorf("function %s: votes and abstaining in class %d sum to %v", f.Name, c, sum)
 			}
-			if j < 9 && math.Abs(f.P[j%3*3+c]-rates[j][c]) > 0.08 {
-				t.Errorf("function %s votes %.3f of class %d, wanted %.2f", f.Name, f.P[j%3*3+c], c,
+			if j < 9 && math.Abs(f.Confusion[j%3][c]-rates[j][c]) > 0.08 {
+				t.Errorf("function %s votes %.3f of class %d, wanted %.2f", f.Name, f.Confusion[j%3][c], c,
 					rates[j][c])
 			}
 		}

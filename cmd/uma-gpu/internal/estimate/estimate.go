@@ -30,7 +30,6 @@ type Options struct {
 	Axes          string // of Table
 	Clean         string
 	Probabilities string
-	Prior         string
 	Method        string
 	Out           string
 	WriteLabels   string
@@ -81,8 +80,6 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 				"in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Probabilities, "probabilities",
 				"out-of-fold probabilities of the labels of --data: `FILE`, .npy or CSV"),
-			app.Input(&o.Prior, "prior",
-				"prior matrix for classes with few counts: `FILE`, CSV or .npy"),
 			app.Input(&o.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
 			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(),
 			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
@@ -108,12 +105,12 @@ type source struct {
 	with    []string // flags of other sources that may accompany it
 	methods []string
 	only    []string // flags that apply to it alone
-	find    func(*Options, context.Context) (*Report, *confusion.Matrix, error)
+	find    func(*Options, context.Context) (*Report, error)
 }
 
 // sources are in order of precedence.
 var sources = []source{
-	{"table", nil, []string{string(clean.CleanCounts)}, []string{"confusion-axes", "prior"},
+	{"table", nil, []string{string(clean.CleanCounts)}, []string{"confusion-axes"},
 		(*Options).byTable},
 	{"annotators", nil, app.Texts(crowd.Methods), []string{"write-labels", "trust"},
 		(*Options).byAnnotators},
@@ -123,7 +120,7 @@ var sources = []source{
 		[]string{string(clean.ConfidentJoint)}, nil, (*Options).byProbabilities},
 	{"data", []string{"clean"}, app.Texts(clean.NoiseMethods),
 		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
-	{"clean", nil, []string{string(clean.CleanCounts)}, []string{"prior"}, (*Options).byPairs},
+	{"clean", nil, []string{string(clean.CleanCounts)}, nil, (*Options).byPairs},
 }
 
 // Run makes the estimate and writes it.
@@ -131,7 +128,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	r, m, err := o.source.find(o, ctx)
+	r, err := o.source.find(o, ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +136,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := atomicfile.Write(o.Out, m.Write); err != nil {
+		if err := atomicfile.Write(o.Out, r.matrix.Write); err != nil {
 			return err
 		}
 	}
@@ -187,20 +184,12 @@ func (o *Options) check() (err error) {
 	return nil
 }
 
-// prior reads the matrix of --prior; nil for none.
-func (o *Options) prior(ctx context.Context, classes []string) (*confusion.Matrix, error) {
-	if o.Prior == "" {
-		return nil, nil
-	}
-	return app.ReadMatrix(ctx, o.Prior, confusion.ReadOptions{Classes: classes})
-}
-
-func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, error) {
+func (o *Options) byTable(ctx context.Context) (*Report, error) {
 	t, err := app.Awaited(ctx, o.Table, func(path string) (*confusion.Table, error) {
 		return confusion.ReadTable(path, confusion.ReadOptions{Axes: o.Axes})
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	what := "shares"
 	if t.Counts {
@@ -208,58 +197,46 @@ func (o *Options) byTable(ctx context.Context) (*Report, *confusion.Matrix, erro
 	}
 	o.Notes.Say("table: %s, %s of %d classes with %s, for %s", o.Table, what, len(t.Classes), t.Axes,
 		t.Why)
-	prior, err := o.prior(ctx, t.Classes)
-	if err != nil {
-		return nil, nil, err
-	}
-	var m *estimate.Estimate
+	m := &estimate.Estimate{Method: "table",
+		Assumes: "the table is right; shares have no standard errors"}
 	if t.Counts {
-		m, err = estimate.FromCounts(t.Classes, t.V, prior)
-	} else if prior != nil {
-		return nil, nil, app.Usage("--prior needs a table of counts: shares do not tell the number of " +
-			"examples")
+		m, err = estimate.FromCounts(t.Classes, t.V, nil)
+	} else if shares, failed := t.Share(); failed == nil {
+		m.Matrix = *shares
 	} else {
-		var shares *confusion.Matrix
-		if shares, err = t.Share(); err == nil {
-			m = &estimate.Estimate{Matrix: *shares, Method: "table",
-				Assumes: "the table is right; shares have no standard errors"}
-		}
+		err = failed
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Table, err)
+		return nil, fmt.Errorf("%s: %w", o.Table, err)
 	}
 	m.Notes = append(m.Notes, t.Notes...)
-	return newReport(m), &m.Matrix, nil
+	return newReport(m), nil
 }
 
-func (o *Options) byPairs(ctx context.Context) (*Report, *confusion.Matrix, error) {
+func (o *Options) byPairs(ctx context.Context) (*Report, error) {
 	var noisy, right []int32
 	classes, err := app.Awaited(ctx, o.Clean, func(path string) (classes []string, err error) {
 		classes, noisy, right, err = labels.Pairs(ctx, path)
 		return classes, err
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	prior, err := o.prior(ctx, classes)
+	m, err := estimate.FromLabels(classes, noisy, right, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("%s: %w", o.Clean, err)
 	}
-	m, err := estimate.FromLabels(classes, noisy, right, prior)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Clean, err)
-	}
-	return newReport(m), &m.Matrix, nil
+	return newReport(m), nil
 }
 
-func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix, error) {
+func (o *Options) byAnnotators(ctx context.Context) (*Report, error) {
 	found, m, err := training.Consensus(ctx, &o.Options, crowd.Options{Method: crowd.Method(o.Method)})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if o.WriteLabels != "" {
 		if err := writeConsensus(o.WriteLabels, found, nil); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	r := newReport(m)
@@ -269,7 +246,7 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, *confusion.Matrix,
 		r.Annotators = append(r.Annotators, app.Annotator{Name: one.Name, Labels: one.Labels,
 			Right: one.Right(q), Confusion: app.Rows(one.P, q), Error: app.Rows(one.Error, q)})
 	}
-	return r, &m.Matrix, nil
+	return r, nil
 }
 
 // readData reads the data and their true classes, -1 for an unknown one; nil without --clean.
@@ -285,53 +262,51 @@ func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, erro
 	return d, right, err
 }
 
-func (o *Options) byProbabilities(ctx context.Context) (*Report, *confusion.Matrix, error) {
+func (o *Options) byProbabilities(ctx context.Context) (*Report, error) {
 	d, right, err := o.readData(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer d.Close() // only read
 	p, err := app.ReadProbabilities(ctx, o.Probabilities, d)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m, err := estimate.ConfidentJoint(d.Classes, d.Y, p, false)
 	if err == nil && right != nil {
 		m, err = clean.JoinClean(d, right, m)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Probabilities, err)
+		return nil, fmt.Errorf("%s: %w", o.Probabilities, err)
 	}
-	return newReport(m), &m.Matrix, nil
+	return newReport(m), nil
 }
 
-func (o *Options) byData(ctx context.Context) (_ *Report, _ *confusion.Matrix, err error) {
+func (o *Options) byData(ctx context.Context) (_ *Report, err error) {
 	if err := o.CheckLearning(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
 	if ok && learn.String() == "true" {
-		return nil, nil, app.Usage("--learn-confusion cannot be combined with estimate: use --method em")
+		return nil, app.Usage("--learn-confusion cannot be combined with estimate: use --method em")
 	}
 	d, right, err := o.readData(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer d.Close() // only read
 	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, 0, len(d.Classes)))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	o.Train.Engine, o.Train.Watch = e, host.Watch{Note: o.Notes.Say}
 	found, err := clean.EstimateNoise(ctx, d, clean.NoiseOptions{Options: o.Train,
 		Method: clean.NoiseMethod(o.Method), Folds: o.Folds, Right: right})
 	if err := app.Failure(ctx, d.Path, err); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r := newReport(found.Estimate)
-	for _, k := range found.Candidates {
-		r.Candidates = append(r.Candidates, contestant{string(k.Method), k.Loss, k.Ahead, k.Error})
-	}
-	return r, &found.Matrix, nil
+	r.Candidates = found.Candidates
+	return r, nil
 }

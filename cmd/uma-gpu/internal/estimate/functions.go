@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -17,25 +16,12 @@ import (
 
 // Votes is what the report says of labelling functions.
 type Votes struct {
-	Examples  int        `json:"examples"`
-	Voted     int        `json:"voted"` // examples with a vote
-	Prior     []float64  `json:"prior"`
-	Known     bool       `json:"prior_known"` // by right labels; else it is uniform
-	ByVote    bool       `json:"by_vote"`
-	Functions []Function `json:"functions"`
-}
-
-// Function is what --json prints of one.
-type Function struct {
-	Name     string  `json:"name"`
-	Votes    int     `json:"votes"`
-	Coverage float64 `json:"coverage"`
-	Overlap  float64 `json:"overlap"`
-	Conflict float64 `json:"conflict"`
-	Right    float64 `json:"right"`
-	Copies   int     `json:"copies,omitempty"`
-	// [k][t] = P(vote k | true class t); the last row abstains
-	Confusion [][]float64 `json:"confusion"`
+	Examples  int              `json:"examples"`
+	Voted     int              `json:"voted"` // examples with a vote
+	Prior     []float64        `json:"prior"`
+	Known     bool             `json:"prior_known"` // by right labels; else it is uniform
+	ByVote    bool             `json:"by_vote"`
+	Functions []crowd.Function `json:"functions"`
 }
 
 func (v *Votes) text(w io.Writer) error {
@@ -60,35 +46,31 @@ func (v *Votes) text(w io.Writer) error {
 	})
 }
 
-func (o *Options) byFunctions(ctx context.Context) (*Report, *confusion.Matrix, error) {
+func (o *Options) byFunctions(ctx context.Context) (*Report, error) {
 	a, err := training.ReadFunctions(ctx, &o.Options, o.Functions, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	all, err := crowd.FitFunctions(ctx, a)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Functions, err)
+		return nil, fmt.Errorf("%s: %w", o.Functions, err)
 	}
 	found, which := all.Voted()
 	m, err := estimate.FromCrowd(found, found.Consensus)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Functions, err)
+		return nil, fmt.Errorf("%s: %w", o.Functions, err)
 	}
 	r, q := newReport(m), m.Q()
 	r.Method += ", of the labels by their votes"
 	r.Votes = &Votes{Examples: a.N(), Voted: len(which), Prior: all.Prior, Known: all.Known,
-		ByVote: all.ByVote}
-	for _, f := range all.Functions {
-		r.Functions = append(r.Functions, Function{f.Name, f.Votes, f.Coverage, f.Overlap, f.Conflict,
-			f.Right, f.Copies, app.Rows(f.P, q)})
-	}
+		ByVote: all.ByVote, Functions: all.Functions}
 	if o.WriteLabels != "" {
 		if err := writeConsensus(o.WriteLabels, found, which); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if o.WriteProbs == "" {
-		return r, &m.Matrix, nil
+		return r, nil
 	}
 	soft := slices.Clone(all.Posterior)
 	for i, voted := range all.Labelled {
@@ -98,7 +80,7 @@ func (o *Options) byFunctions(ctx context.Context) (*Report, *confusion.Matrix, 
 			}
 		}
 	}
-	return r, &m.Matrix, atomicfile.Write(o.WriteProbs, func(w io.Writer) error {
+	return r, atomicfile.Write(o.WriteProbs, func(w io.Writer) error {
 		if _, err := w.Write(npyfile.Header("<f4", a.N(), q)); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -23,22 +24,17 @@ type Report struct {
 	Assumes   string      `json:"assumes"`
 	Notes     []string    `json:"notes,omitempty"`
 	// true classes whose columns the labels do not tell
-	Unidentified []string        `json:"not_identified,omitempty"`
-	Candidates   []contestant    `json:"candidates,omitempty"` // of auto
-	Annotators   []app.Annotator `json:"annotators,omitempty"`
-	*Votes                       // of labelling functions
-}
+	Unidentified []string               `json:"not_identified,omitempty"`
+	Candidates   []clean.NoiseCandidate `json:"candidates,omitempty"` // of auto
+	Annotators   []app.Annotator        `json:"annotators,omitempty"`
+	*Votes                              // of labelling functions
 
-type contestant struct {
-	Method string  `json:"method"`
-	Loss   float64 `json:"loss"`
-	Ahead  float64 `json:"ahead_of_identity"`
-	Error  float64 `json:"standard_error"`
+	matrix *confusion.Matrix
 }
 
 func newReport(m *estimate.Estimate) *Report {
 	q := m.Q()
-	r := &Report{Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
+	r := &Report{matrix: &m.Matrix, Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
 		Error: app.Rows(m.Error, q), Assumes: m.Assumes, Notes: m.Notes}
 	for _, t := range m.Unidentified {
 		r.Unidentified = append(r.Unidentified, m.Classes[t])
@@ -65,8 +61,7 @@ func (r *Report) text(w io.Writer) error {
 		if err := app.Table(w, func(row app.Row) {
 			row("\ncontest\tloss\tahead of the identity")
 			for _, k := range r.Candidates {
-				row("%s\t%.5f\t%s", k.Method, k.Loss,
-					clean.NoiseCandidate{Ahead: k.Ahead, Error: k.Error}.Lead())
+				row("%s\t%.5f\t%s", k.Method, k.Loss, k.Lead())
 			}
 		}); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 )
 
 // Told reports whether a message, an error or a text, states all facts in their order. Facts are
-// whole words of the message, separated by spaces, without the punctuation around them; of a path
-// the end is enough. A nil error states nothing.
+// whole words of the message, separated by spaces, without the punctuation around them and the
+// dashes of a flag; of a path the end is enough. A nil error states nothing.
 func Told(message any, facts string) bool {
 	if message == nil {
 		return false
@@ -26,7 +26,7 @@ func Told(message any, facts string) bool {
 func words(text string) []string {
 	words := strings.Fields(text)
 	for k, w := range words {
-		words[k] = strings.Trim(w, ",;:.()[]?!")
+		words[k] = strings.TrimPrefix(strings.Trim(w, ",;:.()[]?!"), "--")
 	}
 	return words
 }

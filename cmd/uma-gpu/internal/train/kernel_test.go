@@ -85,15 +85,6 @@ func TestTrainKernel(t *testing.T) {
 	}
 	clitest.Succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components",
 		"2")
-	stdout, _ := clitest.Succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run")
-	if !strings.Contains(stdout, "300 landmarks, their coordinates") {
-		t.Errorf("dry run: %s", stdout)
-	}
-	stdout, _ = clitest.Succeed(t, "train", "--data", data, "--kernel", "rbf", "--dry-run",
-		"--learner", "uma")
-	if !strings.Contains(stdout, "300 landmarks, components: 299") {
-		t.Errorf("dry run of another learner: %s", stdout)
-	}
 }
 
 func TestTrainKernelErrors(t *testing.T) {

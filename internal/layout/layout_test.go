@@ -17,9 +17,6 @@ var rules = []struct {
 	reason  string
 }{
 	{"host/numerics", nil, "the arithmetic of the contract rests on nothing"},
-	{"host/dataset/internal/encode", []string{"host/dataset", "host/dataset/features",
-		"host/numerics", "host/progress", "internal/"},
-		"makes features of cells for package file; it knows no file"},
 	{"host/dataset/file", []string{"host/dataset", "host/dataset/features", "internal/"},
 		"knows formats; what is read is plain examples, and features are made next door"},
 	{"host/dataset/features", []string{"host/dataset", "host/numerics", "internal/"},
@@ -106,7 +103,7 @@ var foreign = map[string][]string{
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
-	"golang.org/x/text":             {"host/dataset/internal/encode"}, // lower case
+	"golang.org/x/text":             {"host/dataset/features"}, // lower case
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},
 	// With -tags openblas.

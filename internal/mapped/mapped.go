@@ -138,21 +138,38 @@ func faultError(value any) error {
 type Scratch struct {
 	path  string // of the data, for messages
 	files []*File
+	rest  []byte // of the last file, for short arrays
 }
 
-// NewScratch returns a Scratch for the data at path, or an error where no file can be mapped.
-func NewScratch(path string) (*Scratch, error) {
-	s := &Scratch{path: path}
-	_, err := Make[uint8](s, os.Getpagesize())
-	return s, err
-}
+// NewScratch returns a Scratch for the data at path.
+func NewScratch(path string) *Scratch { return &Scratch{path: path} }
 
-// Make returns n elements of zero, on the heap if s is nil.
+// Make returns n elements of zero, on the heap if s is nil. Short arrays share a file.
 func Make[T Element](s *Scratch, n int) ([]T, error) {
 	if s == nil || n == 0 {
 		return make([]T, n), nil
 	}
+	const short, shared = 8 << 20, 64 << 20
 	size := n * int(unsafe.Sizeof(*new(T)))
+	if size > short {
+		raw, err := s.file(size)
+		return View[T](raw), err
+	}
+	const align = 8
+	if size = (size + align - 1) / align * align; size > len(s.rest) {
+		raw, err := s.file(shared)
+		if err != nil {
+			return nil, err
+		}
+		s.rest = raw
+	}
+	raw := s.rest[:size:size]
+	s.rest = s.rest[size:]
+	return View[T](raw)[:n:n], nil
+}
+
+// file maps size bytes of zero of a new temporary file.
+func (s *Scratch) file(size int) ([]byte, error) {
 	dir := os.Getenv("TMPDIR")
 	if dir == "" {
 		dir = "/var/tmp" // /tmp is often memory
@@ -163,7 +180,7 @@ func Make[T Element](s *Scratch, n int) ([]T, error) {
 			"room for three times the features", s.path, dir, osfile.Cause(err))
 	}
 	s.files = append(s.files, remember(&File{Bytes: raw, path: "temporary file in " + dir}))
-	return View[T](raw), nil
+	return raw, nil
 }
 
 // mapTemporary maps size bytes of zero of a new file without a name in dir.

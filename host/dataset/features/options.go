@@ -1,6 +1,13 @@
 package features
 
-import "github.com/uma-gpu/uma-gpu/internal/option"
+import (
+	"fmt"
+	"math"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
 
 // EncodeOptions say how Read learns an Encoding; a column of mostly words is a category.
 type EncodeOptions struct {
@@ -68,4 +75,31 @@ type missingAdvice struct{}
 func (missingAdvice) Error() string {
 	return "say how to fill in missing values (" + option.Named("missing", "mean") + " or " +
 		option.Named("missing", "indicator") + ")"
+}
+
+// Check returns an error if o asks for what Learn cannot do; o may be nil.
+func (o *EncodeOptions) Check() error {
+	if o == nil {
+		return nil
+	}
+	switch o.Missing {
+	case "", dataset.MissingError, dataset.MissingMean, dataset.MissingIndicator, dataset.MissingAuto:
+	default:
+		return fmt.Errorf("dataset: unknown choice %s for missing values, wanted auto, error, mean or "+
+			"indicator", quote.Text(o.Missing))
+	}
+	for _, c := range []struct {
+		what    string
+		n, most int
+	}{
+		{"levels of a category", o.Levels, math.MaxInt32}, {"knots of numbers", o.Knots, math.MaxInt32},
+		{"terms of a text", o.Text.Features, math.MaxInt32},
+		{"examples of a term", o.Text.MinExamples, math.MaxInt32},
+		{"words of a term", o.Text.Words, MostTextWords},
+	} {
+		if c.n < 0 || c.n > c.most {
+			return fmt.Errorf("dataset: asked for %d %s, wanted 0 (as usual) to %d", c.n, c.what, c.most)
+		}
+	}
+	return nil
 }

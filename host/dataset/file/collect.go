@@ -1,61 +1,60 @@
 package file
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// collector collects the examples of a file. The reader of a format enters the values
-// of an example into pile or encoder, and its label, and then accepts or rejects it.
+// collector collects the examples of a file. The reader of a format enters the values of an example
+// into pile or cells, and its label, and then decides whether it is good.
 type collector struct {
-	name   string  // of the data, for messages
-	format string  // of the last file
-	src    *source // the current file
-	o      Options // how it is read, as its columns have settled
-	asked  Options // how it was to be read
+	src    *source
+	format string
+	asked  Options // how the file was to be read
+	o      Options // the same, as its columns have settled
+	survey survey  // of the fields of a table
 
-	labels   *labels   // of the accepted examples; nil without
-	external *external // the labels, if they come from another file or array
-	ids      *ids      // nil without Options.IDColumn
-	weights  *weights  // nil without Options.WeightColumn
-	source   []int     // the data row of each accepted example; nil while it is its number
-	faults   faults
+	labels  *labels    // of the accepted examples; nil without
+	given   *labelList // where they come from another file or array
+	growth  memory.Growth
+	ids     []string  // of the accepted examples, with Options.IDColumn
+	id      string    // of the current one
+	weights []float64 // of the accepted examples, with Options.WeightColumn
+	weight  float64   // of the current one
+	source  []int     // the data row of each accepted example; nil while it is its number
 
-	n, seen int // accepted examples; all so far, rejected ones too
+	n, seen     int   // accepted examples; all so far, rejected ones too
+	skippedAt   []int // the places of rejected ones, and the first errors
+	skippedErrs []error
 
-	pile     pile            // the values, unless they lie in home
-	encoder  *encode.Encoder // makes marks of the cells of a table; nil if all are numbers
-	home     *mapped.File    // in which the only segment lies; nil if it is in memory
+	pile     pile         // the values, unless they lie in home
+	cells    *cells       // the features of a table; nil if all are numbers
+	home     *mapped.File // in which the only segment lies; nil if it is in memory
 	prepared *dataset.Preparation
+	encoding *dataset.Encoding
 
 	notes    []string
 	remarks  remarks
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
 }
 
-// begin begins the file.
-func (c *collector) begin(s *source, o Options) (err error) {
-	c.src, c.o, c.faults = s, o, newFaults(o)
-	if o.IDColumn != "" {
-		c.ids = &ids{}
-	}
-	if o.WeightColumn != "" {
-		c.weights = &weights{}
-	}
-	switch {
-	case o.NoLabels:
-	case o.given != nil:
-		c.external, c.labels = o.given, o.given.labels
-	default:
-		c.labels, err = newLabels(o.Classes, o.LabelRules)
+// begin prepares for the labels of the examples.
+func (c *collector) begin() (err error) {
+	if !c.o.NoLabels {
+		c.labels, err = newLabels(c.o.Classes, c.o.LabelRules)
 	}
 	return err
 }
@@ -64,54 +63,66 @@ func (c *collector) begin(s *source, o Options) (err error) {
 func (c *collector) number() int { return c.seen + 1 }
 
 // inline reports whether labels come with the features.
-func (c *collector) inline() bool { return c.labels != nil && c.external == nil }
+func (c *collector) inline() bool { return !c.o.NoLabels && c.given == nil }
 
 // setOther takes the text in a column of the current example that is no feature.
-func (c *collector) setOther(r role, text []byte) (fault string) {
+func (c *collector) setOther(r role, text []byte) error {
 	switch r {
 	case label:
 		return c.labels.set(text)
 	case identity:
-		return c.ids.set(text)
+		c.id = string(decimal.Trim(text))
+		if fault := dataset.ClassFault(c.id); fault != "" && c.id != "" {
+			return fmt.Errorf("id %s %s", quote.Text(c.id), fault)
+		}
 	case weight:
-		return c.weights.set(text)
+		v, err := strconv.ParseFloat(string(decimal.Trim(text)), 64)
+		if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("found the weight %s, wanted a number of at least 0 (0 leaves it out)",
+				quote.Text(string(decimal.Trim(text))))
+		}
+		c.weight = v
 	}
-	return ""
+	return nil
 }
 
-// decide accepts the entered example, or rejects it because of fault.
+// decide accepts the entered example, or rejects it because of fault; an error ends reading.
 func (c *collector) decide(fault error, place int) error {
-	switch {
-	case fault == nil:
-		return c.accept(place)
-	case c.o.lenient() && c.encoder == nil && !c.o.survey.whole && c.src.same != nil:
+	if fault != nil && c.o.lenient() && c.cells == nil && !c.survey.whole && c.src.same != nil {
 		return errSurprise
 	}
-	return c.reject(fault, place)
-}
-
-// accept takes the entered example and its label; an error ends reading.
-func (c *collector) accept(place int) error {
-	if ok, err := c.admit(place); !ok {
+	if fault == nil && c.given != nil {
+		if c.seen >= len(c.given.codes) {
+			return fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
+				"examples; are the files a pair?", c.given.name, len(c.given.codes))
+		}
+		fault = c.given.choose(c.labels, c.seen)
+	}
+	if fault != nil {
+		return c.reject(fault, place)
+	}
+	if err := c.admit(); err != nil {
 		return err
 	}
-	if c.encoder != nil {
-		c.pile.columns, c.pile.values = c.encoder.AppendRow(c.pile.columns, c.pile.values)
-		if err := c.encoder.CheckGrowth(); err != nil {
+	if c.cells != nil {
+		if err := c.cells.keep(); err != nil {
 			return fmt.Errorf("%s: %w", c.src.path, err)
 		}
-	}
-	if !c.pile.keep() {
+		c.moveAside(c.cells.bytes)
+		c.cells.room = c.pile.room
 		return nil
 	}
-	if c.o.Aside {
-		if err := c.pile.moveAside(c.src.path); err != nil {
-			return err
-		}
-		return nil
+	return c.keep()
+}
+
+// keep ends an example in pile.
+func (c *collector) keep() error {
+	full, err := c.pile.keep()
+	if err != nil || !full {
+		return err
 	}
 	const segments, bytes = 16, 16 * 8 * segmentValues
-	if len(c.pile.segments)%segments != 0 {
+	if c.moveAside(c.pile.bytes); c.o.Aside || len(c.pile.segments)%segments != 0 {
 		return nil
 	}
 	if err := memory.Check(bytes, fmt.Sprintf("the next %d mebibytes after %d examples", bytes>>20,
@@ -121,50 +132,86 @@ func (c *collector) accept(place int) error {
 	return nil
 }
 
-// admit counts one more example and keeps its label; not ok means rejected, or err ends reading.
-func (c *collector) admit(place int) (ok bool, err error) {
-	if c.external != nil {
-		fault, err := c.external.choose(c.seen)
-		if err != nil {
-			return false, err
-		}
-		if fault != nil {
-			return false, c.reject(fault, place)
-		}
+// asideBytes is how much is kept in memory before more goes to temporary files; tests take less.
+var asideBytes = 64 << 20
+
+// moveAside has later values lie in temporary files, if that is wanted and worth it.
+func (c *collector) moveAside(bytes int) {
+	if c.o.Aside && c.pile.room == nil && bytes >= asideBytes {
+		c.pile.room = mapped.NewScratch(c.src.path)
 	}
+}
+
+// admit counts one more example and keeps what is no feature; an error ends reading.
+func (c *collector) admit() error {
 	if c.n >= c.src.limits.rows {
-		return false, c.src.errorf("found more than %d examples, which is more than can "+
-			"be numbered; split the file", c.src.limits.rows)
+		return c.src.errorf("found more than %d examples, which is more than can be numbered; split "+
+			"the file", c.src.limits.rows)
 	}
 	if c.labels != nil {
 		c.labels.commit()
-		err = c.labels.checkGrowth()
+		if err := c.labels.growth.Check(1<<20, "a list of more than %d names of classes",
+			len(c.labels.names)); err != nil {
+			return fmt.Errorf("%s: %w", c.src.path, err)
+		}
 	}
-	if c.ids != nil && err == nil {
-		err = c.ids.commit()
+	if c.o.IDColumn != "" {
+		c.ids = append(c.ids, c.id)
+		c.growth.Bytes += len(c.id) + 32
+		if err := c.growth.Check(1<<22, "a list of more than %d ids", len(c.ids)); err != nil {
+			return fmt.Errorf("%s: %w", c.src.path, err)
+		}
 	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", c.src.path, err)
-	}
-	if c.weights != nil {
-		c.weights.values = append(c.weights.values, c.weights.pending)
+	if c.o.WeightColumn != "" {
+		c.weights = append(c.weights, c.weight)
 	}
 	if c.source != nil {
 		c.source = append(c.source, c.seen)
 	}
 	c.n++
 	c.seen++
-	return true, nil
+	return nil
 }
 
 // reject drops the entered example because of err; what it returns ends reading.
 func (c *collector) reject(err error, place int) error {
+	unlabelled := errors.Is(err, errUnlabelled)
+	if !c.o.SkipBad && !(unlabelled && c.o.lenient()) {
+		if unlabelled || errors.Is(err, features.ErrMissing) {
+			return err // it is not malformed
+		}
+		return advised(err)
+	}
 	if c.source == nil {
 		c.source = lists.UpTo[int](c.n)
 	}
 	c.seen++
 	c.pile.drop()
-	return c.faults.reject(err, place)
+	const listed = 10
+	c.skippedAt = append(c.skippedAt, place)
+	if len(c.skippedErrs) < listed {
+		c.skippedErrs = append(c.skippedErrs, err)
+	}
+	return nil
+}
+
+// advised adds to the error of a malformed example how to skip it.
+func advised(err error) error {
+	return fmt.Errorf("%w; correct the row, or skip malformed ones (%s)", err,
+		option.Named("skip-bad"))
+}
+
+// addRow enters a dense row, unless fault says what is wrong with its example; cell words the error
+// of a value that is not finite.
+func (c *collector) addRow(row []float32, fault error, cell func(j int, v float32) error) error {
+	at := c.pile.flush(row, c.prepared == nil)
+	if at >= 0 && fault == nil {
+		fault = cell(at, row[at])
+	}
+	if fault == nil {
+		c.pile.x = append(c.pile.x, row...)
+	}
+	return c.decide(fault, c.number())
 }
 
 // note keeps a remark for the user, once.
@@ -176,115 +223,144 @@ func (c *collector) note(format string, args ...any) {
 }
 
 // finish returns the data set of all accepted examples.
-func (c *collector) finish() (*dataset.Dataset, error) {
-	if c.o.lenient() && c.encoder != nil && c.encoder.Surprised() && !c.o.survey.whole &&
-		c.src.same != nil {
+func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) {
+	switch {
+	case c.o.lenient() && c.cells != nil && c.cells.surprised() && !c.survey.whole &&
+		c.src.same != nil:
 		return nil, errSurprise
-	}
-	if c.external != nil && c.seen < len(c.external.codes) {
-		return nil, c.external.tooMany(c.src.path, c.seen)
-	}
-	if c.n == 0 {
-		if bad := len(c.faults.skippedAt); bad > 0 {
-			return nil, fmt.Errorf("%s: all %d examples were skipped, wanted at least one good; the "+
-				"first: %w", c.src.path, bad, c.faults.skippedErrs[0])
-		}
+	case c.given != nil && c.seen < len(c.given.codes):
+		return nil, fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the "+
+			"files a pair? (does the label file begin with a header? then name the column)",
+			c.given.name, len(c.given.codes), c.seen, c.src.path)
+	case c.n == 0 && len(c.skippedAt) > 0:
+		return nil, fmt.Errorf("%s: all %d examples were skipped, wanted at least one good; the first: "+
+			"%w", c.src.path, len(c.skippedAt), c.skippedErrs[0])
+	case c.n == 0:
 		return nil, emptyFault(c.src, "")
 	}
-	c.pile.seal()
-	return c.dataset()
-}
-
-// dataset makes the data set of the examples in segments.
-func (c *collector) dataset() (d *dataset.Dataset, err error) {
-	d = &dataset.Dataset{Found: dataset.Found{Subnormals: c.pile.subnormals, Notes: c.notes,
-		SkippedAt: c.faults.skippedAt, SkippedErrs: c.faults.skippedErrs}, Source: c.source}
+	d = &dataset.Dataset{Source: c.source, IDs: c.ids, Found: dataset.Found{Path: c.src.path,
+		Format: c.format, Notes: c.notes, SkippedAt: c.skippedAt, SkippedErrs: c.skippedErrs}}
 	if c.home != nil {
 		d.Home, d.ReadOnly = c.home, true
 	}
-	if c.pile.aside != nil {
-		d.Home = c.pile.aside
+	if err = c.fill(ctx, d); err == nil {
+		err = c.judge(ctx, d)
 	}
-	defer func() {
-		if err != nil {
-			d.Close() // only read
-			d = nil
-		}
-	}()
-	if d.Examples, err = c.examples(); err != nil {
-		return d, err
+	if c.pile.room != nil {
+		d.Home = c.pile.room
 	}
-	var evidence dataset.Evidence
-	if c.labels != nil {
-		if d.Classes, d.Y, evidence.Classes, err = c.labels.finish(); err != nil {
-			return d, fmt.Errorf("%s: %w", c.src.path, err)
-		}
-	}
-	if c.weights != nil {
-		evidence.Weight, c.weights.values = c.weights.values, nil
-		if err := dataset.CheckWeights(evidence.Weight, d.N); err != nil {
-			return d, fmt.Errorf("%s: %w", c.src.path, err)
-		}
-	}
-	if evidence.Weight != nil || evidence.Classes != nil {
-		d.Evidence = &evidence
-	}
-	if c.ids != nil {
-		d.IDs, c.ids.texts = c.ids.texts, nil
-	}
-	if c.describe != nil {
-		c.describe(d)
-	}
-	if c.encoder != nil {
-		c.encoder.About(d)
+	if err != nil {
+		d.Close() // only read
+		return nil, err
 	}
 	return d, nil
 }
 
+// fill enters the values, the labels and what is known of them in d.
+func (c *collector) fill(ctx context.Context, d *dataset.Dataset) (err error) {
+	if c.cells != nil {
+		if err := c.encode(ctx, d); err != nil {
+			return err
+		}
+	}
+	if err := c.pile.seal(); err != nil {
+		return err
+	}
+	d.Subnormals = c.pile.subnormals
+	if d.Examples, err = c.examples(); err != nil {
+		return err
+	}
+	evidence := dataset.Evidence{Weight: c.weights}
+	if c.labels != nil {
+		if d.Classes, d.Y, evidence.Classes, err = c.labels.finish(); err != nil {
+			return fmt.Errorf("%s: %w", c.src.path, err)
+		}
+	}
+	if err := dataset.CheckWeights(evidence.Weight, d.N); err != nil {
+		return fmt.Errorf("%s: %w", c.src.path, err)
+	}
+	if evidence.Weight != nil || evidence.Classes != nil {
+		d.Evidence = &evidence
+	}
+	if c.describe != nil {
+		c.describe(d)
+	}
+	if c.encoding != nil {
+		d.Encoding, d.Features = c.encoding, c.encoding.FeatureNames()
+	}
+	return nil
+}
+
+// judge says what is worth knowing of d, and makes it fit what was asked for.
+func (c *collector) judge(ctx context.Context, d *dataset.Dataset) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if d.Y != nil && c.asked.Classes == nil && len(d.Classes) == 1 {
+		return fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the "+
+			"right label column?", d.Path, quote.Text(d.Classes[0]), d.N)
+	}
+	if err := remark(d, &c.remarks, c.asked); err != nil {
+		return err
+	}
+	judgeIDs(d)
+	err := d.MatchFeatures(c.asked.FeatureNames)
+	if err == nil && d.Prepared == nil { // else the file says it
+		d.SHA256, err = d.HashContext(ctx)
+	} else if err == nil {
+		if err = d.Validate(); err != nil {
+			err = fmt.Errorf("%s: %w; convert the data again", d.Path, err)
+		}
+	}
+	return err
+}
+
+// encode makes features of the cells of all rows, which go into pile.
+func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
+	t, err := c.cells.table()
+	if err != nil {
+		return err
+	}
+	var notes []string
+	if c.encoding = c.o.Encoding; c.encoding == nil {
+		if c.encoding, notes, err = features.Learn(t, *c.o.Encode); err != nil {
+			return fmt.Errorf("%s: %w", c.src.path, err)
+		}
+	}
+	p := &c.pile
+	p.width = c.encoding.Width()
+	silent, err := features.Encode(ctx, t, c.encoding, func(columns []int32, values []float32) error {
+		p.columns, p.values = append(p.columns, columns...), append(p.values, values...)
+		return c.keep()
+	})
+	c.cells.about(d, c.src.path)
+	c.cells = nil // which holds the table
+	for _, note := range append(notes, silent...) {
+		d.Notes = append(d.Notes, c.src.path+": "+note)
+	}
+	return err
+}
+
 // examples joins the segments in the form that Options.Storage asks for.
 func (c *collector) examples() (e dataset.Examples, err error) {
-	auto := c.o.Storage == "" || c.o.Storage == "auto"
 	e = dataset.Examples{N: c.n, D: c.pile.width}
-	stored := c.pile.stored
-	if c.encoder != nil {
-		marks := dataset.Examples{N: c.n, D: c.encoder.Width()}
-		if marks.Starts, marks.Columns, marks.Values, err = c.pile.sparse(c.n); err != nil {
-			return e, err
-		}
-		if e, err = c.encoder.Encode(c.src.ctx, c.pile.aside, marks); err != nil {
-			return e, err
-		}
-		stored = len(e.Values)
-	}
-	sparse := c.o.Storage == "sparse" || auto && c.home == nil && c.prepared == nil &&
-		(c.encoder != nil && c.encoder.HasText() || sparseIsBetter(stored, e.N, e.D))
+	auto := c.o.Storage == "" || c.o.Storage == "auto"
 	switch {
-	case sparse && c.encoder != nil:
-		return e, nil
-	case sparse:
-		e.Starts, e.Columns, e.Values, err = c.pile.sparse(c.n)
-		return e, err
+	case c.o.Storage == "sparse" || auto && c.home == nil && c.prepared == nil &&
+		(c.encoding.HasText() || sparseIsBetter(c.pile.stored, e.N, e.D)):
+		return c.pile.sparse(e.N, e.D)
 	case c.home != nil:
-		e.X = c.pile.segments[0].x
+		e.X = c.pile.segments[0].X
 		return e, nil
 	}
 	if err := c.checkDense(e.N, e.D); err != nil {
 		return e, err
 	}
-	whole := c.encoder == nil && c.pile.whole()
-	if !whole && c.pile.aside == nil {
+	if !c.pile.whole() && c.pile.room == nil {
 		what := fmt.Sprintf("dense storage of %d examples × %d features", e.N, e.D)
 		if err := memory.Check(memory.Product(e.N, e.D, 4), what); err != nil {
 			return e, fmt.Errorf("%s: %w", c.src.path, err)
 		}
-	}
-	if c.encoder != nil {
-		dense := dataset.Examples{N: e.N, D: e.D}
-		dense.X, err = mapped.Make[float32](c.pile.aside, e.N*e.D)
-		for i := 0; i < e.N && err == nil; i++ {
-			e.DenseRow(dense.Row(i), i)
-		}
-		return dense, err
 	}
 	e.X, err = c.pile.dense(e.N, e.D)
 	return e, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/option"
@@ -35,9 +34,10 @@ const (
 	ignored
 )
 
-// chooseColumns returns what each column is for, by o; the string says what is wrong. Remarks go to
-// r, unless it is nil.
-func chooseColumns(names []string, width int, o Options, r *remarks) (columns, string) {
+// chooseColumns returns what each column is for, by o; inline says that one is the label. The
+// string says what is wrong. Remarks go to r, unless it is nil.
+func chooseColumns(names []string, width int, o Options, inline bool, r *remarks) (columns,
+	string) {
 	c := columns{role: make([]role, width), names: names, label: -1, id: -1, features: width}
 	if o.Encoding != nil && names != nil && o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
@@ -60,7 +60,7 @@ func chooseColumns(names []string, width int, o Options, r *remarks) (columns, s
 		weight); fault != "" {
 		return c, fault
 	}
-	if fault := c.chooseLabel(o); fault != "" {
+	if fault := c.chooseLabel(o, inline); fault != "" {
 		return c, fault
 	}
 	c.leaveOutIndex(o, r)
@@ -95,9 +95,8 @@ func (c *columns) leaveOut(j int) {
 }
 
 // chooseLabel finds the label column if there is one.
-func (c *columns) chooseLabel(o Options) string {
+func (c *columns) chooseLabel(o Options, inline bool) string {
 	byName := c.names != nil && o.FeatureNames != nil
-	inline := !o.NoLabels && o.given == nil
 	if !inline && (!o.NoLabels || o.LabelColumn == "" || (!byName && c.features == o.Features)) {
 		return ""
 	}
@@ -232,12 +231,7 @@ func (c *columns) find(text, what string) (int, string) {
 }
 
 // describe names column j in an error message.
-func (c *columns) describe(j int) string {
-	if c.names == nil || j >= len(c.names) {
-		return fmt.Sprintf("column %d", j+1)
-	}
-	return fmt.Sprintf("column %d (%s)", j+1, quote.Printable(c.names[j]))
-}
+func (c *columns) describe(j int) string { return dataset.ColumnText(j+1, c.nameOf(j)) }
 
 // featureNames returns the names of the features, nil without a header.
 func (c *columns) featureNames() []string {
@@ -255,7 +249,7 @@ func (c *columns) featureNames() []string {
 
 // nameOf returns the name of column j, "" without a header.
 func (c *columns) nameOf(j int) string {
-	if j < 0 || c.names == nil {
+	if j < 0 || j >= len(c.names) {
 		return ""
 	}
 	return c.names[j]
@@ -306,7 +300,8 @@ func (c *columns) chooseOther(asked, what, not string, purpose role) (at int, fa
 // what the features among the columns hold; places says what errors count, "line" or "example".
 func (c *collector) resolve(t *columns, names []string, width int, places string,
 	kinds func() ([]string, string)) (fault string) {
-	if *t, fault = chooseColumns(names, width, c.o, &c.remarks); fault != "" {
+	if *t, fault = chooseColumns(names, width, c.o, c.inline(),
+		&c.remarks); fault != "" {
 		return fault
 	}
 	c.describe = t.about
@@ -317,67 +312,59 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	if c.pile.width = t.features; fault != "" {
 		return fault
 	}
-	if c.encoder, fault = t.cells(c.src.path, places, list, c.o); c.encoder != nil &&
-		c.o.Encoding != nil {
-		c.encoder.Forgive()
-	}
+	c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)
 	return fault
 }
 
-// cells returns an Encoder of the columns, of those kinds unless o.Encoding knows them; nil if all
-// are numbers.
-func (c *columns) cells(path, places string, kinds []string, o Options) (*encode.Encoder,
+// cells returns a collection of the columns, of those kinds unless o.Encoding knows them; nil if
+// all are numbers.
+func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *remarks) (*cells,
 	string) {
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	var sources []encode.Source
-	plain := o.Encode == nil || o.Encode.Missing == "" ||
-		o.Encode.Missing == dataset.MissingError || o.lenient() && !o.survey.holes
+	plain := o.Encoding == nil && (o.Encode.Missing == "" ||
+		o.Encode.Missing == dataset.MissingError || o.lenient() && !s.holes)
+	var list []dataset.TableColumn
 	for j, role := range c.role {
 		if role != feature {
 			continue
 		}
-		s := encode.Source{Name: c.nameOf(j), Text: c.describe(j), Option: c.option(j),
-			Kind: dataset.KindNumber}
+		column := dataset.TableColumn{Name: c.nameOf(j), Position: j + 1, Kind: dataset.KindNumber}
 		if kinds != nil {
-			s.Kind = kinds[len(sources)]
+			column.Kind = kinds[len(list)]
 		}
-		if plain = plain && s.Kind == dataset.KindNumber; o.survey.asides != nil {
-			s.Why = o.survey.asides[j]
+		plain = plain && column.Kind == dataset.KindNumber
+		switch why := s.asides[j]; {
+		case why == "":
+		case column.Kind == dataset.KindAside:
+			r.note("%s", features.AsideNote(&column, why))
+		default:
+			r.note("%s %s (%s leaves it out)", &column, why,
+				option.Named("ignore-columns", column.Option()))
 		}
-		sources = append(sources, s)
-	}
-	if o.Encoding != nil {
-		e, fault := encode.Follow(path, places, sources, o.Encoding,
-			c.names != nil && o.FeatureNames != nil, o.Unseen == unseenError)
-		if e != nil {
-			e.Commas = o.survey.commas
-		}
-		return e, fault
+		list = append(list, column)
 	}
 	if plain {
 		return nil, ""
 	}
-	for _, text := range o.Encode.Categories {
-		if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
-			c.role[j] == feature {
-			sources[c.featureAt(j)].Chosen = true
+	if o.Encode != nil {
+		for _, text := range o.Encode.Categories {
+			if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
+				c.role[j] == feature {
+				list[c.featureAt(j)].Chosen = true
+			}
 		}
 	}
-	e := encode.New(path, places, sources, *o.Encode)
-	e.Commas = o.survey.commas
-	return e, ""
+	made, fault := newCells(places, list, o, c.names != nil && o.FeatureNames != nil)
+	if made != nil {
+		made.commas = s.commas
+	}
+	return made, fault
 }
 
 // option names column j as flags do.
-func (c *columns) option(j int) string {
-	if c.names != nil && c.names[j] != "" && c.names[j] == quote.Short(c.names[j]) &&
-		!strings.Contains(c.names[j], ",") {
-		return c.names[j]
-	}
-	return fmt.Sprint(j + 1)
-}
+func (c *columns) option(j int) string { return dataset.ColumnOption(j+1, c.nameOf(j)) }
 
 // asked returns what the user says that columns are: nothing if o is nil.
 func (c *columns) asked(o *features.EncodeOptions) (asked map[int]string, fault string) {

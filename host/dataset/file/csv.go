@@ -2,13 +2,13 @@ package file
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -25,8 +25,9 @@ type csvReader struct {
 }
 
 // enterCSV reads records, one example each.
-func enterCSV(c *collector, s *source, o Options) error {
-	if err := c.begin(s, o); err != nil {
+func enterCSV(c *collector) error {
+	s, o := c.src, c.o
+	if err := c.begin(); err != nil {
 		return err
 	}
 	layout, err := o.layout()
@@ -105,7 +106,7 @@ func (r *csvReader) about(d *dataset.Dataset) {
 
 // row enters the current record.
 func (r *csvReader) row() error {
-	if r.c.encoder != nil {
+	if r.c.cells != nil {
 		return r.mixedRow()
 	}
 	if len(r.rec.ends) == 0 && !r.rec.layout.comma && r.plainRow() {
@@ -120,19 +121,19 @@ func (r *csvReader) row() error {
 	}
 	for j := range role {
 		if role[j] != feature {
-			if fault := r.c.setOther(role[j], r.rec.field(j)); fault != "" {
-				return r.fault(j, fault)
+			if err := r.c.setOther(role[j], r.rec.field(j)); err != nil {
+				return r.fault(j, err)
 			}
 			continue
 		}
 		text, fault := r.rec.pointed(r.rec.field(j))
 		if fault != "" {
-			return r.fault(j, fault)
+			return r.fault(j, errors.New(fault))
 		}
 		text = decimal.Trim(text)
-		v, ok := encode.ParseCell(text)
+		v, ok := parseCell(text)
 		if !ok {
-			return r.fault(j, decimal.Fault(text))
+			return r.fault(j, errors.New(decimal.Fault(text)))
 		}
 		p.x = append(p.x, decimal.Flush(v, &p.subnormals))
 	}
@@ -146,25 +147,26 @@ func (r *csvReader) mixedRow() error {
 	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
-	r.c.encoder.Begin(r.rec.line)
+	r.c.cells.begin(r.rec.line)
 	k := 0
 	for j := range role {
-		fault := ""
-		if role[j] == feature {
-			field := r.rec.field(j)
-			if r.c.encoder.IsNumber(k) {
-				field, fault = r.rec.pointed(field)
+		if role[j] != feature {
+			if err := r.c.setOther(role[j], r.rec.field(j)); err != nil {
+				return r.fault(j, err)
 			}
-			if fault == "" {
-				fault = r.c.encoder.Set(k, field, &r.c.pile.subnormals)
-			}
-			k++
-		} else {
-			fault = r.c.setOther(role[j], r.rec.field(j))
+			continue
+		}
+		field, fault := r.rec.field(j), ""
+		if r.c.cells.columns[k].Kind == dataset.KindNumber {
+			field, fault = r.rec.pointed(field)
+		}
+		if fault == "" {
+			fault = r.c.cells.set(k, field, &r.c.pile.subnormals)
 		}
 		if fault != "" {
-			return r.fault(j, fault)
+			return r.fault(j, errors.New(fault))
 		}
+		k++
 	}
 	return nil
 }
@@ -213,7 +215,7 @@ func (r *csvReader) plainRow() bool {
 			k++
 		} else {
 			text, _, _ := bytes.Cut(line[i:], []byte{delim})
-			if r.c.setOther(role[j], text) != "" {
+			if r.c.setOther(role[j], text) != nil {
 				return false
 			}
 			i += len(text)
@@ -231,7 +233,7 @@ func (r *csvReader) plainRow() bool {
 }
 
 // fault returns an error about field j of the current record.
-func (r *csvReader) fault(j int, what string) error {
+func (r *csvReader) fault(j int, what error) error {
 	hint := ""
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
 		hint = "; if these are row names, leave the column out (" + option.Named("ignore-columns",
@@ -241,15 +243,15 @@ func (r *csvReader) fault(j int, what string) error {
 	}
 	line, column := r.rec.place(j)
 	if r.c.o.Encode != nil && r.columns.role[j] == feature {
-		if text := decimal.Trim(r.rec.field(j)); encode.IsMissing(text) {
-			return r.rec.src.errorAt(line, column, "%s: %s%s; %w", r.columns.describe(j), what, hint,
+		if text := decimal.Trim(r.rec.field(j)); isMissing(text) {
+			return r.rec.src.errorAt(line, column, "%s: %w%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !decimal.BeyondRange(text) {
 			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
 				option.Named("categories", r.columns.option(j)))
 		}
 	}
-	return r.rec.src.errorAt(line, column, "%s: %w%s", r.columns.describe(j), fieldFault(what), hint)
+	return r.rec.src.errorAt(line, column, "%s: %w%s", r.columns.describe(j), what, hint)
 }
 
 // resolve decides whether the first record is a header and what the columns are for.
@@ -290,7 +292,7 @@ func (r *csvReader) resolve() error {
 	if fault != "" {
 		return r.rec.src.errorAt(r.rec.line, 0, "%s", fault)
 	}
-	if r.c.encoder == nil {
+	if r.c.cells == nil {
 		r.c.pile.x = []float32{}
 	}
 	return nil

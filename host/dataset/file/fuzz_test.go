@@ -41,7 +41,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 		return
 	}
 	defer s.close()
-	d, err := readSource(s, o)
+	d, err := readSource(s, o, false)
 	runtime.ReadMemStats(&after)
 	// All that was ever asked for, also what was given back.
 	if took, most := after.TotalAlloc-before.TotalAlloc,
@@ -91,7 +91,7 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			_, at, _ := positions(d, WriteOptions{})
 			o.IDColumn = strconv.Itoa(at + 1)
 		}
-		back, err := readSource(again, o)
+		back, err := readSource(again, o, false)
 		if err != nil {
 			t.Fatalf("%s: cannot read back: %v", f.name, err)
 		}
@@ -251,8 +251,8 @@ func checkLabels(t *testing.T, raw []byte) {
 			continue
 		}
 		for k, code := range e.codes {
-			if int(code) >= len(e.labels.names) || (code < 0 && (e.bad[k] == nil || !o.SkipBad)) {
-				t.Fatalf("label %d is %d of %d classes", k, code, len(e.labels.names))
+			if int(code) >= len(e.names) || code < 0 && e.faults[k] == nil {
+				t.Fatalf("label %d is %d of %d", k, code, len(e.names))
 			}
 		}
 	}

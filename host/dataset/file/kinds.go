@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -30,14 +29,14 @@ type tally struct {
 const mostTold = 1 << 16
 
 func (t *tally) count(text []byte) {
-	if encode.IsMissing(text) {
+	if isMissing(text) {
 		t.missing++
 		return
 	}
 	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) ||
 		decimal.BeyondRange(text) {
 		t.numbers++
-	} else if _, ok := encode.ParseTruth(text); ok {
+	} else if _, ok := parseTruth(text); ok {
 		t.truths++
 	} else {
 		_, point := decimal.Loose(text, false)
@@ -177,13 +176,13 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 		}
 	}
 	if r.c.o.lenient() || follows {
-		r.c.o.survey.commas = !r.rec.layout.comma && judgeCommas(tallies, r.rec.delim)
+		r.c.survey.commas = !r.rec.layout.comma && judgeCommas(tallies, r.rec.delim)
 	}
 	if follows {
 		return nil, ""
 	}
 	asked, fault := r.columns.asked(r.c.o.Encode)
-	s := &r.c.o.survey
+	s := &r.c.survey
 	if s.asides = map[int]string{}; s.whole {
 		s.holes = true
 	}
@@ -212,7 +211,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 // surveyed returns the records behind the current one that tell what columns hold: those in the
 // buffer, or all of the file.
 func (r *csvReader) surveyed() (next *record, done func()) {
-	if r.c.o.survey.whole {
+	if r.c.survey.whole {
 		if s, done, err := openSource(r.rec.src.ctx, r.rec.src.path, nil); err == nil {
 			if r.rec.layout.lenient {
 				s.latin()

@@ -1,10 +1,9 @@
 package file
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -53,35 +52,32 @@ func newLabels(fixed []string, rules LabelRules) (*labels, error) {
 	return l, nil
 }
 
-// set takes the label of the next example, and returns what is wrong with it.
-func (l *labels) set(text []byte) (fault string) {
+// set takes the label of the next example, unless the error says what is wrong with it.
+func (l *labels) set(text []byte) (err error) {
 	text, l.several = decimal.Trim(text), nil
 	if k, known := l.index[string(text)]; known && string(text) != l.rules.UnknownLabel {
 		l.pending = k
-		return ""
+		return nil
 	}
 	name := string(text)
 	switch none := name == "" || name == l.rules.UnknownLabel; {
 	case none && l.rules.Unlabelled:
 		l.pending, l.several = 0, []int32{}
-		return ""
+		return nil
 	case l.rules.Between != "" && strings.Contains(name, l.rules.Between):
 		return l.candidates(name)
 	}
-	k, fault := l.class(name)
-	if fault == "" {
-		l.pending = k
-	}
-	return fault
+	l.pending, err = l.class(name)
+	return err
 }
 
 // candidates takes a label of several classes.
-func (l *labels) candidates(text string) (fault string) {
+func (l *labels) candidates(text string) error {
 	var all []int32
 	for _, name := range strings.Split(text, l.rules.Between) {
-		k, fault := l.class(strings.TrimSpace(name))
-		if fault != "" {
-			return fmt.Sprintf("of the candidate classes %s: %s", quote.Text(text), fault)
+		k, err := l.class(strings.TrimSpace(name))
+		if err != nil {
+			return fmt.Errorf("of the candidate classes %s: %w", quote.Text(text), err)
 		}
 		all = append(all, k)
 	}
@@ -90,42 +86,34 @@ func (l *labels) candidates(text string) (fault string) {
 	if l.pending = all[0]; len(l.several) == 1 {
 		l.several = nil
 	}
-	return ""
+	return nil
 }
 
-// class returns the number of a class, and what is wrong with its name.
-func (l *labels) class(name string) (k int32, fault string) {
-	k, known := l.index[name]
-	if known {
-		return k, ""
+// class returns the number of a class.
+func (l *labels) class(name string) (int32, error) {
+	if k, known := l.index[name]; known {
+		return k, nil
 	}
 	if name == "" {
-		return 0, emptyLabel
+		return 0, errUnlabelled
 	}
 	if fault := dataset.ClassFault(name); fault != "" {
-		return 0, "label " + quote.Text(name) + " " + fault
+		return 0, fmt.Errorf("label %s %s", quote.Text(name), fault)
 	}
 	if l.fixed {
-		return 0, fmt.Sprintf("label %s is not one of the %d known classes %s", quote.Text(name),
+		return 0, fmt.Errorf("label %s is not one of the %d known classes %s", quote.Text(name),
 			len(l.names), quote.List(l.names))
 	}
-	k = int32(len(l.names))
+	k := int32(len(l.names))
 	l.index[name] = k
 	l.names = append(l.names, name)
 	l.growth.Bytes += len(name) + 64 // with what the lists take of it
-	return k, ""
+	return k, nil
 }
 
-// What is wrong with an example without a label, where examples have labels.
-const (
-	emptyLabel = `found an empty label "", wanted a class name; label the example, or leave it out`
-	nullLabel  = "found a missing label (null), wanted a class"
-)
-
-// checkGrowth returns an error where memory would not hold many more names.
-func (l *labels) checkGrowth() error {
-	return l.growth.Check(1<<20, "a list of more than %d names of classes", len(l.names))
-}
+// errUnlabelled is what is wrong with an example without a label, where examples have labels.
+var errUnlabelled = errors.New(`found an empty label "", wanted a class name; label the example, ` +
+	"or leave it out")
 
 // commit gives the next example the label set last.
 func (l *labels) commit() {
@@ -211,72 +199,49 @@ func (l *labels) evidence(y, final []int32, q int) ([]float32, error) {
 	return known, nil
 }
 
-// external are labels from another file or array; example k has label k.
-type external struct {
-	name   string // of the file, or of the array in its file
-	labels *labels
-	codes  []int32         // class of each example, -1 if its label is bad
-	bad    map[int]error   // what is wrong with the bad ones
-	sets   map[int][]int32 // the candidates of examples that have several, or none
+// labelList are labels that lie beside the examples: in a file of their own, or in an array.
+type labelList struct {
+	name   string         // of the file or the array
+	column string         // of the file, for messages
+	index  map[string]int // of each name in names
+	names  []string       // the different labels
+	codes  []int32        // of each example in names; below 0 if faults says what is wrong
+	lines  []int          // where each is in the file; nil for an array
+	faults map[int]error
 }
 
-// choose makes label k the next commit; fault: the example has no good label.
-func (e *external) choose(k int) (fault, err error) {
-	if k >= len(e.codes) {
-		return nil, fmt.Errorf("%s: found %d labels, wanted one for each example, and there are more "+
-			"examples; are the files a pair?", e.name, len(e.codes))
+// add appends a label, or what is wrong with it.
+func (l *labelList) add(text []byte, fault error) {
+	if l.index == nil {
+		l.index, l.faults = map[string]int{}, map[int]error{}
 	}
-	if e.codes[k] < 0 {
-		return e.bad[k], nil
+	code, known := l.index[string(text)]
+	if fault != nil {
+		l.faults[len(l.codes)], code = fault, -1
+	} else if !known {
+		code = len(l.names)
+		l.index[string(text)], l.names = code, append(l.names, string(text))
 	}
-	e.labels.pending, e.labels.several = e.codes[k], e.sets[k]
-	return nil, nil
+	l.codes = append(l.codes, int32(code))
 }
 
-// tooMany words that the data file has only n examples.
-func (e *external) tooMany(path string, n int) error {
-	return fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the files a "+
-		"pair? (does the label file begin with a header? then name the column)",
-		e.name, len(e.codes), n, path)
-}
-
-// ids collects what the examples are called: the texts of Options.IDColumn.
-type ids struct {
-	pending string // what commit pushes
-	texts   []string
-	growth  memory.Growth // of texts
-}
-
-// set takes the id of the next example, and returns what is wrong with it.
-func (s *ids) set(text []byte) string {
-	s.pending = string(decimal.Trim(text))
-	if fault := dataset.ClassFault(s.pending); fault != "" && s.pending != "" {
-		return "id " + quote.Text(s.pending) + " " + fault
+// choose makes the label of example i the next commit of known.
+func (l *labelList) choose(known *labels, i int) error {
+	err := l.faults[i]
+	if err == nil {
+		err = known.set([]byte(l.names[l.codes[i]]))
 	}
-	return ""
-}
-
-// commit keeps the id; an error says that memory would not hold many more.
-func (s *ids) commit() error {
-	s.texts = append(s.texts, s.pending)
-	s.growth.Bytes += len(s.pending) + 32
-	return s.growth.Check(1<<22, "a list of more than %d ids", len(s.texts))
-}
-
-// weights collects how much examples count: the numbers of Options.WeightColumn.
-type weights struct {
-	pending float64
-	values  []float64
-}
-
-// set takes the weight of the next example, and returns what is wrong with it.
-func (w *weights) set(text []byte) string {
-	text = decimal.Trim(text)
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-		return fmt.Sprintf("found the weight %s, wanted a number of at least 0 (0 leaves it out)",
-			quote.Text(string(text)))
+	switch {
+	case err == nil || isPlaced(err):
+		return err
+	case l.lines == nil:
+		return fmt.Errorf("%s: label %d: %w", l.name, i+1, err)
 	}
-	w.pending = v
-	return ""
+	return &placeError{l.name, l.lines[i], 0, fmt.Errorf("%s: %w", l.column, err)}
+}
+
+// good reports whether every example gets a label that known takes.
+func (l *labelList) good(known *labels) bool {
+	return len(l.faults) == 0 && !slices.ContainsFunc(l.names,
+		func(name string) bool { return known.set([]byte(name)) != nil })
 }

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,53 +10,18 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// newExternal starts a list of labels, called name in messages.
-func newExternal(name string, o Options) (*external, *faults, error) {
-	l, err := newLabels(o.Classes, o.LabelRules)
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Encode = nil // a label that is missing shifts no others
-	f := newFaults(o)
-	return &external{name: name, labels: l, bad: make(map[int]error),
-		sets: make(map[int][]int32)}, &f, nil
-}
-
-// add takes the label of the next example; wrap makes an error of a fault.
-func (e *external) add(f *faults, text []byte, fault string, wrap func(string) error) error {
-	if fault == "" {
-		fault = e.labels.set(text)
-	}
-	if fault == "" {
-		if e.labels.several != nil {
-			e.sets[len(e.codes)] = e.labels.several
-		}
-		e.codes = append(e.codes, e.labels.pending)
-		if err := e.labels.checkGrowth(); err != nil {
-			return fmt.Errorf("%s: %w", e.name, err)
-		}
-		return nil
-	}
-	err := wrap(fault)
-	if f.skip {
-		e.bad[len(e.codes)] = err
-	}
-	e.codes = append(e.codes, -1)
-	return f.reject(err, 0)
-}
-
 // readLabels reads a file of one label per example, by the rules of Options.Labels.
-func readLabels(ctx context.Context, path string, o Options) (*external, error) {
+func readLabels(ctx context.Context, path string, o Options) (*labelList, error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	e, err := readLabelSource(s, o)
-	return e, s.finished(err)
+	l, err := readLabelSource(s, o)
+	return l, s.finished(err)
 }
 
-func readLabelSource(s *source, o Options) (*external, error) {
+func readLabelSource(s *source, o Options) (*labelList, error) {
 	header := readNPYHeader
 	switch head := s.peek(16); {
 	case isNPY(head):
@@ -75,11 +39,7 @@ func readLabelSource(s *source, o Options) (*external, error) {
 
 // readLabelArray reads labels from an array of elements, or of rows; name is for messages.
 func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
-) (*external, error) {
-	e, f, err := newExternal(name, o)
-	if err != nil {
-		return nil, err
-	}
+) (*labelList, error) {
 	width, column := 1, 0
 	if len(h.shape) == 2 {
 		width = h.shape[1]
@@ -105,10 +65,10 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 		return nil, fmt.Errorf("%s: found empty labels, wanted class names", name)
 	case h.shape[0] > s.limits.rows:
 		return nil, fmt.Errorf("%s: found %d labels, wanted at most %d", name, h.shape[0], s.limits.rows)
-	}
-	if width > 1<<20/h.Size {
+	case width > 1<<20/h.Size:
 		return nil, fmt.Errorf("%s: found %d columns of labels, wanted fewer", name, width)
 	}
+	l := &labelList{name: name}
 	row, text := make([]byte, width*h.Size), []byte(nil)
 	for i := range h.shape[0] {
 		if _, err := io.ReadFull(r, row); err != nil {
@@ -118,88 +78,50 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 			}
 			return nil, err
 		}
-		var fault string
+		var fault error
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
-		if fault == noNumber && o.Unlabelled {
-			text, fault = nil, ""
-		}
-		err := e.add(f, text, fault, func(fault string) error {
-			return fmt.Errorf("%s: label %d: %s", name, i+1, fault)
-		})
-		if err != nil {
-			return nil, err
-		}
+		l.add(text, fault)
 	}
-	err = atEnd(r, func(format string, args ...any) error {
+	return l, atEnd(r, func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
 }
 
-// readLabelText reads labels from lines, or from one column of a CSV.
-func readLabelText(s *source, o Options) (*external, error) {
-	e, f, err := newExternal(s.path, o)
-	if err != nil {
-		return nil, err
-	}
-	none := fmt.Errorf("%s: found no label, wanted one per example", s.path)
+// readLabelText reads labels from lines, or from one column of a CSV. A word over whole numbers is
+// taken for a header; were it a label, one would be missing.
+func readLabelText(s *source, o Options) (*labelList, error) {
+	l := &labelList{name: s.path}
 	r := columnReader{rec: record{src: s}}
-	switch err = r.start(strings.TrimSpace(o.LabelColumn), "the label column"); {
-	case err == io.EOF:
-		return nil, none
-	case err != nil:
+	err := r.start(strings.TrimSpace(o.LabelColumn), "the label column")
+	for ; err == nil; err = r.rec.next() {
+		text, fault := r.text()
+		l.add(text, fault)
+		l.lines = append(l.lines, r.rec.line)
+	}
+	if err != io.EOF {
 		return nil, err
 	}
-	// A word over whole numbers is taken for a header; were it a label, one would be missing.
-	var held func() error
-	for err == nil {
-		first := r.rec.line == r.line
-		fault, text := r.fault(), []byte(nil)
-		line, column := 0, 0
-		if fault == nil {
-			text = decimal.Trim(r.rec.field(r.at))
-			line, column = r.rec.place(r.at)
-		}
-		add := func() error {
-			if fault != nil {
-				return e.add(f, nil, "bad", func(string) error { return fault })
-			}
-			return e.add(f, text, "", func(fault string) error {
-				return s.errorAt(line, column, "%s: %s", r.columns.describe(r.at), fault)
-			})
-		}
-		isWord := fault == nil && !decimal.IsInteger(string(text))
-		if isWord && first {
-			text, held = bytes.Clone(text), add
-		} else {
-			if held != nil && isWord {
-				if err := held(); err != nil {
-					return nil, err
-				}
-			}
-			if fault == nil {
-				held = nil
-			}
-			if err := add(); err != nil {
-				return nil, err
+	words := func(from, to int) (n int) {
+		for _, code := range l.codes[from:to] {
+			if code >= 0 && !decimal.IsInteger(l.names[code]) {
+				n++
 			}
 		}
-		err = r.rec.next()
+		return n
 	}
-	switch {
-	case err != io.EOF:
-		return nil, err
-	case held != nil:
-		if err := held(); err != nil {
-			return nil, err
+	if n := len(l.codes); !r.header && n > 1 && words(0, 1) == 1 && words(1, n) == 0 {
+		l.codes, l.lines = l.codes[1:], l.lines[1:]
+		faults := map[int]error{}
+		for k, fault := range l.faults {
+			faults[k-1] = fault
 		}
-	case len(e.codes) == 0:
-		return nil, none
+		l.faults = faults
 	}
-	return e, nil
+	if len(l.codes) == 0 {
+		return nil, fmt.Errorf("%s: found no label, wanted one per example", s.path)
+	}
+	l.column = r.columns.describe(r.at)
+	return l, nil
 }
 
 // columnReader reads one column of a CSV.
@@ -250,15 +172,15 @@ func (r *columnReader) start(column, what string) error {
 	return nil
 }
 
-// fault splits the current record and returns what is wrong with it.
-func (r *columnReader) fault() error {
+// text returns the trimmed text of the column in the current record, valid until the next one.
+func (r *columnReader) text() ([]byte, error) {
 	if r.rec.bad != nil {
-		return r.rec.bad
+		return nil, r.rec.bad
 	}
 	width := len(r.columns.role)
 	if r.rec.fit(width); len(r.rec.ends) != width {
-		return r.rec.src.errorAt(r.rec.line, r.rec.column(width),
+		return nil, r.rec.src.errorAt(r.rec.line, r.rec.column(width),
 			"found %d fields, wanted %d as in line %d", len(r.rec.ends), width, r.line)
 	}
-	return nil
+	return decimal.Trim(r.rec.field(r.at)), nil
 }

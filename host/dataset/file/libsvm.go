@@ -19,8 +19,9 @@ type libsvmReader struct {
 }
 
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
-func enterLIBSVM(c *collector, s *source, o Options) error {
-	if err := c.begin(s, o); err != nil {
+func enterLIBSVM(c *collector) error {
+	s, o := c.src, c.o
+	if err := c.begin(); err != nil {
 		return err
 	}
 	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}
@@ -138,8 +139,8 @@ func (r *libsvmReader) label(line []byte, i int) (int, error) {
 		return 0, r.c.src.errorfAt(i, "found the label %s, wanted a single one; several labels per "+
 			"example are not supported (a CSV file? then ask for that format)", quote.Text(string(field)))
 	case r.c.inline():
-		if fault := r.c.labels.set(field); fault != "" {
-			return 0, r.c.src.errorfAt(i, "%s", fault)
+		if err := r.c.labels.set(field); err != nil {
+			return 0, r.c.src.errorfAt(i, "%w", err)
 		}
 	}
 	return r.query(line, end), nil

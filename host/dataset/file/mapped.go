@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -29,7 +30,7 @@ type place struct {
 func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
 	if t.Kind != 'f' || t.Size != 4 || t.Big || !mapped.LittleEndian || size < mapFrom ||
-		c.external != nil && len(c.external.bad) > 0 || !certain(c.src, r, n, d) {
+		c.given != nil && !c.given.good(c.labels) || !certain(c.src, r, n, d) {
 		return p, false
 	}
 	if m, inside := r.(*member); inside {
@@ -80,15 +81,13 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 		home.Close() // only read
 		return false, err
 	}
+	c.home = home
+	c.pile.segments = []dataset.Examples{{N: n, D: d, X: mapped.View[float32](values)}}
 	for range n {
-		if _, err := c.admit(c.number()); err != nil { // no label is bad
-			home.Close() // only read
+		if err := c.decide(nil, c.number()); err != nil { // no label is bad
 			return false, err
 		}
 	}
-	c.home = home
-	c.pile.segments = append(c.pile.segments,
-		segment{rows: n, width: d, x: mapped.View[float32](values)})
 	c.pile.stored += s.stored
 	return true, nil
 }

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -81,10 +82,10 @@ func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 }
 
 // enterArray returns a reader of a matrix of examples × features behind a header.
-func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector, *source,
-	Options) error {
-	return func(c *collector, s *source, o Options) error {
-		if err := c.begin(s, o); err != nil {
+func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector) error {
+	return func(c *collector) error {
+		s := c.src
+		if err := c.begin(); err != nil {
 			return err
 		}
 		if c.inline() {
@@ -169,32 +170,28 @@ func (c *collector) checkShape(n, d int, fewer bool) error {
 
 // enterRows enters n examples of d elements of type t from r, example by example.
 func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
-	p := &c.pile
-	p.x = []float32{}
-	j, bad := 0, -1 // in the unfinished row: elements, and the first bad one
+	c.pile.x = []float32{}
+	row := make([]float32, 0, d)
 	return readElements(c, r, t, n, d, func(part []float32) error {
 		for len(part) > 0 {
-			k := min(d-j, len(part))
-			if at := p.flush(part[:k], c.prepared == nil); at >= 0 && bad < 0 {
-				bad = j + at
-			}
-			p.x = append(p.x, part[:k]...)
-			part = part[k:]
-			if j += k; j < d {
+			k := min(d-len(row), len(part))
+			row, part = append(row, part[:k]...), part[k:]
+			if len(row) < d {
 				break
 			}
-			var err error
-			if bad >= 0 {
-				err = c.reject(cellFault(c.src, c.number()-1, bad, p.x[p.begin+bad]), c.number())
-			} else {
-				err = c.accept(c.number())
-			}
-			if err != nil {
+			if err := c.addCells(row); err != nil {
 				return err
 			}
-			j, bad = 0, -1
+			row = row[:0]
 		}
 		return nil
+	})
+}
+
+// addCells enters a row of an array.
+func (c *collector) addCells(row []float32) error {
+	return c.addRow(row, nil, func(j int, v float32) error {
+		return c.src.errorf("example %d, column %d: %s", c.number(), j+1, decimal.FaultOf(v))
 	})
 }
 
@@ -240,11 +237,6 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 	return nil
 }
 
-// cellFault is the error of a value that is not finite, i and j from 0.
-func cellFault(s *source, i, j int, v float32) error {
-	return s.errorf("example %d, column %d: %s", i+1, j+1, decimal.FaultOf(v))
-}
-
 // enterColumns is enterRows of elements in Fortran's order, which must all be there first.
 func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 	var parts [][]float32 // in parts, since a list that grows takes twice its memory
@@ -252,58 +244,22 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 		parts = append(parts, slices.Clone(part))
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	x := make([]float32, n*d)
-	const tile = 16 // for the cache
-	for first := 0; first < n; first += tile {
+	c.pile.x = make([]float32, 0, n*d)
+	const tile = 16 // rows, for the cache
+	rows := make([]float32, tile*d)
+	for first := 0; first < n && err == nil; first += tile {
+		last := min(first+tile, n)
 		for j := range d {
-			for i := first; i < min(first+tile, n); i++ {
-				x[i*d+j] = parts[(j*n+i)/partLength][(j*n+i)%partLength]
+			for i := first; i < last; i++ {
+				at := j*n + i
+				rows[(i-first)*d+j] = parts[at/partLength][at%partLength]
 			}
 		}
-	}
-	return c.adopt(x, func(int) error { return nil }, func(i, j int, v float32) error {
-		return cellFault(c.src, i, j, v)
-	})
-}
-
-// adopt enters the rows of x, which it takes, as a segment; label and value word the errors of a
-// row.
-func (c *collector) adopt(x []float32, label func(i int) error,
-	value func(i, j int, v float32) error) error {
-	d := c.pile.width
-	good := 0
-	for i := range len(x) / d {
-		row := x[i*d : (i+1)*d]
-		err := label(i)
-		if j := c.pile.flush(row, c.prepared == nil); j >= 0 && err == nil {
-			err = value(c.number()-1, j, row[j])
-		}
-		if err != nil {
-			if err := c.reject(err, c.number()); err != nil {
-				return err
-			}
-			continue
-		}
-		ok, err := c.admit(c.number())
-		if err != nil {
-			return err
-		}
-		if ok {
-			c.pile.flushed = c.pile.subnormals
-			if good < i {
-				copy(x[good*d:], row)
-			}
-			good++
+		for i := first; i < last && err == nil; i++ {
+			err = c.addCells(rows[(i-first)*d:][:d])
 		}
 	}
-	if good == 0 {
-		return nil
-	}
-	c.pile.add(x[:good*d], d)
-	return nil
+	return err
 }
 
 // numberType is how an .npy or IDX array stores an element.
@@ -319,15 +275,15 @@ func (t numberType) isLabel() bool {
 	return t.IsInteger() || t.Kind == 'U' || t.Kind == 'S' || (t.Kind == 'f' && t.decoder() != nil)
 }
 
-// appendLabel appends an element as a class name; it returns what is wrong with it.
-func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
+// appendLabel appends an element as a class name; NaN is an empty one.
+func (t numberType) appendLabel(text, b []byte) ([]byte, error) {
 	switch {
 	case t.IsInteger():
 		v, ok := t.Integer(b)
 		if !ok {
-			return strconv.AppendUint(text, t.Order().Uint64(b), 10), ""
+			return strconv.AppendUint(text, t.Order().Uint64(b), 10), nil
 		}
-		return strconv.AppendInt(text, v, 10), ""
+		return strconv.AppendInt(text, v, 10), nil
 	case t.Kind == 'f' && t.decoder() != nil:
 		v := float64(math.Float32frombits(t.Order().Uint32(b[:4])))
 		if t.Size == 8 {
@@ -341,30 +297,24 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, string) {
 		for ; len(b) >= 4; b = b[4:] {
 			c := t.Order().Uint32(b)
 			if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
-				return text, fmt.Sprintf("found %#x in a text of UTF-32, wanted a character of Unicode; the "+
+				return text, fmt.Errorf("found %#x in a text of UTF-32, wanted a character of Unicode; the "+
 					"file is damaged, or of the other byte order", c)
 			}
 			text = utf8.AppendRune(text, rune(c))
 		}
-		return text, ""
+		return text, nil
 	}
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
-	}
-	return append(text, b...), ""
+	return append(text, bytes.TrimRight(b, "\x00")...), nil
 }
 
-// appendWhole appends a whole number that is a class; it returns what is wrong with v.
-func appendWhole(text []byte, v float64) ([]byte, string) {
+// appendWhole appends a whole number that is a class, nothing for NaN.
+func appendWhole(text []byte, v float64) ([]byte, error) {
 	if v != v {
-		return text, noNumber
+		return text, nil
 	}
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		return text, "found " + strconv.FormatFloat(v, 'g', -1, 64) +
-			", wanted a class: a whole number or a text"
+		return text, fmt.Errorf("found %s, wanted a class: a whole number or a text",
+			strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return strconv.AppendInt(text, int64(v), 10), ""
+	return strconv.AppendInt(text, int64(v), 10), nil
 }
-
-// noNumber is what is wrong with the label NaN, where examples have labels.
-const noNumber = "found NaN, wanted a class: a whole number or a text"

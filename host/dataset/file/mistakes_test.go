@@ -126,13 +126,13 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.SkippedAt)
 	}
 	want := labels +
-		`:4:1: column 1 (human): found an empty label "", wanted a class name; label the example, ` +
+		`:4: column 1 (human): found an empty label "", wanted a class name; label the example, ` +
 		`or leave it out`
 	if d.SkippedErrs[1].Error() != want {
 		t.Errorf("got %v\nwant %s", d.SkippedErrs[1], want)
 	}
 	o.SkipBad = false
-	if _, err := readText("f", "1\n2\n3\n4\n5\n", o); !facts.Told(err, labels+":4:1: ") {
+	if _, err := readText("f", "1\n2\n3\n4\n5\n", o); !facts.Told(err, labels+":4: ") {
 		t.Errorf("not skipped: %v", err)
 	}
 	write("a\nb\n")

@@ -27,12 +27,12 @@ type npz struct {
 }
 
 // enterNPZ reads arrays X and y of an .npz, or a sparse matrix of SciPy.
-func enterNPZ(c *collector, s *source, o Options) error {
-	z, err := openNPZ(s)
+func enterNPZ(c *collector) error {
+	z, err := openNPZ(c.src)
 	if err != nil {
 		return err
 	}
-	if err = z.enter(c, o); err == nil {
+	if err = z.enter(c); err == nil {
 		return nil
 	}
 	// What is damaged reads as anything, and the check sum comes last.
@@ -43,32 +43,35 @@ func enterNPZ(c *collector, s *source, o Options) error {
 }
 
 // enter reads each array to its end, where its check sum is compared.
-func (z *npz) enter(c *collector, o Options) error {
+func (z *npz) enter(c *collector) error {
 	sparse := !slices.ContainsFunc([]string{"indptr", "indices", "data", "shape"},
 		func(name string) bool { return z.files[name] == nil })
-	about, err := z.about(o)
+	about, err := z.about(c)
 	switch {
 	case err != nil:
 		return err
-	case about != nil && !o.NoLabels:
-		o.given, err = z.readClasses(about, o)
-	case !o.NoLabels && o.given == nil:
-		o.given, err = z.readLabels(o, sparse)
+	case c.o.NoLabels:
+	case about != nil:
+		if c.given, err = z.readClasses(about); c.o.Classes == nil {
+			c.o.Classes = about.Classes
+		}
+	case c.given == nil:
+		c.given, err = z.readLabels(c.o, sparse)
 	}
 	if err == nil && about != nil {
-		o.Features, err = about.wanted(z.src, o)
+		c.o.Features, err = about.wanted(z.src, c.o)
 	}
 	if err == nil {
-		err = c.begin(z.src, o)
+		err = c.begin()
 	}
 	if err != nil {
 		return err
 	}
 	if about != nil {
 		c.prepared = about.Preparation
-		c.describe = func(d *dataset.Dataset) { about.enter(d, o) }
+		c.describe = func(d *dataset.Dataset) { about.enter(d, c.asked) }
 	}
-	if sparse && o.XName == "" {
+	if sparse && c.o.XName == "" {
 		return z.enterSciPy(c)
 	}
 	return z.enterMatrix(c)
@@ -182,7 +185,7 @@ func (m *member) head() int64 { return m.passed - int64(m.Buffered()) }
 
 func (m *member) errorf(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	if _, ok := errors.AsType[*placeError](err); ok { // reading the file failed
+	if isPlaced(err) { // reading the file failed
 		return err
 	}
 	return m.src.errorf("array %s: %w", quote.Text(m.name), err)
@@ -208,7 +211,7 @@ func (u unpacker) Read(p []byte) (int, error) {
 }
 
 // readLabels reads the array of labels.
-func (z *npz) readLabels(o Options, sparse bool) (*external, error) {
+func (z *npz) readLabels(o Options, sparse bool) (*labelList, error) {
 	name, err := z.choose(o.YName, "the labels", "y", "Y")
 	if err != nil {
 		if sparse && o.YName == "" {

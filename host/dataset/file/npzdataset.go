@@ -39,13 +39,13 @@ type Description struct {
 }
 
 // about reads the description; nil if there is none.
-func (z *npz) about(o Options) (*Description, error) {
+func (z *npz) about(c *collector) (*Description, error) {
 	f := z.files[DescriptionName]
 	if f == nil {
 		return nil, nil
 	}
 	switch {
-	case o.given != nil:
+	case c.given != nil:
 		return nil, z.src.errorf("asked for labels from a second file, wanted none: the file has its " +
 			"own; name the labels when you convert")
 	}
@@ -98,7 +98,7 @@ func (a *Description) enter(d *dataset.Dataset, o Options) {
 }
 
 // readClasses reads the labels as the description numbers them.
-func (z *npz) readClasses(a *Description, o Options) (*external, error) {
+func (z *npz) readClasses(a *Description) (*labelList, error) {
 	if a.Classes == nil {
 		return nil, z.src.errorf("the file has no labels, wanted one that was converted with them (or " +
 			"to read without)")
@@ -106,30 +106,20 @@ func (z *npz) readClasses(a *Description, o Options) (*external, error) {
 	if z.files["y"] == nil {
 		return nil, z.src.errorf("found no array y, wanted the labels of %d classes", len(a.Classes))
 	}
-	if o.Classes == nil {
-		o.Classes = a.Classes
-	}
-	e, f, err := newExternal(z.src.path+": array \"y\"", o)
-	if err != nil {
-		return nil, err
-	}
 	y, err := z.integers("y", 0, z.src.limits.rows)
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range y {
-		name, fault := "", ""
-		if k < int64(dataset.Unlabelled) || k >= int64(len(a.Classes)) {
-			fault = fmt.Sprintf("found class %d, wanted -1 to %d", k, len(a.Classes)-1)
-		} else if k >= 0 {
-			name = a.Classes[k]
-		}
-		err := e.add(f, []byte(name), fault, func(fault string) error {
-			return z.src.errorf("label %d: %s", i+1, fault)
-		})
-		if err != nil {
-			return nil, err
+	l := &labelList{name: z.src.path + ": array \"y\""}
+	for _, k := range y {
+		switch {
+		case k < int64(dataset.Unlabelled) || k >= int64(len(a.Classes)):
+			l.add(nil, fmt.Errorf("found class %d, wanted -1 to %d", k, len(a.Classes)-1))
+		case k < 0:
+			l.add(nil, nil)
+		default:
+			l.add([]byte(a.Classes[k]), nil)
 		}
 	}
-	return e, nil
+	return l, nil
 }

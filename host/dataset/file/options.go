@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -55,8 +54,6 @@ type Options struct {
 	Aside bool
 	// Stdin is what the path "-" reads, os.Stdin if nil.
 	Stdin io.Reader
-
-	passed
 }
 
 // Table says how a table is laid out; columns are named by the header or by position from 1.
@@ -87,12 +84,6 @@ type Table struct {
 	Unseen string
 }
 
-// passed is what one step hands to the next.
-type passed struct {
-	given  *external // the labels that Labels or a reader found
-	survey survey    // of the fields of a table
-}
-
 // check refuses choices that no reader knows.
 func (o Options) check() error {
 	switch {
@@ -114,7 +105,7 @@ func (o Options) check() error {
 	if err := o.CheckSeparator(); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
-	return encode.Check(o.Encode)
+	return o.Encode.Check()
 }
 
 // CheckSeparator says what is wrong with Separator, and with DecimalComma beside it.

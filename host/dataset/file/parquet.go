@@ -15,7 +15,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/dataset/internal/encode"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -55,8 +54,9 @@ func (k parquetKind) number() bool { return k == parquetInteger || k == parquetF
 func isParquet(head []byte) bool { return bytes.HasPrefix(head, []byte("PAR1")) }
 
 // enterParquet reads a table of plain columns: numbers as features, numbers or texts as the label.
-func enterParquet(c *collector, s *source, o Options) error {
-	if err := c.begin(s, o); err != nil {
+func enterParquet(c *collector) error {
+	s := c.src
+	if err := c.begin(); err != nil {
 		return err
 	}
 	at, size, err := s.whole()
@@ -244,7 +244,8 @@ func (r *parquetReader) group(g, n int) error {
 		switch r.columns.role[j] {
 		case ignored:
 		case feature:
-			if r.c.encoder != nil && (c.kind == parquetText || !r.c.encoder.IsNumber(next)) {
+			if r.c.cells != nil && (c.kind == parquetText ||
+				r.c.cells.columns[next].Kind != dataset.KindNumber) {
 				texts[next], err = r.texts(g, j)
 			} else if n > 0 {
 				err = r.numbers(g, j, x[next:], d)
@@ -257,95 +258,82 @@ func (r *parquetReader) group(g, n int) error {
 			return r.c.src.errorf("%s, %w", r.columns.describe(j), err)
 		}
 	}
-	setOthers := func(i int) error {
-		for j, rows := range others {
-			if rows == nil {
-				continue
-			}
-			if fault := r.other(j, rows[i]); fault != "" {
-				return r.c.src.errorf("example %d, %s: %w", r.c.number(), r.columns.describe(j),
-					fieldFault(fault))
-			}
-		}
-		return nil
-	}
-	if r.c.encoder != nil {
-		return r.mixedGroup(x, texts, n, setOthers)
+	if r.c.cells == nil && r.c.pile.x == nil {
+		r.c.pile.x = []float32{}
 	}
 	names := r.columns.featureNames()
-	return r.c.adopt(x, setOthers, func(i, j int, v float32) error {
-		fault := r.c.src.errorf("example %d, column %s: %s", i+1, quote.Text(names[j]),
-			decimal.FaultOf(v))
-		return advise(r.c.o, fault, v != v && math.Float32bits(v) != decimal.OverflowBits)
-	})
-}
-
-// other takes the value of a column that is no feature, nil if it is missing.
-func (r *parquetReader) other(j int, value *string) (fault string) {
-	text := ""
-	if value != nil {
-		text = *value
-	}
-	if r.columns.role[j] == label && value == nil && !r.c.o.Unlabelled {
-		return nullLabel
-	}
-	if r.columns.role[j] == label && text != "" && r.stored[j].kind == parquetFloat {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return err.Error()
-		}
-		whole, fault := appendWhole(nil, v)
-		if fault == noNumber && r.c.o.Unlabelled {
-			fault = ""
-		}
-		if fault != "" {
-			return fault
-		}
-		text = string(whole)
-	}
-	return r.c.setOther(r.columns.role[j], []byte(text))
-}
-
-// mixedGroup enters n examples of more than numbers: of each feature texts, or a column of x.
-func (r *parquetReader) mixedGroup(x []float32, texts [][]*string, n int,
-	setOthers func(i int) error) error {
-	names, d := r.columns.featureNames(), r.c.pile.width
 	for i := range n {
-		r.c.encoder.Begin(r.c.number())
-		err := setOthers(i)
-		for k := 0; k < d && err == nil; k++ {
-			v, missing := x[i*d+k], false
-			fault := ""
-			switch {
-			case texts[k] != nil && texts[k][i] != nil:
-				text := []byte(*texts[k][i])
-				missing, fault = encode.IsMissing(text), r.c.encoder.Set(k, text, &r.c.pile.subnormals)
-			case texts[k] != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
-				missing, fault = true, r.c.encoder.SetMissing(k, nil)
-			case !decimal.Finite(v):
-				fault = decimal.FaultOf(v)
-			default:
-				r.c.encoder.SetNumber(k, decimal.Flush(v, &r.c.pile.subnormals))
-			}
-			if fault == "" {
+		var fault error
+		for j, rows := range others {
+			if rows == nil || fault != nil {
 				continue
 			}
-			err = advise(r.c.o, r.c.src.errorf("example %d, column %s: %s", r.c.number(),
-				quote.Text(names[k]), fault), missing)
+			if err := r.other(j, rows[i]); err != nil {
+				fault = r.c.src.errorf("example %d, %s: %w", r.c.number(), r.columns.describe(j), err)
+			}
 		}
-		if err := r.c.decide(err, r.c.number()); err != nil {
+		word := func(k int, what string, missing bool) error {
+			err := r.c.src.errorf("example %d, column %s: %s", r.c.number(), quote.Text(names[k]), what)
+			if missing && r.c.o.Encode != nil {
+				err = fmt.Errorf("%w; %w", err, features.ErrMissing)
+			}
+			return err
+		}
+		row := x[i*d : (i+1)*d]
+		var err error
+		if r.c.cells == nil {
+			err = r.c.addRow(row, fault, func(k int, v float32) error {
+				return word(k, decimal.FaultOf(v), v != v && math.Float32bits(v) != decimal.OverflowBits)
+			})
+		} else {
+			r.c.cells.begin(r.c.number())
+			for k := 0; k < d && fault == nil; k++ {
+				if what, missing := r.set(k, row[k], texts[k], i); what != "" {
+					fault = word(k, what, missing)
+				}
+			}
+			err = r.c.decide(fault, r.c.number())
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// advise adds advice to the error of a missing value.
-func advise(o Options, err error, missing bool) error {
-	if missing && o.Encode != nil {
-		return fmt.Errorf("%w; %w", err, features.ErrMissing)
+// other takes the value of a column that is no feature, nil if it is missing.
+func (r *parquetReader) other(j int, value *string) error {
+	var text []byte
+	if value != nil {
+		text = []byte(*value)
 	}
-	return err
+	if r.columns.role[j] == label && len(text) > 0 && r.stored[j].kind == parquetFloat {
+		v, err := strconv.ParseFloat(*value, 64)
+		if err == nil {
+			text, err = appendWhole(nil, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.c.setOther(r.columns.role[j], text)
+}
+
+// set enters feature k of row i: one of the texts, if there are any, or v. It returns what is wrong
+// with it.
+func (r *parquetReader) set(k int, v float32, texts []*string, i int) (fault string, missing bool) {
+	s, subnormals := r.c.cells, &r.c.pile.subnormals
+	switch {
+	case texts != nil && texts[i] != nil:
+		text := []byte(*texts[i])
+		return s.set(k, text, subnormals), isMissing(text)
+	case texts != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
+		return s.setMissing(k, nil), true
+	case !decimal.Finite(v):
+		return decimal.FaultOf(v), false
+	}
+	s.columns[k].number = decimal.Flush(v, subnormals)
+	return "", false
 }
 
 // numbers sets dst[i·stride] to value i of a column; a missing one is the NaN of

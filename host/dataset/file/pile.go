@@ -11,36 +11,25 @@ import (
 )
 
 // pile holds the values of examples: full segments, and those not yet in one, the unfinished
-// example last, dense (x) or sparse (counts, columns, values). Segments are freed as they are
+// example last, dense (x) or sparse (starts, columns, values). Segments are freed as they are
 // joined, so reading takes little more memory than the result.
 type pile struct {
 	width  int // features: the largest so far, or what the reader set
 	widest int // line of the largest index, 0 if the file says the width itself
 
 	x       []float32 // nil if sparse
-	counts  []int32   // values of each example
+	starts  []int64   // of the finished examples and the unfinished one in columns and values
 	columns []int32   // from 0
 	values  []float32 // never +0
 	begin   int       // of the unfinished example in x or values
 
-	segments []segment
-	stored   int // values in segments other than +0
-
-	aside *mapped.Scratch // of segments and what they are joined to; nil if they are in memory
-	moved int             // segments that are aside
+	segments []dataset.Examples // each in the smaller form; columns beyond its D are zero
+	stored   int                // values in segments other than +0
+	bytes    int                // of segments
+	room     *mapped.Scratch    // of segments and what they are joined to; nil for memory
 
 	subnormals int // values that became +0
 	flushed    int // the same before the unfinished example
-}
-
-// segment holds consecutive examples in the smaller form: dense (x) or sparse.
-type segment struct {
-	rows  int
-	width int       // columns of x
-	x     []float32 // nil if sparse
-
-	counts, columns []int32
-	values          []float32
 }
 
 const (
@@ -61,20 +50,28 @@ func (p *pile) drop() {
 }
 
 // keep ends the unfinished example; it reports whether that filled a segment.
-func (p *pile) keep() (full bool) {
+func (p *pile) keep() (full bool, err error) {
 	p.flushed = p.subnormals
 	if p.x != nil {
 		p.begin = len(p.x)
 		full = len(p.x) >= segmentValues && len(p.x)+p.width > cap(p.x)
 	} else {
-		p.counts = append(p.counts, int32(len(p.values)-p.begin))
+		if p.starts == nil {
+			p.starts = []int64{0}
+		}
 		p.begin = len(p.values)
-		full = len(p.values) >= segmentValues || len(p.counts) >= segmentRows
+		p.starts = append(p.starts, int64(p.begin))
+		full = len(p.values) >= segmentValues || len(p.starts) > segmentRows
 	}
-	if full {
-		p.cut()
+	if !full {
+		return false, nil
 	}
-	return full
+	if err = p.cut(); err == nil && p.x != nil && cap(p.x) == 0 {
+		// as many whole rows as come close to the size of a segment
+		p.x, err = mapped.Make[float32](p.room, (segmentValues+p.width-1)/p.width*p.width)
+		p.x = p.x[:0]
+	}
+	return true, err
 }
 
 // flush sets subnormal values to +0, if raw, and returns the first place that is not finite, or -1.
@@ -96,124 +93,69 @@ func (p *pile) flush(row []float32, raw bool) int {
 }
 
 // cut puts the finished examples into a segment.
-func (p *pile) cut() {
+func (p *pile) cut() (err error) {
 	p.begin = 0
+	var s dataset.Examples
+	stored := len(p.values)
 	if p.x != nil {
-		if len(p.x) == 0 {
-			return
-		}
-		kept := p.add(p.x, p.width)
-		if p.x = p.x[:0]; kept { // as many whole rows as come close to the size of a segment
-			p.x = make([]float32, 0, (segmentValues+p.width-1)/p.width*p.width)
-		}
-		return
-	}
-	if len(p.counts) == 0 {
-		return
-	}
-	width := 0
-	for _, j := range p.columns {
-		width = max(width, int(j)+1)
-	}
-	s := segment{rows: len(p.counts), width: width}
-	if sparseIsSmaller(len(p.values), s.rows, width) {
-		s.counts, s.columns, s.values = tight(p.counts), tight(p.columns), tight(p.values)
+		s = dataset.Examples{N: len(p.x) / max(1, p.width), D: p.width, X: p.x}
+		stored = lists.Count(p.x, func(v float32) bool { return math.Float32bits(v) != 0 })
 	} else {
-		s.x = make([]float32, s.rows*width)
-		fill(s.x, width, p.counts, p.columns, p.values)
-	}
-	p.segments, p.stored = append(p.segments, s), p.stored+len(p.values)
-	p.counts, p.columns, p.values = p.counts[:0], p.columns[:0], p.values[:0]
-}
-
-// add makes a segment of rows of width values; it reports whether that keeps x.
-func (p *pile) add(x []float32, width int) (kept bool) {
-	stored := lists.Count(x, func(v float32) bool { return math.Float32bits(v) != 0 })
-	s := segment{rows: len(x) / width, width: width, x: x}
-	if kept = !sparseIsSmaller(stored, s.rows, width); !kept {
-		s.x, s.counts = nil, make([]int32, s.rows)
-		s.columns, s.values = make([]int32, 0, stored), make([]float32, 0, stored)
-		for i := range s.counts {
-			before := len(s.values)
-			s.columns, s.values = dataset.AppendStored(s.columns, s.values, x[i*width:(i+1)*width])
-			s.counts[i] = int32(len(s.values) - before)
+		s = dataset.Examples{N: max(0, len(p.starts)-1), Starts: p.starts, Columns: p.columns,
+			Values: p.values}
+		for _, j := range p.columns {
+			s.D = max(s.D, int(j)+1)
 		}
 	}
-	p.segments, p.stored = append(p.segments, s), p.stored+stored
-	return kept
+	if s.N == 0 {
+		return nil
+	}
+	smaller := 8*float64(stored)+8*float64(s.N) < 4*float64(s.N)*float64(s.D) // if it is sparse
+	keep := dataset.Examples{N: s.N, D: s.D}
+	switch {
+	case !smaller && p.x != nil:
+		keep.X, p.x = p.x, []float32{}
+	case !smaller:
+		if keep.X, err = mapped.Make[float32](p.room, s.N*s.D); err == nil {
+			fill(keep.X, s.D, s)
+		}
+	default:
+		s = s.Compressed()
+		if keep.Columns, err = mapped.Make[int32](p.room, stored); err == nil {
+			keep.Values, err = mapped.Make[float32](p.room, stored)
+		}
+		keep.Starts = append([]int64{}, s.Starts...)
+		copy(keep.Columns, s.Columns)
+		copy(keep.Values, s.Values)
+	}
+	if p.x != nil {
+		p.x = p.x[:0]
+	}
+	p.starts, p.columns, p.values = append(p.starts[:0], 0), p.columns[:0], p.values[:0]
+	p.segments, p.stored = append(p.segments, keep), p.stored+stored
+	p.bytes += 4*(len(keep.X)+len(keep.Columns)+len(keep.Values)) + 8*len(keep.Starts)
+	return err
 }
 
 // seal puts the last examples into a segment.
-func (p *pile) seal() {
-	p.cut()
-	p.x, p.counts, p.columns, p.values = nil, nil, nil, nil
+func (p *pile) seal() error {
+	err := p.cut()
+	p.x, p.starts, p.columns, p.values = nil, nil, nil, nil
+	return err
 }
 
-// asideBytes is how much is kept in memory before it is moved aside; tests take less.
-var asideBytes = 64 << 20
-
-// moveAside moves segments to temporary files, once they are worth it. path is for messages.
-func (p *pile) moveAside(path string) (err error) {
-	held := 0
-	for _, s := range p.segments[p.moved:] {
-		held += 4 * (len(s.x) + len(s.counts) + len(s.columns) + len(s.values))
-	}
-	if held < asideBytes {
-		return nil
-	}
-	if p.aside == nil {
-		if p.aside, err = mapped.NewScratch(path); err != nil {
-			return err
-		}
-	}
-	room, err := mapped.Make[uint8](p.aside, held)
-	if err != nil {
-		return err
-	}
-	for k := range p.segments[p.moved:] {
-		s := &p.segments[p.moved+k]
-		s.x, room = shifted(room, s.x)
-		s.counts, room = shifted(room, s.counts)
-		s.columns, room = shifted(room, s.columns)
-		s.values, room = shifted(room, s.values)
-	}
-	p.moved = len(p.segments)
-	return nil
-}
-
-// shifted returns a copy of list in the first bytes of room, and the rest of room.
-func shifted[T mapped.Element](room []byte, list []T) ([]T, []byte) {
-	if list == nil {
-		return nil, room
-	}
-	n := copy(room, mapped.Bytes(list))
-	return mapped.View[T](room[:n:n]), room[n:]
-}
-
-// sparseIsSmaller reports whether the sparse form of stored values takes less memory.
-func sparseIsSmaller(stored, rows, width int) bool {
-	return 8*float64(stored)+4*float64(rows) < 4*float64(rows)*float64(width)
-}
-
-// tight returns a copy without room to grow.
-func tight[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
-
-// fill writes sparse rows into x, rows of d cells that are zero.
-func fill(x []float32, d int, counts, columns []int32, values []float32) {
-	at := 0
-	for i, count := range counts {
-		row := x[i*d : (i+1)*d]
-		for k := at; k < at+int(count); k++ {
-			row[columns[k]] = values[k]
-		}
-		at += int(count)
+// fill writes the rows of s into x, rows of d cells that are zero.
+func fill(x []float32, d int, s dataset.Examples) {
+	for i := range s.N {
+		row := x[i*d:][:s.D]
+		copy(row, s.DenseRow(row, i))
 	}
 }
 
 // emptied frees a joined segment, and at times has the memory given back at once.
 func (p *pile) emptied(k int) {
 	const times, few = 8, 64 // of a mebibyte each
-	p.segments[k] = segment{}
+	p.segments[k] = dataset.Examples{}
 	if every := len(p.segments) / times; len(p.segments) >= few && k%every == every-1 {
 		debug.FreeOSMemory()
 	}
@@ -221,60 +163,49 @@ func (p *pile) emptied(k int) {
 
 // whole reports whether the one segment is dense and of full width, so that it is taken as it is.
 func (p *pile) whole() bool {
-	return len(p.segments) == 1 && p.segments[0].x != nil && p.segments[0].width == p.width
+	return len(p.segments) == 1 && p.segments[0].X != nil && p.segments[0].D == p.width
 }
 
 // dense joins the segments, n rows of d values, emptying them, with room for one more column.
 func (p *pile) dense(n, d int) ([]float32, error) {
 	if p.whole() {
-		return p.segments[0].x[:n*d], nil
+		return p.segments[0].X[:n*d], nil
 	}
-	x, err := mapped.Make[float32](p.aside, n*d+n)
+	x, err := mapped.Make[float32](p.room, n*d+n)
 	if err != nil {
 		return nil, err
 	}
 	x = x[:n*d]
 	row := 0
 	for k, s := range p.segments {
-		part := x[row*d : (row+s.rows)*d]
-		if s.x == nil {
-			fill(part, d, s.counts, s.columns, s.values)
-		} else {
-			for i := range s.rows {
-				copy(part[i*d:], s.x[i*s.width:(i+1)*s.width])
-			}
-		}
-		row += s.rows
+		fill(x[row*d:], d, s)
+		row += s.N
 		p.emptied(k)
 	}
 	return x, nil
 }
 
-// sparse joins the segments of n rows in compressed form, emptying them.
-func (p *pile) sparse(n int) (starts []int64, columns []int32, values []float32, err error) {
-	starts = make([]int64, 1, n+1)
-	if columns, err = mapped.Make[int32](p.aside, p.stored); err != nil {
-		return nil, nil, nil, err
+// sparse joins the segments of n rows of d features in compressed form, emptying them.
+func (p *pile) sparse(n, d int) (e dataset.Examples, err error) {
+	e = dataset.Examples{N: n, D: d, Starts: make([]int64, 1, n+1)}
+	if e.Columns, err = mapped.Make[int32](p.room, p.stored); err != nil {
+		return e, err
 	}
-	if values, err = mapped.Make[float32](p.aside, p.stored); err != nil {
-		return nil, nil, nil, err
+	if e.Values, err = mapped.Make[float32](p.room, p.stored); err != nil {
+		return e, err
 	}
-	columns, values = columns[:0], values[:0]
+	e.Columns, e.Values = e.Columns[:0], e.Values[:0]
 	for k, s := range p.segments {
-		if s.x == nil {
-			at := starts[len(starts)-1]
-			for _, count := range s.counts {
-				at += int64(count)
-				starts = append(starts, at)
+		for i := range s.N {
+			if s.Sparse() {
+				columns, values := s.SparseRow(i)
+				e.Columns, e.Values = append(e.Columns, columns...), append(e.Values, values...)
+			} else {
+				e.Columns, e.Values = dataset.AppendStored(e.Columns, e.Values, s.Row(i))
 			}
-			columns, values = append(columns, s.columns...), append(values, s.values...)
-		} else {
-			for i := range s.rows {
-				columns, values = dataset.AppendStored(columns, values, s.x[i*s.width:(i+1)*s.width])
-				starts = append(starts, int64(len(values)))
-			}
+			e.Starts = append(e.Starts, int64(len(e.Values)))
 		}
 		p.emptied(k)
 	}
-	return starts, columns, values, nil
+	return e, nil
 }

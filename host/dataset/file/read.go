@@ -4,7 +4,7 @@
 // (source.go, encoding.go). The format is found (read.go), and its reader takes the bytes apart.
 // For a CSV, its separator, header and kinds of columns are found first (sniff.go, kinds.go), then
 // records are split (records.go), columns get their roles (columns.go), and cells become values
-// (csv.go, and package encode for more than numbers). A collector keeps the values, labels and row
+// (csv.go, cells.go for more than numbers). A collector keeps the values, labels and row
 // numbers of good examples and makes the data set of them (collect.go, pile.go).
 package file
 
@@ -31,7 +31,7 @@ type format struct {
 	names []string               // file name extensions
 	magic func(head []byte) bool // whether a file begins so; nil if that does not tell
 	// enter enters the examples of a file.
-	enter func(*collector, *source, Options) error
+	enter func(*collector) error
 	write func(*lineWriter, *dataset.Dataset, WriteOptions) error // nil if it is only read
 }
 
@@ -93,22 +93,22 @@ func (f format) refuse(path string, o Options) error {
 // of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and
 // Close unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
-	d, err := readOnce(ctx, path, o)
+	d, err := readOnce(ctx, path, o, false)
 	if errors.Is(err, errSurprise) { // its columns are then judged by all rows
-		o.survey.whole = true
-		d, err = readOnce(ctx, path, o)
+		d, err = readOnce(ctx, path, o, true)
 	}
 	return d, err
 }
 
 // readOnce is Read, or errSurprise.
-func readOnce(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
+func readOnce(ctx context.Context, path string, o Options, whole bool) (*dataset.Dataset,
+	error) {
 	s, done, err := openSource(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, cancelled(ctx, path, err)
 	}
 	defer done()
-	d, err := readSource(s, o)
+	d, err := readSource(s, o, whole)
 	if changed := s.finished(nil); changed != nil {
 		if d != nil {
 			d.Close() // only read
@@ -129,12 +129,12 @@ func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*datase
 		return nil, cancelled(ctx, name, err)
 	}
 	defer s.close()
-	d, err := readSource(s, o)
+	d, err := readSource(s, o, false)
 	return d, cancelled(ctx, name, err)
 }
 
-// readSource reads one file.
-func readSource(s *source, o Options) (*dataset.Dataset, error) {
+// readSource reads one file; whole has all of a table tell what its columns hold.
+func readSource(s *source, o Options, whole bool) (*dataset.Dataset, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -152,48 +152,16 @@ func readSource(s *source, o Options) (*dataset.Dataset, error) {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
+	c := &collector{src: s, format: f.name, asked: o, o: o, survey: survey{whole: whole}}
 	if o.Labels != "" {
-		if o.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
+		if c.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 	}
-	c := &collector{name: s.path, format: f.name, asked: o}
-	if err := f.enter(c, s, o); err != nil {
+	if err := f.enter(c); err != nil {
 		return nil, err
 	}
-	return c.finished(s.ctx)
-}
-
-// finished returns the data set, judged as a whole.
-func (c *collector) finished(ctx context.Context) (*dataset.Dataset, error) {
-	d, err := c.finish()
-	if err != nil {
-		return nil, err
-	}
-	err = ctx.Err()
-	if err == nil && d.Y != nil && c.asked.Classes == nil && len(d.Classes) == 1 {
-		err = fmt.Errorf("%s: found only one class, %s, in %d examples, wanted at least two; is it the "+
-			"right label column?", c.name, quote.Text(d.Classes[0]), d.N)
-	}
-	if d.Path, d.Format = c.name, c.format; err == nil {
-		err = remark(d, &c.remarks, c.asked)
-	}
-	if judgeIDs(d); err == nil {
-		err = d.MatchFeatures(c.asked.FeatureNames)
-	}
-	if err == nil && d.Prepared != nil {
-		if err = d.Validate(); err != nil {
-			err = fmt.Errorf("%s: %w; convert the data again", c.name, err)
-		}
-	}
-	if err == nil && d.Prepared == nil { // else the file says it
-		d.SHA256, err = d.HashContext(ctx)
-	}
-	if err != nil {
-		d.Close() // only read
-		return nil, err
-	}
-	return d, nil
+	return c.finish(s.ctx)
 }
 
 // emptyFault is the error of a file without any example.

@@ -27,7 +27,7 @@ func readLimited(name, text string, o Options, l limits) (*dataset.Dataset, erro
 	if err != nil {
 		return nil, err
 	}
-	return readSource(s, o)
+	return readSource(s, o, false)
 }
 
 func pack(t *testing.T, texts ...string) string {

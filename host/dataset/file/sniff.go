@@ -223,9 +223,9 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 // for by its name: a header.
 func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	asked := r.c.o.Ignore
-	if r.c.o.LabelColumn != "" && r.c.o.given == nil {
+	if r.c.o.LabelColumn != "" && r.c.given == nil {
 		asked = append(asked[:len(asked):len(asked)], r.c.o.LabelColumn)
-	} else if !r.c.o.NoLabels && r.c.o.given == nil {
+	} else if r.c.inline() {
 		asked = append(asked[:len(asked):len(asked)], "last")
 	}
 	for _, o := range []string{r.c.o.IDColumn, r.c.o.WeightColumn} {
@@ -308,7 +308,7 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 
 // labelField returns which field of the first record is the label, -1 for none.
 func (r *csvReader) labelField(fields []string) int {
-	if r.c.o.NoLabels || r.c.o.given != nil {
+	if !r.c.inline() {
 		return -1
 	}
 	if column := strings.TrimSpace(r.c.o.LabelColumn); column != "" {

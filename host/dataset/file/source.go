@@ -291,10 +291,15 @@ func (e *placeError) Unwrap() error { return e.err }
 
 // placed returns err with its place in the file, unless it has one.
 func (s *source) placed(err error) error {
-	if _, ok := errors.AsType[*placeError](err); ok {
+	if isPlaced(err) {
 		return err
 	}
 	return s.errorf("%w", err)
+}
+
+func isPlaced(err error) bool {
+	_, ok := errors.AsType[*placeError](err)
+	return ok
 }
 
 // passed returns how many bytes of the file the lines up to the current one have.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/uma-gpu/uma-gpu/internal/decimal"
 )
 
 // ReadTexts returns a text for each of n rows: a column of a CSV by name or position, or "" for
@@ -73,13 +71,11 @@ func readLines(s *source) (texts []string, err error) {
 func readColumn(s *source, l layout, column string, n int, skip bool) (texts []string, err error) {
 	r := columnReader{rec: record{src: s, layout: l}}
 	for err = r.start(column, "the column of texts"); err == nil; err = r.rec.next() {
-		text := ""
-		if fault := r.fault(); fault == nil {
-			text = strings.ToValidUTF8(string(decimal.Trim(r.rec.field(r.at))), "\uFFFD")
-		} else if !skip {
+		text, fault := r.text()
+		if fault != nil && !skip {
 			return nil, advised(fault)
 		}
-		texts = append(texts, text)
+		texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
 	if err != io.EOF {
 		return nil, err

@@ -1,9 +1,7 @@
-package encode
+package features
 
 import (
-	"cmp"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"unicode/utf8"
 
@@ -37,29 +35,5 @@ func TestLower(t *testing.T) {
 			text[k] = letters[rng.IntN(len(letters))]
 		}
 		judge(string(text))
-	}
-}
-
-// The most used terms come first when all are sorted.
-func TestMostUsed(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	byName := func(a, b int32) int { return cmp.Compare(a*7919%10007, b*7919%10007) }
-	for range 300 {
-		n := 1 + rng.IntN(400)
-		list, total := make([]int32, n), make([]int64, n)
-		for k := range list {
-			list[k], total[k] = int32(k), int64(1+rng.IntN(1+rng.IntN(5)))
-		}
-		want := slices.Clone(list)
-		slices.SortFunc(want, func(a, b int32) int {
-			return cmp.Or(-cmp.Compare(total[a], total[b]), byName(a, b))
-		})
-		most := 1 + rng.IntN(n)
-		want = want[:most]
-		got := mostUsed(list, most, total, byName)
-		slices.Sort(got)
-		if slices.Sort(want); !slices.Equal(got, want) {
-			t.Fatalf("the %d most used of %v: found %v, wanted %v", most, total, got, want)
-		}
 	}
 }

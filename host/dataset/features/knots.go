@@ -1,11 +1,9 @@
-package encode
+package features
 
 import (
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -17,35 +15,24 @@ const (
 	mostKnotted = 100000
 )
 
-// knotsOf returns the knots of each column: quantiles of its numbers.
-func knotsOf(s *Encoder, e dataset.Examples) [][]float32 {
-	knots, values := make([][]float32, len(s.columns)), map[int32][]float64{}
-	for k, c := range s.columns {
-		if c.number != noMark {
-			values[int32(k)] = nil
-		}
+// knotsOf returns the knots of each column: at most n quantiles of its numbers.
+func knotsOf(t *dataset.Table, n int) [][]float32 {
+	knots := make([][]float32, len(t.Columns))
+	known := func(c dataset.TableColumn) bool {
+		return slices.ContainsFunc(c.Numbers, func(v float32) bool { return !missing(v) })
 	}
-	if s.o.Knots == 0 || e.N < features.KnotExamples || len(values) > mostBent {
+	if n == 0 || t.N < KnotExamples || lists.Count(t.Columns, known) > mostBent {
 		return knots
 	}
-	row := make([]float64, len(s.columns))
-	for i := 0; i < e.N; i += 1 + e.N/mostKnotted {
-		clear(row)
-		marks, found := e.SparseRow(i)
-		for k, m := range marks {
-			if row[s.marks[m].column] = float64(found[k]); s.marks[m].kind == isGap {
-				row[s.marks[m].column] = math.NaN()
+	for k, c := range t.Columns {
+		var numbers []float64
+		for i := 0; i < len(c.Numbers); i += 1 + t.N/mostKnotted {
+			if v := c.Numbers[i]; !missing(v) {
+				numbers = append(numbers, float64(v))
 			}
 		}
-		for k := range values {
-			if v := row[k]; v == v {
-				values[k] = append(values[k], v)
-			}
-		}
-	}
-	for k, numbers := range values {
 		slices.Sort(numbers)
-		knots[k] = cuts(numbers, s.o.Knots)
+		knots[k] = cuts(numbers, n)
 	}
 	return knots
 }

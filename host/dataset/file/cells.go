@@ -1,0 +1,361 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/mapped"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
+)
+
+// cells collects the features of a table of more than numbers, in typed columns.
+type cells struct {
+	columns []cellColumn      // in the order of the file
+	recipe  *dataset.Encoding // nil if it is to be learned
+	missing string            // as Encoding.Missing
+	lenient bool              // words among numbers are missing values
+	strict  bool              // a level that recipe does not know is a fault
+	commas  bool              // numbers have decimal commas
+	places  string            // what messages count: "line" or "example"
+	place   int               // of the current row
+	begun   int               // rows
+	n       int               // rows that were kept
+	bytes   int               // that the rows take
+	rows    memory.Growth
+	growth  memory.Growth   // of the levels
+	room    *mapped.Scratch // of the columns; nil if they are in memory
+}
+
+// cellColumn is a column and its value in the current row.
+type cellColumn struct {
+	dataset.TableColumn
+	at      int // its place in the recipe
+	numbers pieces[float32]
+	codes   pieces[int32]
+	text    pieces[uint8]
+	ends    pieces[int64]
+
+	number float32
+	code   int32
+	words  []byte
+
+	levels  map[string]int32 // the code of each
+	known   int              // how many of them the recipe knows, if there is one
+	first   map[int32]int    // where other levels are first
+	strange int              // kept rows that have another level
+	gaps    int              // kept rows without a value
+	odd     int              // words among numbers
+	oddText string
+	oddAt   int    // where the first is
+	loose   string // a number with marks between, and what it is read as
+	looseAs float32
+}
+
+// newCells starts a collection of these columns, by the recipe if there is one: it knows columns by
+// name, or in their order.
+func newCells(places string, columns []dataset.TableColumn, o Options, byName bool,
+) (*cells, string) {
+	s := &cells{places: places, recipe: o.Encoding, strict: o.Unseen == unseenError}
+	if s.recipe == nil {
+		s.missing = o.Encode.Missing
+		if s.lenient = o.lenient(); s.lenient {
+			s.missing = dataset.MissingIndicator
+		}
+	} else {
+		s.missing = s.recipe.Missing
+		s.lenient = !s.strict && s.missing == dataset.MissingIndicator
+		if !byName && len(columns) != len(s.recipe.Columns) {
+			return nil, fmt.Sprintf("found %d columns, wanted the %d of the model", len(columns),
+				len(s.recipe.Columns))
+		}
+	}
+	for k, column := range columns {
+		c := cellColumn{TableColumn: column, at: k, levels: map[string]int32{}}
+		if s.recipe != nil {
+			if byName {
+				c.at = slices.IndexFunc(s.recipe.Columns,
+					func(known dataset.Column) bool { return known.Name == column.Name })
+			}
+			known := &s.recipe.Columns[c.at]
+			c.Kind, c.Levels, c.known = known.Kind, slices.Clone(known.Levels), len(known.Levels)
+			for code, level := range c.Levels {
+				c.levels[level] = int32(code)
+			}
+			c.first = map[int32]int{}
+		}
+		s.columns = append(s.columns, c)
+	}
+	return s, ""
+}
+
+// begin begins the row at a place.
+func (s *cells) begin(place int) {
+	s.place = place
+	s.begun++
+}
+
+// keep ends a row whose cells are all set; an error says that memory would not hold many more
+// levels.
+func (s *cells) keep() (err error) {
+	for k := range s.columns {
+		c := &s.columns[k]
+		switch c.Kind {
+		case dataset.KindNumber:
+			if c.number != c.number {
+				c.gaps++
+			}
+			err = c.numbers.add(s.room, c.number)
+			s.bytes += 4
+		case dataset.KindCategory:
+			if c.code < 0 {
+				c.gaps++
+			} else if s.recipe != nil && int(c.code) >= c.known {
+				c.strange++
+			}
+			err = c.codes.add(s.room, c.code)
+			s.bytes += 4
+		case dataset.KindText:
+			if err = c.text.add(s.room, c.words...); err == nil {
+				err = c.ends.add(s.room, int64(c.text.n))
+			}
+			s.bytes += 8 + len(c.words)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.n++
+	if s.rows.Bytes = s.bytes; s.room == nil {
+		if err := s.rows.Check(1<<24, "the cells of more than %d examples", s.n); err != nil {
+			return err
+		}
+	}
+	return s.growth.Check(1<<22, "a list of more than %d levels", s.growth.Bytes/128)
+}
+
+// table returns the columns of all rows, or of the recipe if there is one: what it sets aside may
+// lack.
+func (s *cells) table() (*dataset.Table, error) {
+	width := len(s.columns)
+	if s.recipe != nil {
+		width = len(s.recipe.Columns)
+	}
+	t := &dataset.Table{N: s.n, Columns: make([]dataset.TableColumn, width)}
+	for k := range s.columns {
+		c := &s.columns[k]
+		var errs [4]error
+		c.Numbers, errs[0] = c.numbers.joined(s.room)
+		c.Codes, errs[1] = c.codes.joined(s.room)
+		c.Texts.Bytes, errs[2] = c.text.joined(s.room)
+		c.Texts.Ends, errs[3] = c.ends.joined(s.room)
+		for _, err := range errs {
+			if err != nil {
+				return nil, err
+			}
+		}
+		t.Columns[c.at] = c.TableColumn
+	}
+	return t, nil
+}
+
+// surprised reports whether a column of numbers holds many words, where its beginning had few.
+func (s *cells) surprised() bool {
+	return s.recipe == nil && slices.ContainsFunc(s.columns,
+		func(c cellColumn) bool { return c.odd > fewExamples && 20*c.odd > s.begun })
+}
+
+// set enters a text in column k of the row; it returns what is wrong with it.
+func (s *cells) set(k int, text []byte, subnormals *int) string {
+	c := &s.columns[k]
+	switch c.Kind {
+	case dataset.KindText:
+		if !utf8.Valid(text) {
+			return "found a text that is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+		}
+		c.words = append(c.words[:0], text...)
+		return ""
+	case dataset.KindAside:
+		return ""
+	}
+	if text = decimal.Trim(text); text == nil {
+		text = []byte{} // which is there, and empty
+	}
+	switch {
+	case isMissing(text):
+		return s.setMissing(k, text)
+	case c.Kind == dataset.KindCategory:
+		return s.setLevel(c, text)
+	}
+	v, ok := parseCell(text)
+	if !ok || s.commas && bytes.ContainsAny(text, ",.") {
+		if loose, fits := decimal.Loose(text, s.commas); fits {
+			if v, ok = loose, true; c.loose == "" {
+				c.loose, c.looseAs = string(text), v
+			}
+		}
+	}
+	if !ok && s.lenient {
+		if c.odd++; c.odd == 1 {
+			c.oddText, c.oddAt = string(text), s.place
+		}
+		return s.setMissing(k, text)
+	}
+	if !ok {
+		return decimal.Fault(text)
+	}
+	c.number = decimal.Flush(v, subnormals)
+	return ""
+}
+
+// setMissing enters a missing value, written as text; nil for a null.
+func (s *cells) setMissing(k int, text []byte) string {
+	c := &s.columns[k]
+	c.number, c.code, c.words = float32(math.NaN()), -1, c.words[:0]
+	switch {
+	case c.Kind == dataset.KindText || c.Kind == dataset.KindAside ||
+		s.missing != "" && s.missing != dataset.MissingError:
+		return ""
+	case text == nil:
+		return decimal.NullFault
+	case c.Kind == dataset.KindNumber:
+		return decimal.Fault(text)
+	}
+	return fmt.Sprintf("found %s, a missing value, wanted a level of a category",
+		quote.Text(string(text)))
+}
+
+// setLevel enters a level of a category.
+func (s *cells) setLevel(c *cellColumn, text []byte) string {
+	code, known := c.levels[string(text)]
+	if !known {
+		level := string(text)
+		switch {
+		case s.recipe != nil && s.strict:
+			return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
+				"such levels for none of them (%s), or train on data that have them", quote.Text(level),
+				c.known, quote.List(c.Levels[:c.known]), option.Named("unseen", "zero"))
+		case !utf8.Valid(text):
+			return "found " + quote.Text(level) +
+				", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
+		}
+		code = int32(len(c.Levels))
+		c.Levels, c.levels[level] = append(c.Levels, level), code
+		s.growth.Bytes += len(level) + 128 // with what the lists take of it
+		if s.recipe != nil {
+			c.first[code] = s.place
+		}
+	}
+	c.code = code
+	return ""
+}
+
+// about enters notes on the columns in d, each after the path.
+func (s *cells) about(d *dataset.Dataset, path string) {
+	for k := range s.columns {
+		c := &s.columns[k]
+		if c.loose != "" {
+			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s has numbers such as %s, which is read as %v",
+				path, c, quote.Text(c.loose), c.looseAs))
+		}
+		if c.odd > 0 {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
+				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", path, c, c.odd,
+				quote.Text(c.oddText), s.places, c.oddAt, option.Named("categories", c.Option())))
+		}
+		if c.gaps > 0 {
+			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.String(), Values: c.gaps})
+		}
+		if len(c.first) == 0 {
+			continue
+		}
+		names := slices.Clone(c.Levels[c.known:])
+		dataset.SortClasses(names)
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s has levels that the training data did not "+
+			"have, %s, the first in %s %d; they count as none of its levels in %d examples (%s refuses "+
+			"them)", path, c, quote.List(names), s.places, slices.Min(slices.Collect(maps.Values(c.first))),
+			c.strange, option.Named("unseen", "error")))
+	}
+}
+
+// pieces is a list that grows without being copied.
+type pieces[T mapped.Element] struct {
+	full [][]T
+	last []T
+	n    int
+}
+
+// add appends values.
+func (p *pieces[T]) add(room *mapped.Scratch, values ...T) (err error) {
+	const most = 1 << 16 // elements of a piece
+	for p.n += len(values); len(values) > 0; {
+		if len(p.last) == most {
+			p.full, p.last = append(p.full, p.last), nil
+		}
+		if p.last == nil && room != nil {
+			if p.last, err = mapped.Make[T](room, most); err != nil {
+				return err
+			}
+			p.last = p.last[:0]
+		}
+		k := min(len(values), most-len(p.last))
+		p.last, values = append(p.last, values[:k]...), values[k:]
+	}
+	return nil
+}
+
+// joined returns the whole list and forgets the pieces.
+func (p *pieces[T]) joined(room *mapped.Scratch) ([]T, error) {
+	if len(p.full) == 0 {
+		return p.last, nil
+	}
+	list, err := mapped.Make[T](room, p.n)
+	if err != nil {
+		return nil, err
+	}
+	list = list[:0]
+	for k, piece := range append(p.full, p.last) {
+		list = append(list, piece...)
+		if k < len(p.full) {
+			p.full[k] = nil
+		}
+	}
+	p.last = nil
+	return list, nil
+}
+
+// isMissing reports whether a field is one of the usual words for a missing value.
+func isMissing(text []byte) bool {
+	switch string(text) {
+	case "", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>",
+		"#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
+		return true
+	}
+	return false
+}
+
+// parseCell is decimal.Parse for a field of a table, which also has words for 1 and 0.
+func parseCell(text []byte) (float32, bool) {
+	if v, ok := decimal.Parse(text); ok {
+		return v, true
+	}
+	return parseTruth(text)
+}
+
+// parseTruth reads a word that is true or false, as 1 or 0.
+func parseTruth(text []byte) (v float32, ok bool) {
+	switch string(text) {
+	case "true", "True", "TRUE", "yes", "Yes", "YES":
+		return 1, true
+	case "false", "False", "FALSE", "no", "No", "NO":
+		return 0, true
+	}
+	return 0, false
+}

@@ -82,7 +82,7 @@ func TestUsageErrors(t *testing.T) {
 		{append(train, "--learner", "uma", "--alpha", "1e300"), `--alpha "1e300"`},
 		{append(train, "--learner", "uma", "--tol", "-1"), `--tol "-1"`},
 		{append(train, "--max-steps", "-1"), "--max-steps -1"},
-		{append(train, "--max-steps", "1.5"), `"1.5" -max-steps`},
+		{append(train, "--max-steps", "1.5"), `--max-steps "1.5"`},
 		{append(train, "--seed", "-1"), `"-1" -seed`},
 		{append(train, "--learner", "uma", "--select", "worst"), `--select "worst"`},
 		{append(train, "--learner", "uma", "--weights", "first"), `"first"`},

@@ -2,14 +2,11 @@ package app
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"math/big"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -86,23 +83,24 @@ func Size(into *int64, name, unless, usage string) CheckedFlag {
 	}}.Unless(unless)
 }
 
-// CountFlag is a flag whose value is a whole number from Least to Most, math.MaxInt for no limit,
-// which may be written like 1e6.
-type CountFlag struct {
-	*cli.IntFlag
-	Least, Most int
-}
-
-// Count returns the flag of a whole number, which is value if it is not given.
-func Count(into *int, name string, value, least, most int, usage string) CountFlag {
-	return CountFlag{&cli.IntFlag{Name: name, Value: value, Usage: usage, Destination: into}, least,
-		most}
-}
-
-// Unless returns the flag with what help has for its default.
-func (f CountFlag) Unless(text string) CountFlag {
-	f.DefaultText = text
-	return f
+// Count returns the flag of a whole number from least to most, math.MaxInt for no limit, which may
+// be written like 1e6. It is value if it is not given.
+func Count(into *int, name string, value, least, most int, usage string) CheckedFlag {
+	*into = value
+	f := Text(new(string), name, strconv.Itoa(value), usage)
+	return CheckedFlag{f, func(c *cli.Context) (err error) {
+		if *into, err = ParseCount(*f.Destination); err != nil {
+			return Usage("--%s is %q, %v", name, *f.Destination, err)
+		}
+		wanted := fmt.Sprintf("%d to %d", least, most)
+		if most >= math.MaxInt32 {
+			wanted = fmt.Sprintf("at least %d", least)
+		}
+		if c.IsSet(name) && (*into < least || *into > most) {
+			return Usage("--%s is %d, wanted %s", name, *into, wanted)
+		}
+		return nil
+	}}.Unless(f.Value)
 }
 
 func Text(into *string, name, value, usage string) *cli.StringFlag {
@@ -117,66 +115,18 @@ func Number(into *float64, name string, value float64, usage string) cli.Flag {
 	return &cli.Float64Flag{Name: name, Value: value, Usage: usage, Destination: into}
 }
 
-// Apply makes the flag one of set.
-func (f CountFlag) Apply(set *flag.FlagSet) error {
-	*f.Destination = f.Value
-	for _, name := range f.Names() {
-		set.Var((*count)(f.Destination), name, f.Usage)
-	}
-	return nil
-}
-
-func (f CountFlag) check(c *cli.Context) error {
-	value := c.Int(f.Name)
-	if !c.IsSet(f.Name) || value >= f.Least && value <= f.Most {
-		return nil
-	}
-	wanted := fmt.Sprintf("%d to %d", f.Least, f.Most)
-	if f.Most >= math.MaxInt32 {
-		wanted = fmt.Sprintf("at least %d", f.Least)
-	}
-	return Usage("--%s is %d, wanted %s", f.Name, value, wanted)
-}
-
-// count is the value of a CountFlag.
-type count int
-
-func (n *count) String() string { return strconv.Itoa(int(*n)) }
-
-// Get makes it a flag.Getter, which Context.Value wants.
-func (n *count) Get() any { return int(*n) }
-
-func (n *count) Set(text string) error {
-	value, err := ParseCount(text)
-	if err == nil {
-		*n = count(value)
-	}
-	return err
-}
-
-// withExponent is a number such as 1e3 or 2.5e+4; more than 99 zeros are none.
-var withExponent = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?[eE]\+?[0-9]{1,2}$`)
-
-// ParseCount reads a whole number, exactly.
+// ParseCount reads a whole number, which may have an exponent.
 func ParseCount(text string) (int, error) {
-	n, err := strconv.ParseInt(text, 0, strconv.IntSize)
-	if errors.Is(err, strconv.ErrSyntax) && withExponent.MatchString(text) {
-		exact, _ := new(big.Rat).SetString(text)
-		if !exact.IsInt() {
-			return 0, fmt.Errorf("%s is %s; %w", text, exact.FloatString(2), errNoCount)
-		}
-		n, err = strconv.ParseInt(exact.Num().String(), 10, strconv.IntSize)
+	n, err := strconv.Atoi(text)
+	if err == nil {
+		return n, nil
 	}
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, errors.New("the number is too large")
-	case err != nil:
-		return 0, errNoCount
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
+		return 0, errors.New("wanted a whole number, such as 300 or 1e3")
 	}
-	return int(n), nil
+	return int(v), nil
 }
-
-var errNoCount = errors.New("wanted a whole number, such as 300 or 1e3")
 
 // Required marks a flag that a command needs, and returns it.
 func Required(f cli.Flag) cli.Flag {
@@ -196,24 +146,25 @@ func takeRequired(flags []cli.Flag) (names []string) {
 	return names
 }
 
-// The type of a flag that names a file says whether the command reads or writes it, so that
-// checkFiles can protect it.
+// FileFlag names a file that a command reads or writes, and FilesFlag several, so that checkFiles
+// can protect them. - is standard input, or standard output where it is the default.
 type (
-	InputFlag struct{ *cli.StringFlag } // a file to read; - is standard input
-	// a file to write; - is standard output where it is the default
-	OutputFlag struct{ *cli.StringFlag }
-	FilesFlag  struct { // files to read or to write
+	FileFlag struct {
+		*cli.StringFlag
+		Written bool
+	}
+	FilesFlag struct {
 		*cli.StringSliceFlag
-		Out bool
+		Written bool
 	}
 )
 
 func Input(into *string, name, usage string) cli.Flag {
-	return InputFlag{Text(into, name, "", usage)}
+	return FileFlag{Text(into, name, "", usage), false}
 }
 
 func Output(into *string, name, usage string) cli.Flag {
-	return OutputFlag{Text(into, name, "", usage)}
+	return FileFlag{Text(into, name, "", usage), true}
 }
 
 func Inputs(into *cli.StringSlice, name, usage string) cli.Flag {
@@ -224,26 +175,18 @@ func Outputs(into *cli.StringSlice, name, usage string) cli.Flag {
 	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, true}
 }
 
-// FileFlag is one of these types.
-type FileFlag interface {
-	cli.Flag
-	Written() bool
-	paths(c *cli.Context) []string
-}
-
-func (InputFlag) Written() bool   { return false }
-func (OutputFlag) Written() bool  { return true }
-func (f FilesFlag) Written() bool { return f.Out }
-
-func (f FilesFlag) paths(c *cli.Context) []string { return c.StringSlice(f.Name) }
-func (f InputFlag) paths(c *cli.Context) []string {
-	return []string{c.String(f.Name)}
-}
-func (f OutputFlag) paths(c *cli.Context) []string {
-	if path := c.String(f.Name); path != "-" || f.Value != "-" {
-		return []string{path}
+// filesOf returns the files that a flag names, if it is of files, and whether they are written.
+func filesOf(c *cli.Context, f cli.Flag) (paths []string, written bool) {
+	switch f := f.(type) {
+	case FilesFlag:
+		return c.StringSlice(f.Name), f.Written
+	case FileFlag:
+		path := c.String(f.Name)
+		if path != "-" || !f.Written || f.Value != "-" {
+			return []string{path}, f.Written
+		}
 	}
-	return nil
+	return nil, false
 }
 
 // checkFiles checks, before any work, that each output file can be written and that no other flag
@@ -255,11 +198,10 @@ func checkFiles(c *cli.Context) error {
 	}
 	var files []namedFile
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(FileFlag); ok {
-			for _, path := range f.paths(c) {
-				if path != "" {
-					files = append(files, namedFile{f.Names()[0], path, f.Written()})
-				}
+		paths, written := filesOf(c, f)
+		for _, path := range paths {
+			if path != "" {
+				files = append(files, namedFile{f.Names()[0], path, written})
 			}
 		}
 	}
@@ -269,7 +211,7 @@ func checkFiles(c *cli.Context) error {
 			if !out.written {
 				out, other = b, a
 			}
-			if out.written && !MayReplace(out.flag, other.flag) &&
+			if out.written && !mayReplace(out.flag, other.flag) &&
 				SamePlace(c.App.Reader, out.path, other.path) {
 				return Usage("--%s is the same file as --%s, %s; give another name", out.flag, other.flag,
 					other.path)
@@ -286,9 +228,9 @@ func checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// MayReplace reports whether the file of flag out may replace the file of flag other: a training
+// mayReplace reports whether the file of flag out may replace the file of flag other: a training
 // reads the whole checkpoint that it resumes from first.
-func MayReplace(out, other string) bool {
+func mayReplace(out, other string) bool {
 	return other == "resume" && (out == "checkpoint" || out == "model")
 }
 
@@ -345,16 +287,6 @@ func InstallChecks(c *cli.Command) {
 	}
 }
 
-func checkFlag(c *cli.Context, f cli.Flag) error {
-	switch f := f.(type) {
-	case CheckedFlag:
-		return f.Check(c)
-	case CountFlag:
-		return f.check(c)
-	}
-	return nil
-}
-
 // checkFlags makes the checks that flags declare, and checks that needed flags are given and that
 // there are no unexpected arguments.
 func checkFlags(c *cli.Context, needed []string) error {
@@ -367,12 +299,14 @@ func checkFlags(c *cli.Context, needed []string) error {
 		return Usage("unexpected argument %q", word)
 	}
 	for _, f := range c.Command.Flags {
-		if err := checkFlag(c, f); err != nil {
-			return err
+		if f, ok := f.(CheckedFlag); ok {
+			if err := f.Check(c); err != nil {
+				return err
+			}
 		}
 	}
 	for _, name := range needed {
-		if text, isText := c.Value(name).(string); !c.IsSet(name) && !isText || isText && text == "" {
+		if text := c.String(name); text == "" || text == "0" && !c.IsSet(name) {
 			return Missing(name)
 		}
 	}

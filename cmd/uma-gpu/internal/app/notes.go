@@ -72,7 +72,7 @@ func Legible(text string) string {
 func forPeople(c *cli.Context) {
 	data := c.Bool("json")
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(OutputFlag); ok && c.String(f.Name) == "-" {
+		if f, ok := f.(FileFlag); ok && f.Written && c.String(f.Name) == "-" {
 			data = true
 		}
 	}

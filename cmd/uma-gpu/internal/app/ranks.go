@@ -42,7 +42,7 @@ func forRank(c *cli.Context) error {
 		return nil
 	}
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(OutputFlag); ok && c.String(f.Name) != "" && c.String(f.Name) != "-" {
+		if f, ok := f.(FileFlag); ok && f.Written && c.String(f.Name) != "" && c.String(f.Name) != "-" {
 			mine := filepath.Join(Scratch, f.Name+filepath.Ext(c.String(f.Name)))
 			if err := c.Set(f.Name, mine); err != nil {
 				return err

@@ -85,9 +85,10 @@ func UsualFlags(o *Options) []cli.Flag {
 func FoldFlags(o *Options) []cli.Flag { return app.Flags(UsualFlags(o), FoldFlag(o)) }
 
 func stepsFlag(o *Options) cli.Flag {
-	return app.CountFlag{IntFlag: &cli.IntFlag{Name: "max-steps", Aliases: []string{"epochs"},
-		Category: "Learner", DefaultText: "the learner's", Destination: &o.MaxSteps,
-		Usage: "at most `STEPS` steps; passes, for online learners"}, Most: math.MaxInt}
+	f := app.Count(&o.MaxSteps, "max-steps", 0, 0, math.MaxInt,
+		"at most `STEPS` steps; passes, for online learners").Unless("the learner's")
+	f.Aliases, f.Category = []string{"epochs"}, "Learner"
+	return f
 }
 
 func seedFlag(o *Options) cli.Flag { return app.SeedFlag(&o.Train.Seed, "all random choices") }

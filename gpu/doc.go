@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // The ways in which there can be no device; test with errors.Is. The text of the
@@ -82,7 +81,4 @@ type Options struct {
 	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
 	// weights may differ from the weights of other devices; Device().Conforming says so.
 	AllowNonconforming bool
-	// Trace, if not nil, is called for each kernel and transfer with its name and
-	// when it ran. The engine then waits for one before it starts the next.
-	Trace func(name string, start, end time.Time)
 }

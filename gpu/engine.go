@@ -29,8 +29,6 @@ const pocl = "Portable Computing Language"
 type deviceEngine struct {
 	info       Info
 	conforming bool
-	tested     bool   // Open has found that it conforms
-	limits     limits // that were asked for
 	q          *queue
 	compiled   []*cl.Program // nil when closed
 	build      build
@@ -74,11 +72,6 @@ func Open(i Info, o Options) (*engine.Engine, error) {
 // its float32 operations and the self-test (clause 12). A device that fails one of them is refused
 // with ErrNonconforming, unless the options allow it.
 func OpenDriver(i Info, o Options) (engine.Driver, error) {
-	if e, err := takeKept(i, o); err != nil {
-		return nil, err
-	} else if e != nil {
-		return e, nil
-	}
 	sources, err := kernels.Sources()
 	if err != nil {
 		return nil, err
@@ -99,7 +92,6 @@ func OpenDriver(i Info, o Options) (engine.Driver, error) {
 		}
 		e.conforming = false
 	}
-	e.tested = e.conforming
 	return e, nil
 }
 
@@ -131,7 +123,6 @@ type build struct {
 	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
-	piece   int    // bytes of each of pinned; 0: pinnedSize on a device with memory of its own
 }
 
 func open(i Info, o Options, b build) (*deviceEngine, error) {
@@ -148,17 +139,12 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
-	e := &deviceEngine{info: d.info, conforming: true, limits: limits{o.MaxAlloc, o.MemoryLimit},
-		build: b}
+	e := &deviceEngine{info: d.info, conforming: true, build: b}
 	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
-	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, trace: o.Trace,
-		height: b.height}
-	if e.q.pinned.size = b.piece; b.piece == 0 && !d.info.SharesMemory {
-		e.q.pinned.size = pinnedSize
-	}
+	e.q = &queue{device: d.cl, memory: d.info.usable(o.MemoryLimit), guard: b.guard, height: b.height}
 	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -177,12 +163,8 @@ func (e *deviceEngine) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
-	var how cl.CommandQueueProperty
-	if e.q.trace != nil {
-		how = cl.CommandQueueProfilingEnable
-	}
 	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
-		if *q, err = e.q.context.CreateCommandQueue(e.q.device, how); err != nil {
+		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
 			return fmt.Errorf("create command queue: %w", err)
 		}
 	}
@@ -251,18 +233,10 @@ func (e *deviceEngine) Device() engine.Device {
 	}
 }
 
+// Close gives back all that the device has.
 func (e *deviceEngine) Close() error {
-	if is, err := e.keep(); is {
-		return err
-	}
-	return e.release()
-}
-
-// release gives back all that the device has.
-func (e *deviceEngine) release() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
-	e.q.freeKept()
 	l := e.library()
 	for _, p := range slices.Concat(l.groups()...) {
 		for _, k := range p.kernels {
@@ -274,9 +248,6 @@ func (e *deviceEngine) release() error {
 	}
 	for _, p := range e.compiled {
 		e.q.release(p)
-	}
-	if !e.q.lost {
-		e.q.pinned.close(e.q)
 	}
 	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
 		if q != nil {

@@ -83,11 +83,9 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		r.e.q.work.Rescored += int64(t.rows)
 	}
 	pairs := make([]int64, losses.n)
-	copyOut, err := losses.readSoon(pairs)
-	if err := errors.Join(r.drain(), err, endSums(r, sums, r.q)); err != nil {
+	if err := errors.Join(r.drain(), losses.read(pairs, 0), endSums(r, sums, r.q)); err != nil {
 		return e, err
 	}
-	copyOut()
 	for k := 0; k < len(pairs); k += 2 {
 		e.Loss += pairs[k]
 		e.Refused += pairs[k+1]

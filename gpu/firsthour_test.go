@@ -7,9 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -32,70 +30,6 @@ func atFull(full, small int) int {
 		return full
 	}
 	return small
-}
-
-var ptxas = regexp.MustCompile(`Function properties for (\w+)\s+(?:ptxas +\. *)?(\d+) bytes stack ` +
-	`frame, (\d+) bytes spill stores, (\d+) bytes spill loads[^U]*Used (\d+) registers`)
-
-// BenchmarkBinaries prints what each device's compiler has made of each kernel: bytes in memory
-// by the driver's word; registers and bytes spilled by what the compiler says, if it is NVIDIA's;
-// and what the inner loop is made of, if the binary is PTX.
-func BenchmarkBinaries(b *testing.B) {
-	eachDevice(b, func(i Info) {
-		var options string
-		if strings.Contains(i.PlatformName, "NVIDIA") {
-			options = "-cl-nv-verbose"
-		}
-		e := openTest(b, i, Options{}, build{options: options, guard: noGuard})
-		fmt.Printf("| kernel on %s | bytes in memory | registers | bytes spilled | arrays | fma | "+
-			"loads | of vectors |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", i.ID())
-		l := e.library()
-		for _, p := range slices.Concat(l.groups()...) {
-			if err := e.compile([]program{p}); err != nil {
-				b.Fatal(err)
-			}
-			program, err := e.q.build(p.text(e.build.sources), e.options+p.macros)
-			if err != nil {
-				b.Fatal(err)
-			}
-			code, log, err := binary(program, e.q.device)
-			if err != nil {
-				b.Fatal(err)
-			}
-			loops, said := ptxKernels(string(code)), ptxas.FindAllStringSubmatch(log, -1)
-			for _, k := range p.kernels {
-				bytes, err := privateBytes((*k.to).cl, e.q.device)
-				if err != nil {
-					b.Error(err)
-				}
-				row := fmt.Sprintf("| %s%s | %d", k.name, strings.Fields(p.macros)[0], bytes)
-				if at := slices.IndexFunc(said, func(s []string) bool { return s[1] == k.name }); at >= 0 {
-					row += fmt.Sprintf(" | %s | %s + %s", said[at][5], said[at][3], said[at][4])
-				} else {
-					row += " | - | -"
-				}
-				at := slices.IndexFunc(loops, func(l ptxKernel) bool { return l.name == k.name })
-				if at < 0 {
-					fmt.Println(row, "| - | - | - | - |")
-					continue
-				}
-				l := loops[at]
-				fmt.Println(row, "|", l.local, "|", l.fma, "|", l.loads, "|", l.vectorLoads, "|")
-			}
-			e.q.release(program)
-		}
-	})
-}
-
-func TestWhatPtxasSays(t *testing.T) {
-	said := ptxas.FindStringSubmatch(`ptxas info    : Compiling entry function 'product' for 'sm_90'
-ptxas info    : Function properties for product
-ptxas         .     0 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
-ptxas info    : Used 128 registers, 9216 bytes smem`)
-	if want := []string{"product", "0", "8", "16", "128"}; said == nil || !slices.Equal(said[1:],
-		want) {
-		t.Errorf("found %q, want %q", said, want)
-	}
 }
 
 // onEachDevice runs f as a benchmark of each device.
@@ -365,9 +299,8 @@ func projectionWork(e *tested, n, d, m, axes int) work {
 		}}
 }
 
-// BenchmarkProfile says how long a device works on each operation, by its events, which of its
-// kernels take that time, and which share of the roofline that is: of what the larger of its
-// multiply-adds at their peak and its bytes at the bandwidth would take.
+// BenchmarkProfile says how long each operation takes, and which share of the roofline that is: of
+// what the larger of its multiply-adds at their peak and its bytes at the bandwidth would take.
 func BenchmarkProfile(b *testing.B) {
 	sizes := [][3]int{{60000, 784, 10}, {500000, 784, 10}, {1000000, 1000, 100}}
 	projections := [][4]int{{60000, 784, 1000, 0}, {60000, 784, 4000, 0}, {60000, 784, 1000, 500},
@@ -376,12 +309,6 @@ func BenchmarkProfile(b *testing.B) {
 		sizes, projections = [][3]int{{3000, 64, 10}}, [][4]int{{1000, 64, 100, 0}, {1000, 64, 100, 50}}
 	}
 	onEachDevice(b, func(b *testing.B, i Info) {
-		spent, recording := map[string]time.Duration{}, false
-		traced := openTest(b, i, Options{Trace: func(name string, start, end time.Time) {
-			if recording {
-				spent[name] += end.Sub(start)
-			}
-		}}, build{guard: noGuard})
 		e := openTest(b, i, Options{}, build{guard: noGuard})
 		fma := peak(b, e.deviceEngine)
 		bandwidth, err := e.copyBandwidth()
@@ -392,43 +319,23 @@ func BenchmarkProfile(b *testing.B) {
 			b.ReportMetric(fma/1e9, "Gfma/s")
 			b.ReportMetric(bandwidth/1e9, "GB/s")
 		})
-		measure := func(plain, watched work) {
-			b.Run(plain.name, func(b *testing.B) {
-				times := atFull(20, 2)
-				took := median(b, times, plain.do)
-				if err := watched.do(); err != nil {
-					b.Fatal(err)
-				}
-				clear(spent)
-				recording = true
-				err := watched.do()
-				recording = false
-				if err != nil {
-					b.Fatal(err)
-				}
-				total := time.Duration(0)
-				for name, each := range spent {
-					total += each
-					b.ReportMetric(1e3*each.Seconds(), "ms-"+strings.ReplaceAll(name, " ", "-"))
-				}
-				least := max(plain.fma/fma, plain.bytes/bandwidth)
+		measure := func(w work) {
+			b.Run(w.name, func(b *testing.B) {
+				took := median(b, atFull(20, 2), w.do)
+				least := max(w.fma/fma, w.bytes/bandwidth)
 				b.ReportMetric(1e3*took.Seconds(), "ms")
-				b.ReportMetric(1e3*total.Seconds(), "ms-of-device")
-				b.ReportMetric(100*least/total.Seconds(), "%roofline")
+				b.ReportMetric(100*least/took.Seconds(), "%roofline")
 			})
 		}
 		for _, s := range sizes {
-			plain, free := evaluationWork(b, e, s[0], s[1], s[2])
-			watched, freeToo := evaluationWork(b, traced, s[0], s[1], s[2])
-			for k := range plain {
-				measure(plain[k], watched[k])
+			works, free := evaluationWork(b, e, s[0], s[1], s[2])
+			for _, w := range works {
+				measure(w)
 			}
 			free()
-			freeToo()
 		}
 		for _, s := range projections {
-			measure(projectionWork(e, s[0], s[1], s[2], s[3]),
-				projectionWork(traced, s[0], s[1], s[2], s[3]))
+			measure(projectionWork(e, s[0], s[1], s[2], s[3]))
 		}
 	})
 }

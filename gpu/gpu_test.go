@@ -126,15 +126,14 @@ func TestConformance(t *testing.T) {
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
-			{"copied through pinned memory", Options{}, build{copies: true, piece: 1 << 10}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
 			{"in host memory", Options{}, build{stream: true}, loaded},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
 				inLittleMemory(loaded)},
-			{"streamed through pinned memory, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu",
-				stream: true, copies: true, piece: 1 << 10}, inLittleMemory(loaded)},
+			{"streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true,
+				copies: true}, inLittleMemory(loaded)},
 			{"evaluations apart", Options{}, build{style: "cpu", apart: true, ranges: 1},
 				enginetest.EvaluationCases()},
 			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3},

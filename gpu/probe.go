@@ -30,7 +30,7 @@ func (e *deviceEngine) probe() error {
 	return nil
 }
 
-// unlimited returns a queue without a memory limit, guards and trace.
+// unlimited returns a queue without a memory limit and guards.
 func (q *queue) unlimited() *queue {
 	return &queue{context: q.context, cache: q.cache, queue: q.queue, device: q.device,
 		memory: math.MaxInt64, height: q.height}

@@ -44,7 +44,7 @@ func (e *deviceEngine) Project(dst []float32, x dataset.Examples, p engine.Proje
 			pinner.Unpin()
 		}
 	}()
-	j := &projection{e: e, own: buffers{q: e.q, keep: true}, dst: dst, x: x, p: p}
+	j := &projection{e: e, own: buffers{q: e.q}, dst: dst, x: x, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
 		from, err = j.tile(from)

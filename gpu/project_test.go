@@ -110,32 +110,3 @@ func TestVectors(t *testing.T) {
 		}
 	})
 }
-
-// The buffers of a projection are there for the next of its size, and make room for what else
-// comes.
-func TestProjectKeepsBuffers(t *testing.T) {
-	x, p := drawProjection()
-	dst := make([]float32, x.N*p.Width())
-	eachDevice(t, func(i Info) {
-		const limit = 64 << 20
-		e := openTest(t, i, Options{MemoryLimit: limit}, build{})
-		kept := int64(0)
-		for call := range 3 {
-			if err := e.Project(dst, x, p); err != nil {
-				t.Fatal(err)
-			}
-			if now := e.q.keeps(); now == 0 || call > 0 && now != kept || e.q.inUse != 0 {
-				t.Errorf("%s: call %d keeps %d bytes, the one before %d; %d are in use", i.ID(), call, now,
-					kept, e.q.inUse)
-			}
-			kept = e.q.keeps()
-		}
-		o := buffers{q: e.q}
-		if alloc[uint8](&o, "nearly all", limit-1<<10); o.err != nil || e.q.keeps() != 0 {
-			t.Errorf("%s: %v, %d bytes are kept", i.ID(), o.err, e.q.keeps())
-		}
-		if err := errors.Join(o.free(), e.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 	"unsafe"
@@ -34,39 +33,13 @@ type queue struct {
 	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
 	staging   staging
-	pinned    pinned
-	kept      []room
 	lost      bool // the device does not answer, and may still use the host's memory
 	// of the kernel enqueued last, or nil
 	last *cl.Event
 	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
 	planned map[string]int64
 
-	work  engine.Work
-	trace func(name string, start, end time.Time) // of Options; nil for none
-}
-
-// span calls the trace, if there is one, when the device has finished what do enqueues, and returns
-// its event. A run that is traced so waits for every kernel. A span is as long as the device says
-// that it worked, and ends when the wait does.
-func (q *queue) span(name string, do func() (*cl.Event, error)) (*cl.Event, error) {
-	if q.trace == nil {
-		return do()
-	}
-	start := time.Now()
-	event, err := do()
-	err = errors.Join(err, q.queue.Finish())
-	end := time.Now()
-	if event != nil {
-		from, err := event.GetEventProfilingInfo(cl.ProfilingInfoCommandStart)
-		to, err2 := event.GetEventProfilingInfo(cl.ProfilingInfoCommandEnd)
-		if took := time.Duration(to - from); err == nil && err2 == nil && took > 0 &&
-			took < end.Sub(start) {
-			start = end.Add(-took)
-		}
-	}
-	q.trace(name, start, end)
-	return event, err
+	work engine.Work
 }
 
 // settle waits until the device has done everything that was enqueued. A lost device, for which
@@ -107,7 +80,6 @@ type buffer[T element] struct {
 	mem    *cl.MemObject
 	q      *queue
 	shared bool // host memory, not counted and without a guard
-	keep   bool // its memory, when it is freed, for the next of its size
 }
 
 // leastBuffer is the size of the smallest buffer, in bytes: OpenCL knows no empty one.
@@ -123,10 +95,9 @@ func (b *buffer[T]) object() *cl.MemObject { return b.mem }
 // buffers allocates the buffers of one owner and frees them. After an error, which it keeps, it
 // allocates nothing more and returns nil.
 type buffers struct {
-	q    *queue
-	keep bool // the memory, when it is freed
-	all  []interface{ free() error }
-	err  error
+	q   *queue
+	all []interface{ free() error }
+	err error
 }
 
 func (o *buffers) free() error {
@@ -150,7 +121,7 @@ func alloc[T element](o *buffers, name string, n int) *buffer[T] {
 	if o.err != nil {
 		return nil
 	}
-	b := &buffer[T]{name: name, n: n, q: o.q, keep: o.keep}
+	b := &buffer[T]{name: name, n: n, q: o.q}
 	if o.err = b.alloc(); o.err != nil {
 		return nil
 	}
@@ -204,7 +175,7 @@ func (b *buffer[T]) alloc() (err error) {
 	}
 	if q.planned != nil {
 		q.planned[b.name] += int64(size)
-	} else if b.mem, err = q.memObject(size); err != nil {
+	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard); err != nil {
 		return fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
 			size, b.name, q.inUse, q.memory, err)
 	}
@@ -217,46 +188,6 @@ func (b *buffer[T]) alloc() (err error) {
 		}
 	}
 	return nil
-}
-
-// memObject returns device memory: kept memory of that size, if there is any. If memory is short,
-// what is kept is freed.
-func (q *queue) memObject(size int) (*cl.MemObject, error) {
-	if at := slices.IndexFunc(q.kept, func(k room) bool { return k.size == size }); at >= 0 {
-		mem := q.kept[at].mem
-		q.kept = slices.Delete(q.kept, at, at+1)
-		return mem, nil
-	}
-	if q.inUse+int64(size)+q.keeps() > q.memory {
-		q.freeKept()
-	}
-	mem, err := q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
-	if err != nil && len(q.kept) > 0 {
-		q.freeKept()
-		mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard)
-	}
-	return mem, err
-}
-
-// room is memory of a buffer that was freed, for the next of its size.
-type room struct {
-	mem  *cl.MemObject
-	size int
-}
-
-// keeps returns the bytes that are kept.
-func (q *queue) keeps() (all int64) {
-	for _, k := range q.kept {
-		all += int64(k.size)
-	}
-	return all
-}
-
-func (q *queue) freeKept() {
-	for _, k := range q.kept {
-		k.mem.Release()
-	}
-	q.kept = nil
 }
 
 // done releases the event that every enqueue makes.
@@ -297,12 +228,7 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if staged == nil {
 		b.q.work.Transfers++
 	}
-	err := done(b.q.span("write "+b.name, func() (*cl.Event, error) {
-		if bytes := len(v) * size; bytes >= 2*b.q.pinned.size && b.q.pinned.open(b.q) {
-			return nil, b.q.pinned.write(queue, b.mem, at*size, unsafe.Slice((*byte)(from), bytes))
-		}
-		return queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil)
-	}))
+	err := done(queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil))
 	if staged == nil && queue == b.q.queue {
 		b.q.staging.reset()
 	}
@@ -322,34 +248,13 @@ func (b *buffer[T]) read(v []T, at int) error {
 		return fmt.Errorf("read from %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
 	b.q.work.Transfers++
-	err := done(b.q.span("read "+b.name, func() (*cl.Event, error) {
-		if bytes := len(v) * size; bytes >= 2*b.q.pinned.size && b.q.pinned.open(b.q) {
-			return nil, b.q.pinned.read(b.q.queue, b.mem, at*size,
-				unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), bytes))
-		}
-		return b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]), nil)
-	}))
+	err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
+		nil))
 	b.q.staging.reset()
 	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}
 	return nil
-}
-
-// readSoon copies the whole buffer into v, after everything enqueued before: v is there when the
-// next read has returned and then copyOut is called.
-func (b *buffer[T]) readSoon(v []T) (copyOut func(), err error) {
-	staged := b.q.staging.take(b.bytes())
-	if staged == nil {
-		return func() {}, b.read(v, 0)
-	}
-	err = done(b.q.span("read "+b.name, func() (*cl.Event, error) {
-		return b.q.queue.EnqueueReadBuffer(b.mem, false, 0, len(staged), unsafe.Pointer(&staged[0]), nil)
-	}))
-	if err != nil {
-		err = fmt.Errorf("read from %s: %w", b.name, err)
-	}
-	return func() { copy(v, unsafe.Slice((*T)(unsafe.Pointer(&staged[0])), len(v))) }, err
 }
 
 // fill sets every value, by writes rather than by OpenCL's fill, which oclgrind
@@ -380,12 +285,7 @@ func (b *buffer[T]) free() error {
 		err = b.checkGuard()
 		b.q.inUse -= int64(max(b.bytes(), leastBuffer))
 	}
-	size := max(b.bytes(), leastBuffer)
-	if b.keep && err == nil && !b.q.lost && b.q.keeps()+int64(size) <= b.q.memory/16 {
-		b.q.kept = append(b.q.kept, room{b.mem, size})
-	} else {
-		b.mem.Release()
-	}
+	b.mem.Release()
 	b.mem = nil
 	return err
 }
@@ -440,10 +340,8 @@ func (k *compiled) launch(width, height int, args any) error {
 		k.q.work.Launches++
 		done(k.q.last, nil)
 		var err error
-		if k.q.last, err = k.q.span(k.name, func() (*cl.Event, error) {
-			return k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},
-				[]int{k.local, 1}, nil)
-		}); err != nil {
+		if k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},
+			[]int{k.local, 1}, nil); err != nil {
 			return fmt.Errorf("kernel %s on %d×%d work-items from row %d on: %w", k.name, width, rows, from,
 				err)
 		}

@@ -23,6 +23,3 @@ func Open(Info, Options) (*engine.Engine, error) { return nil, errNotBuilt }
 
 // OpenDriver returns ErrNotBuilt.
 func OpenDriver(Info, Options) (engine.Driver, error) { return nil, errNotBuilt }
-
-// Keep does nothing.
-func Keep() (end func() error) { return func() error { return nil } }

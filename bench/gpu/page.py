@@ -12,10 +12,8 @@ in many ways and compares W."""
 STEPS = """40 % pairwise noise, C known, one pair of classes corrected in a step."""
 LEARNING = "The same examples, C known, one penalty. A step has one or more evaluations."
 DEVICE = "Medians. The share of the memory is what could be written to, all at once."
-KERNELS = """What the device's compiler made of each kernel: bytes in memory instead of registers, by the driver; registers
-and bytes spilled (stores + loads), by NVIDIA's assembler; arrays, and the inner loop, by the PTX."""
-PROFILE = """Medians of 20, and the time that the device's events tell of one more. The roofline is the larger of the
-multiply-adds at their peak and the bytes, read once, at the bandwidth of copies."""
+PROFILE = """Medians of 20. The roofline is the larger of the multiply-adds at their peak and the bytes, read once, at
+the bandwidth of copies."""
 VARIANTS = """The form for GPUs, medians of 20 in ms. Variants in the contract's order may differ in no bit; the others
 say what the order costs."""
 FITS = """Logistic regression, one penalty, and what torch and scikit-learn do of it on data of the same size. torch's
@@ -75,8 +73,6 @@ class Page:
         if name == "same bits":
             runs = len(re.findall(r"^[0-9a-f]{64}  ", p["printed"], re.M))
             return f"passed, {runs} runs" if runs else "FAILED, made no run"
-        if name == "kernels":
-            return "measured" if "\n| " in p["printed"] else "FAILED, found no kernel"
         if isinstance(p["printed"], str) and not self.benchmarks(name):
             return "FAILED, measured nothing"
         if "skipped" in p["printed"]:
@@ -130,18 +126,11 @@ class Page:
                 for name, m in self.benchmarks("the device").items()]
         return table(["what", "found"], rows, 2)
 
-    def kernels(self):
-        return "\n".join(line for line in self.printed("kernels").splitlines() if line.startswith("|"))
-
     def profile(self):
         found = self.benchmarks("profile")
-        peak, rows = found.pop("peak"), []
-        for name, m in found.items():
-            kernels = sorted(((v, unit[3:]) for unit, v in m.items()
-                              if unit.startswith("ms-") and unit != "ms-of-device"), reverse=True)
-            rows.append([name.replace("_", " "), ", ".join(f"{k} {number(v)}" for v, k in kernels[:5]), number(m["ms"]),
-                         number(m["ms-of-device"]), number(m["%roofline"])])
-        return table(["operation", "ms of its kernels and copies", "ms", "ms of the device", "% of the roofline"], rows, 2) + \
+        peak = found.pop("peak")
+        rows = [[name.replace("_", " "), number(m["ms"]), number(m["%roofline"])] for name, m in found.items()]
+        return table(["operation", "ms", "% of the roofline"], rows, 1) + \
             f"\n\nThe peak was {number(2 * peak['Gfma/s'])} GFLOP/s, the bandwidth {number(peak['GB/s'])} GB/s."
 
     def variants(self):
@@ -220,7 +209,6 @@ class Page:
             self.section("Logistic regression", ["logistic, opencl", "logistic, cpu"],
                          lambda: self.steps("logistic"), LEARNING),
             self.section("The device", ["the device"], self.found, DEVICE),
-            self.section("Kernels", ["kernels"], self.kernels, KERNELS),
             self.section("Profile", ["profile"], self.profile, PROFILE),
             self.section("Variants", ["variants"], self.variants, VARIANTS),
             self.section("Trainings, and the price of bits", [], self.fits, FITS),

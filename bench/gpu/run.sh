@@ -3,8 +3,8 @@
 # this script. Needs a driver, python3 and coreutils: no Go, no package, no Internet.
 #
 # usage: run.sh OUT [PART...]
-#   PARTs are A, what is there: devices, launches, copies, memory, what the compiler made; B, the
-#   same bits; C, a profile: steps, evaluations, projections, in kernels and beside the processor;
+#   PARTs are A, what is there: devices, launches, copies, memory; B, the same bits; C, a profile:
+#   steps, evaluations and projections, also beside the processor;
 #   D, other ways to compile and to cut; E, trainings beside torch and scikit-learn. All, if none
 #   is named. Each takes at most 8 minutes.
 #   OUT gets PART.jsonl, a line for each measurement as soon as it is made, and gpu.md of all parts
@@ -113,7 +113,6 @@ part() {
 	A)
 		measure devices 60 "$uma" devices --json
 		benchmark "the device" 120 "Device/^$device\$"
-		[ -n "$small" ] || benchmark kernels 270 "Binaries\$"
 		;;
 	B)
 		measure conformance 340 "$here/gpu.test" -test.timeout=0 -test.v \

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/gpu"
 )
 
 // Execute runs a command line, without the program's name.
@@ -111,8 +110,6 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	end := gpu.Keep()
-	defer func() { err = errors.Join(err, end()) }()
 	w := &worker{Options: o, requests: make(chan request), gone: gone}
 	if err := w.say(hello); err != nil {
 		return err

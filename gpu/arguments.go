@@ -53,13 +53,13 @@ type assignArgs struct {
 	Alpha        float32
 }
 
-type sumGroupsArgs struct {
-	X            *buffer[float32]
-	List, Groups *buffer[int32]
-	Partial      *buffer[int64]
-	Scale        float32
-	D            int
-	Small, Local bool
+type moveSumsArgs struct {
+	X           *buffer[float32]
+	List, Cells *buffer[int32]
+	Sums        *buffer[int64]
+	Scale       float32
+	D           int
+	Small       bool
 }
 
 type addGroupsArgs struct {

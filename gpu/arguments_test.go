@@ -66,7 +66,7 @@ func TestArguments(t *testing.T) {
 	for kernel, args := range map[string]any{
 		"score.cl score_": scoreArgs{}, "sparse.cl score_sparse": scoreSparseArgs{},
 		"region.cl predict": predictArgs{}, "region.cl turn_scores": turnScoresArgs{},
-		"region.cl assign": assignArgs{}, "sums.cl sum_groups": sumGroupsArgs{},
+		"region.cl assign": assignArgs{}, "sums.cl move_sums": moveSumsArgs{},
 		"add.cl add_groups": addGroupsArgs{}, "sparse.cl move_sums_sparse": moveSumsSparseArgs{},
 		"add.cl clear_sums": clearSumsArgs{}, "update.cl update_vectors": updateVectorsArgs{},
 		"update.cl norms": normsArgs{}, "residual.cl residuals": residualsArgs{},

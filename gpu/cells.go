@@ -23,15 +23,11 @@ type cellSums struct {
 
 // moveBuffers is room for examples that move from one cell to another.
 type moveBuffers struct {
-	list    *buffer[int32] // examples to move, grouped
-	groups  *buffer[int32] // of the list; dense examples only, as are the next two
-	partial *buffer[int64] // their sums
-	terms   *buffer[int32] // groups by cell
-	triples *buffer[int32] // (cell, from, to) of each cell of list or of terms
+	list    *buffer[int32] // examples to move, by cell
+	triples *buffer[int32] // (cell, from, to) of each cell of list
 
-	moves  []move // of the assignment under way
-	usual  int    // examples of a tile that moved lately
-	sorter cellSorter
+	moves []move // of the assignment under way
+	usual int    // examples of a tile that moved lately
 }
 
 // normBuffers is room for update vectors and their norms. The norms of the regions that are not
@@ -51,15 +47,12 @@ type normBuffers struct {
 func newCells(r *resident, y []int32) *cellSums {
 	q, d, o, most := r.q, r.d, &r.own, r.e.maxAlloc
 	c := &cellSums{y: y, regions: make([]int64, q*q), predicted: make([]int64, q*q),
-		moveBuffers: moveBuffers{sorter: newCellSorter(q)},
 		normBuffers: normBuffers{norms: make([]float32, q*q), stale: make([]bool, q)}}
 	rowsOfZ, err := fit("an update vector", 1, 4*d, most)
 	o.note(err)
 	c.perBuffer, err = fit("the class sums of a region", q, 8*d, most)
 	o.note(err)
 	c.batch, err = fit("the norms of a region", q, 4*chunks(d), most)
-	o.note(err)
-	room, err := moveRoomFor(r.e, r.x.Sparse(), d, r.mostRows)
 	o.note(err)
 	if o.err != nil {
 		return c
@@ -69,13 +62,8 @@ func newCells(r *resident, y []int32) *cellSums {
 	for p := 0; p < q; p += c.perBuffer {
 		c.sums = append(c.sums, filled[int64](o, "class sums", min(c.perBuffer, q-p)*q*d, 0))
 	}
-	if room.groups > 0 {
-		c.partial = alloc[int64](o, "sums of groups", room.groups*d)
-		c.groups = alloc[int32](o, "groups to move", 2*room.groups)
-		c.terms = alloc[int32](o, "groups by cell", 2*room.groups)
-	}
-	c.list = alloc[int32](o, "examples to move", room.list)
-	c.triples = alloc[int32](o, "cells to move to", 3*min(q*q, room.terms))
+	c.list = alloc[int32](o, "examples to move", 2*r.mostRows)
+	c.triples = alloc[int32](o, "cells to move to", 3*min(q*q, 2*r.mostRows))
 	c.chosen = alloc[int32](o, "pairs", max(q, 2*rowsOfZ))
 	c.inv = alloc[float32](o, "inverse confusion matrix", q*q)
 	c.z = alloc[float32](o, "update vectors", rowsOfZ*d)

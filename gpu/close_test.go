@@ -129,8 +129,7 @@ func TestFailed(t *testing.T) {
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
 		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },
-		"class sums":     func(e *deviceEngine) *compiled { return e.dense.sumGroups },
-		"added":          func(e *deviceEngine) *compiled { return e.addGroups },
+		"class sums":     func(e *deviceEngine) *compiled { return e.dense.moveSums },
 		"norms":          func(e *deviceEngine) *compiled { return e.norms },
 		"update vectors": func(e *deviceEngine) *compiled { return e.updateVectors },
 	}

@@ -224,6 +224,18 @@ func (e *deviceEngine) ranges(d, q, rows int) int {
 	return max(1, min(blocks, wanted, int(limit/(8*int64(d)*int64(q)))))
 }
 
+// addParts is how many work-items share the ranges of a column on a GPU, if a work-group has them.
+const addParts = 8
+
+// addItems returns how many work-items of add_groups take the d columns of a sum.
+func addItems(e *deviceEngine, d int) int {
+	if e.cpu {
+		return sumItems(e, d)
+	}
+	wide := e.group / min(e.group, addParts)
+	return (d + wide - 1) / wide * e.group
+}
+
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
 func slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns

@@ -35,8 +35,8 @@ type kernelUse struct {
 // computes at once, as in atOnce, and weighted too on a GPU, from its second on. evaluate is for
 // CPUs.
 type denseKernels struct {
-	score, weighted     [3]*compiled
-	sumGroups, evaluate *compiled
+	score, weighted    [3]*compiled
+	moveSums, evaluate *compiled
 }
 
 // atOnce is how many classes a kernel computes at once: a CPU 4 or 16, a GPU also 64.
@@ -47,7 +47,6 @@ const width4, width16, width64 = 0, 1, 2 // places in atOnce
 // How kernels divide their work: what was fastest on the devices that were measured.
 const (
 	scoreRows       = 8   // examples that a work-item scores at a time on a CPU
-	sumRows         = 64  // examples of a group, at most, that move from one cell to another
 	weightedColumns = 256 // columns of weighted sums that a work-item takes on a CPU
 )
 
@@ -125,7 +124,7 @@ func (e *deviceEngine) library() (l library) {
 		[]kernelUse{{&e.residuals, "residuals", group}}}}
 	k := &e.dense
 	scores := []kernelUse{{&k.score[width4], "score_4", group}, {&k.score[width16], "score_16", group}}
-	moves := []kernelUse{{&k.sumGroups, "sum_groups", wide}}
+	moves := []kernelUse{{&k.moveSums, "move_sums", wide}}
 	if e.cpu { // with a kernel that does an evaluation at once, too
 		l.dense = []program{{"score/4 score/16 vector residual weighted evaluate sums",
 			fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", weighted, sums, scoreRows, atOnce[width4],

@@ -34,8 +34,7 @@ func loadExamples(r *resident) {
 	}
 	inPlace := r.e.shares && !r.x.Sparse()
 	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
-	switch {
-	case stream && !r.e.shares:
+	if stream && !r.e.shares {
 		r.slots = []*slot{newSlot(r), newSlot(r)}
 	}
 	for _, t := range r.tiles {
@@ -124,32 +123,18 @@ func newSlot(r *resident) *slot {
 	if r.sumBuffers != nil {
 		s.byColumn, s.examples = alloc[float32](o, name, stored), alloc[int32](o, name, stored)
 	}
-	s.Slices = alloc[int32](o, name, (r.mostRows+lanes-1)/lanes)
-	s.Lengths = alloc[int32](o, name, r.mostRows)
 	return s
 }
 
 // wait waits for the kernel that reads the slot.
-func (s *slot) wait() error { return waitFor(&s.busy) }
-
-// waitFor waits for an event, if there is one, and releases it.
-func waitFor(event **cl.Event) error {
-	if *event == nil {
+func (s *slot) wait() error {
+	if s.busy == nil {
 		return nil
 	}
-	err := cl.WaitForEvents([]*cl.Event{*event})
-	(*event).Release()
-	*event = nil
+	err := cl.WaitForEvents([]*cl.Event{s.busy})
+	s.busy.Release()
+	s.busy = nil
 	return err
-}
-
-// run has f enqueue kernels that read the slot, or what is used in its stead, and the device begin.
-func (r *resident) run(s *slot, f func(arrays) error, a arrays) error {
-	if err := f(a); err != nil {
-		return err
-	}
-	s.busy, r.e.q.last = r.e.q.last, nil
-	return flush(r.e.q.queue)
 }
 
 // onDevice calls f with the examples of a tile where a kernel can read them; f
@@ -158,43 +143,29 @@ func (r *resident) onDevice(t *tile, f func(arrays) error) error {
 	if !t.streamed() {
 		return f(t.arrays())
 	}
-	return r.inSlot(func(s *slot) error {
-		a, x := s.arrays, t.sparse
-		if x == nil {
-			if err := s.dense.writeAside(t.dense.host); err != nil {
-				return err
-			}
-			return r.run(s, f, a)
-		}
-		a.Slices, a.Lengths = x.slices, x.lengths
-		if err := errors.Join(s.Columns.writeAside(x.columns.host), s.Values.writeAside(x.values.host),
-			s.byColumn.writeAside(x.byColumn.values.host),
-			s.examples.writeAside(x.byColumn.examples.host)); err != nil {
-			return err
-		}
-		return r.run(s, f, a)
-	})
-}
-
-// onListed is onDevice for a kernel that reads the listed rows of a dense tile alone. Few of a
-// tile that is streamed are brought to the device without the others: local is set then, and row k
-// of what f is called with is rows[k].
-func (r *resident) onListed(t *tile, rows []int32, f func(x arrays, local bool) error,
-) error {
-	if few := len(rows) <= t.rows/4; few && t.streamed() {
-		return r.gather(t, rows, func(x arrays) error { return f(x, true) })
-	}
-	return r.onDevice(t, func(x arrays) error { return f(x, false) })
-}
-
-// inSlot calls f with the slot that has been idle for longest.
-func (r *resident) inSlot(f func(*slot) error) error {
-	s := r.slots[0]
+	s := r.slots[0] // the one that has been idle for longest
 	r.slots[0], r.slots[1] = r.slots[1], s
 	if err := s.wait(); err != nil {
 		return fmt.Errorf("streamed kernel: %w", err)
 	}
-	return f(s)
+	a, x := s.arrays, t.sparse
+	err := error(nil)
+	if x == nil {
+		err = s.dense.writeAside(t.dense.host)
+	} else {
+		a.Slices, a.Lengths = x.slices, x.lengths
+		err = errors.Join(s.Columns.writeAside(x.columns.host), s.Values.writeAside(x.values.host),
+			s.byColumn.writeAside(x.byColumn.values.host),
+			s.examples.writeAside(x.byColumn.examples.host))
+	}
+	if err == nil {
+		err = f(a)
+	}
+	if err != nil {
+		return err
+	}
+	s.busy, r.e.q.last = r.e.q.last, nil
+	return flush(r.e.q.queue) // so that the device begins
 }
 
 // drain waits for all kernels that read slots.
@@ -204,64 +175,6 @@ func (r *resident) drain() error {
 		errs = append(errs, s.wait())
 	}
 	return errors.Join(errs...)
-}
-
-// gather brings a few rows of a streamed tile to a slot, as a small tile of its
-// own, and calls f with it. rows increase; row rows[k] becomes row k.
-func (r *resident) gather(t *tile, rows []int32, f func(arrays) error) error {
-	return r.inSlot(func(s *slot) (err error) {
-		if t.sparse != nil {
-			err = s.gatherSparse(t, rows)
-		} else {
-			some := make([]float32, 0, len(rows)*r.d)
-			for _, row := range rows {
-				some = append(some, t.dense.host[int(row)*r.d:(int(row)+1)*r.d]...)
-			}
-			err = s.dense.writeAside(some)
-		}
-		if err != nil {
-			return err
-		}
-		return r.run(s, f, s.arrays)
-	})
-}
-
-// gatherSparse is gather's part for sparse examples. Rows increase, so their
-// lengths fall as in the tile, and the slot has room for them.
-func (s *slot) gatherSparse(t *tile, rows []int32) error {
-	lengths := make([]int32, len(rows))
-	for k, row := range rows {
-		lengths[k] = t.sparse.stored[row]
-	}
-	starts, padded := slice(lengths)
-	columns, values := make([]int32, padded), make([]float32, padded)
-	for k, row := range rows {
-		for v := range int(lengths[k]) {
-			from, to := place(t.sparse.starts, int(row), v), place(starts, k, v)
-			columns[to], values[to] = t.sparse.columns.host[from], t.sparse.values.host[from]
-		}
-	}
-	return errors.Join(s.Columns.writeAside(columns), s.Values.writeAside(values),
-		s.Slices.writeAside(starts), s.Lengths.writeAside(lengths))
-}
-
-// localRows lists the rows that a list of moves names, increasing, and returns
-// the list with each row replaced by its place among them.
-func localRows(list []int32) (rows, local []int32) {
-	for _, entry := range list {
-		rows = append(rows, max(entry, ^entry))
-	}
-	slices.Sort(rows)
-	rows = slices.Compact(rows)
-	local = make([]int32, len(list))
-	for n, entry := range list {
-		k, _ := slices.BinarySearch(rows, max(entry, ^entry))
-		local[n] = int32(k)
-		if entry < 0 {
-			local[n] = ^local[n]
-		}
-	}
-	return rows, local
 }
 
 // sparseTile is the stored values of a tile of sparse examples, in the lay-out of

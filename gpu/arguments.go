@@ -62,11 +62,10 @@ type moveSumsArgs struct {
 	Small       bool
 }
 
-type addGroupsArgs struct {
-	Partial      *buffer[int64]
-	Terms, Cells *buffer[int32]
-	Sums         *buffer[int64]
-	D            int
+type addRangesArgs struct {
+	Partial, Sums *buffer[int64]
+	N             uint64
+	Ranges        int
 }
 
 type moveSumsSparseArgs struct {
@@ -82,8 +81,6 @@ type clearSumsArgs struct {
 	CountA uint64
 	B      *buffer[int64]
 	CountB uint64
-	C      *buffer[int64]
-	CountC uint64
 }
 
 type updateVectorsArgs struct {
@@ -115,31 +112,20 @@ type residualsArgs struct {
 }
 
 type weightedArgs struct {
-	X, Coefs                               *buffer[float32]
-	Partial                                *buffer[int64]
-	Scale                                  float32
-	First, End, D, R, Low, Classes, Ranges int
+	X, Coefs                       *buffer[float32]
+	Partial                        *buffer[int64]
+	Scale                          float32
+	First, End, D, Classes, Ranges int
 }
 
 type weightedSparseArgs struct {
-	Examples                  *buffer[int32]
-	Values                    *buffer[float32]
-	Segments                  *buffer[int32]
-	Coefs                     *buffer[float32]
-	Partial                   *buffer[int64]
-	Scale                     float32
-	Count, D, R, Low, Classes int
-}
-
-type evaluateArgs struct {
-	X, Weights                     *buffer[float32]
-	Classes                        *buffer[int32]
-	Scores, Targets, Weight, Coefs *buffer[float32]
-	Losses, Partial                *buffer[int64]
-	Scale, LossScale               float32
-	Rows, D, Q                     int
-	Given                          bool
-	Ranges                         int
+	Examples          *buffer[int32]
+	Values            *buffer[float32]
+	Segments          *buffer[int32]
+	Coefs             *buffer[float32]
+	Partial           *buffer[int64]
+	Scale             float32
+	Count, D, Classes int
 }
 
 // ending is what becomes of a product, the last parameters of kernels/kernelvalue.cl.

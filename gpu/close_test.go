@@ -72,14 +72,13 @@ func TestEvaluationFailed(t *testing.T) {
 		"weighted":        func(e *deviceEngine) *compiled { return e.dense.weighted[0] },
 		"weighted sparse": func(e *deviceEngine) *compiled { return e.weightedSparse },
 		"clear":           func(e *deviceEngine) *compiled { return e.clearSums },
-		"add":             func(e *deviceEngine) *compiled { return e.addGroups },
-		"evaluate":        func(e *deviceEngine) *compiled { return e.dense.evaluate },
+		"add":             func(e *deviceEngine) *compiled { return e.addRanges },
 	}
 	v := drawEvaluation(700, 5, 3)
 	eachDevice(t, func(i Info) {
 		for k, name := range slices.Sorted(maps.Keys(kernels)) {
 			b := forms[k%2].b
-			b.style, b.apart = "cpu", name != "evaluate"
+			b.style = "cpu"
 			e := openTest(t, i, Options{}, b)
 			x := v.x
 			if name == "weighted sparse" {

@@ -53,7 +53,7 @@ type traits struct {
 type kernelSet struct {
 	dense                                          denseKernels
 	scoreSparse, predict, assign                   *compiled
-	turnScores, addGroups, clearSums               *compiled
+	turnScores, addRanges, clearSums               *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
@@ -120,7 +120,6 @@ type build struct {
 	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
 	group   int    // work-items in a work-group of most kernels; 0: workGroup's
-	apart   bool   // evaluations are several kernels in any case
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
 }
@@ -187,8 +186,8 @@ func (e *deviceEngine) start() (err error) {
 		e.options += " -DFETCHES"
 	}
 	e.options += " " + e.build.options
-	l := e.library()
-	return e.compile(slices.Concat(l.all, l.dense))
+	all, dense, _ := e.library()
+	return e.compile(all, dense)
 }
 
 // compilerOptions returns the options of all kernels.
@@ -198,7 +197,7 @@ func compilerOptions(cpu bool) string {
 }
 
 // compile compiles the programs that are not compiled yet.
-func (e *deviceEngine) compile(programs []program) error {
+func (e *deviceEngine) compile(programs ...program) error {
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
 		return fmt.Errorf("largest work-group: %w", err)
@@ -237,8 +236,8 @@ func (e *deviceEngine) Device() engine.Device {
 func (e *deviceEngine) Close() error {
 	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
 	done(e.q.last, nil)
-	l := e.library()
-	for _, p := range slices.Concat(l.groups()...) {
+	all, dense, evaluator := e.library()
+	for _, p := range []program{all, dense, evaluator} {
 		for _, k := range p.kernels {
 			if *k.to != nil {
 				(*k.to).cl.Release()
@@ -268,7 +267,7 @@ func (e *deviceEngine) Close() error {
 func (e *deviceEngine) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
 	err := checkMemory(e, x, t)
 	if err == nil {
-		err = e.compile(programsFor(e, x, t.Use))
+		err = e.compile(programsFor(e, x, t.Use)...)
 	}
 	if err != nil {
 		return nil, err

@@ -50,28 +50,16 @@ func writeTargets(r *resident, t *tile, targets engine.Targets, from, to int) er
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
 func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
-	losses := r.sumBuffers.losses
-	if err := beginSums(r, r.q, losses); err != nil {
+	losses, readings := r.sumBuffers.losses, int64(1)
+	if err := errors.Join(beginSums(r, r.q), useWeights(r, w, allClasses(r.q))); err != nil {
 		return e, err
 	}
-	if r.classes.n == r.q { // one batch for all tiles
-		if err := useWeights(r, w, allClasses(r.q)); err != nil {
-			return e, err
-		}
-	}
-	fused, readings, kernel := r.sumBuffers.fused && r.classes.n == r.q, int64(1), "evaluate"
-	if !fused {
-		kernel = "residuals"
-	}
-	if !fused && r.tiles[0].sparse == nil {
+	if r.tiles[0].sparse == nil {
 		readings = 2
 	}
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) error {
-			if fused {
-				return evaluateTile(r, t, x)
-			}
-			if err := eachBatch(r, w, func(m int) error { return scoreTile(r, t, x, m) }); err != nil {
+			if err := scoreTile(r, t, x, r.q); err != nil {
 				return err
 			}
 			return evaluateBands(r, t, x)
@@ -91,22 +79,11 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		e.Refused += pairs[k+1]
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
-		return e, fmt.Errorf("kernel %s refused %d of %d examples, by buffer %q; the device is at fault",
-			kernel, e.Refused, r.n, losses.name)
+		return e, fmt.Errorf("kernel residuals refused %d of %d examples, by buffer %q; the device is at "+
+			"fault", e.Refused, r.n, losses.name)
 	}
 	return e, nil
 }
-
-// evaluateTile does all for a tile in one kernel.
-func evaluateTile(r *resident, t *tile, x arrays) error {
-	w := r.sumBuffers
-	return r.e.dense.evaluate.launch(w.ranges, 1, evaluateArgs{x.dense, r.weights, r.classes, t.scores,
-		t.targets, t.weight, w.coefs, w.losses, w.partial[0], r.fixed.Scale(), lossScale(r), t.rows, r.d,
-		r.q, w.given, w.ranges})
-}
-
-// lossScale is 2^s of the fixed point of losses.
-func lossScale(r *resident) float32 { return numerics.LossFormat(r.fixed.N).Scale() }
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
 func evaluateBands(r *resident, t *tile, x arrays) error {
@@ -119,7 +96,7 @@ func evaluateBands(r *resident, t *tile, x arrays) error {
 		to := min(from+w.band, t.rows)
 		if err := e.residuals.launch(residualItems(e, to-from), 1, residualsArgs{t.scores, t.targets,
 			t.weight, order, w.coefs, w.losses, from, to, r.q, w.given, t.sparse != nil,
-			lossScale(r)}); err != nil {
+			numerics.LossFormat(r.fixed.N).Scale()}); err != nil {
 			return err
 		}
 		if err := addWeightedSums(r, t, x, from, to, r.q); err != nil {
@@ -182,22 +159,17 @@ type sumBuffers struct {
 	sumShape
 	coefs   *buffer[float32] // of the examples of a band
 	losses  *buffer[int64]   // pairs (sum of losses, refused)
-	partial []*buffer[int64] // sums by range, perBuffer classes in each buffer but for the last
+	partial *buffer[int64]   // sums by range
 	total   *buffer[int64]   // over the ranges; nil if there is one
-	terms   *buffer[int32]   // of the total, as kernel add_groups wants them
-	triples *buffer[int32]
-	listed  int // the number of classes that terms and triples are of
 
 	given bool // the targets
 }
 
-// sumShapeFor says how evaluations are cut.
+// sumShape says how evaluations are cut.
 type sumShape struct {
-	fused     bool // one kernel does it all
-	band      int  // examples whose residuals are there at a time
-	ranges    int  // of blocks that are summed apart, so that there is work for all
-	perBuffer int  // classes
-	pairs     int  // of losses
+	band   int // examples whose residuals are there at a time
+	ranges int // of blocks that are summed apart, so that there is work for all
+	pairs  int // of losses
 }
 
 // What partial sums may take where there are several ranges: for each core of a CPU, on a GPU; and
@@ -224,18 +196,6 @@ func (e *deviceEngine) ranges(d, q, rows int) int {
 	return max(1, min(blocks, wanted, int(limit/(8*int64(d)*int64(q)))))
 }
 
-// addParts is how many work-items share the ranges of a column on a GPU, if a work-group has them.
-const addParts = 8
-
-// addItems returns how many work-items of add_groups take the d columns of a sum.
-func addItems(e *deviceEngine, d int) int {
-	if e.cpu {
-		return sumItems(e, d)
-	}
-	wide := e.group / min(e.group, addParts)
-	return (d + wide - 1) / wide * e.group
-}
-
 // slabs returns how many work-items of weighted take the d columns of a block on a CPU.
 func slabs(d int) int {
 	return (d + weightedColumns - 1) / weightedColumns
@@ -244,25 +204,17 @@ func slabs(d int) int {
 // sumShapeFor returns how the examples of tiles of at most this number of rows are cut.
 func sumShapeFor(e *deviceEngine, x dataset.Examples, rows, q int) (s sumShape, err error) {
 	s.ranges = e.ranges(x.D, q, x.N)
-	s.perBuffer = q
-	if s.ranges == 1 {
-		if s.perBuffer, err = fit("a weighted sum", 1, 8*x.D, e.maxAlloc); err != nil {
-			return s, err
-		}
-		s.perBuffer = min(s.perBuffer, q)
+	if _, err = fit("the weighted sums", q, 8*x.D, e.maxAlloc); err != nil {
+		return s, err
 	}
 	s.band = rows // rows of sparse examples are in no order
 	if !x.Sparse() {
 		band := min(coefBytes, e.maxAlloc) / (4 * int64(q))
 		s.band = min(rows, max(1, int(band)/numerics.Block)*numerics.Block)
-		// Ranges are all the work there is for the fused kernel.
-		blocks := (rows + numerics.Block - 1) / numerics.Block
-		s.fused = e.cpu && !e.build.apart && s.perBuffer == q && min(s.ranges*numerics.Block,
-			rows) <= s.band && (s.ranges >= min(2*e.info.ComputeUnits, blocks) || e.build.ranges > 0)
 	}
 	s.pairs = (residualItems(e, s.band) + e.group - 1) / e.group
 	if e.cpu {
-		s.pairs = max(s.pairs*e.group, s.ranges)
+		s.pairs *= e.group
 	}
 	if _, err = fit("the coefficients of a block", s.band*q+lanes, 4, e.maxAlloc); err != nil {
 		return s, err
@@ -294,119 +246,59 @@ func newSumBuffers(r *resident) *sumBuffers {
 	// Some are read that nothing is made of.
 	w.coefs = filled[float32](o, "coefficients", w.band*q+lanes, 0)
 	w.losses = alloc[int64](o, "losses", 2*w.pairs)
-	for low := 0; low < q; low += w.perBuffer {
-		w.partial = append(w.partial,
-			alloc[int64](o, "weighted sums", w.ranges*min(w.perBuffer, q-low)*r.d))
-	}
+	w.partial = alloc[int64](o, "weighted sums", w.ranges*q*r.d)
 	if w.ranges > 1 {
 		w.total = alloc[int64](o, "weighted sums", q*r.d)
-		w.terms = alloc[int32](o, "weighted sums by class", w.ranges*q)
-		w.triples = alloc[int32](o, "classes", 3*q)
 	}
 	return w
 }
 
-// beginSums sets the sums of count classes to 0, and others.
-func beginSums(r *resident, count int, others ...*buffer[int64]) error {
+// beginSums sets the losses and the sums of count classes to 0.
+func beginSums(r *resident, count int) error {
 	w := r.sumBuffers
-	all := append(others, w.partial[:(count+w.perBuffer-1)/w.perBuffer]...)
-	if w.total != nil {
-		all = append(all, w.total)
-	}
-	for some := range slices.Chunk(all, 3) { // as kernel clear_sums takes
-		count := func(k int) (*buffer[int64], uint64) { // of the k-th; the last one again for none
-			if k < len(some) {
-				return some[k], uint64(some[k].n)
-			}
-			return some[len(some)-1], 0
-		}
-		var args clearSumsArgs
-		args.A, args.CountA = count(0)
-		args.B, args.CountB = count(1)
-		args.C, args.CountC = count(2)
-		most := int(max(args.CountA, args.CountB, args.CountC))
-		if err := r.e.clearSums.launch(min(most, crowd(r.e)), 1, args); err != nil {
-			return err
-		}
-	}
-	return nil
+	n := w.ranges * count * r.d
+	return r.e.clearSums.launch(min(n, crowd(r.e)), 1, clearSumsArgs{w.partial, uint64(n), w.losses,
+		uint64(w.losses.n)})
 }
 
 // addWeightedSums adds the weighted sums of examples from..to-1 of a tile, whose coefficients for
 // count classes, at most Q, are in coefs. to is the end of a block or of the tile.
-func addWeightedSums(r *resident, t *tile, x arrays, from, to, count int) (err error) {
-	w, e := r.sumBuffers, r.e
-	for k, partial := range w.partial {
-		low := k * w.perBuffer
-		n := min(w.perBuffer, count-low)
-		if n <= 0 {
-			break
-		}
-		if s := t.sparse; s != nil {
-			segments := len(s.byColumn.cuts) / 4
-			err = e.weightedSparse.launch(max(1, segments*((n+e.vector-1)/e.vector)), 1,
-				weightedSparseArgs{x.examples, x.byColumn, s.byColumn.segments, w.coefs, partial,
-					r.fixed.Scale(), segments, r.d, count, low, n})
-		} else {
-			kernel, width, height := e.dense.weighted[0], slabs(r.d), w.ranges
-			if !e.cpu {
-				at := max(width16, e.scoresAtOnce(n))
-				items, tall, broad := e.tile(atOnce[at])
-				kernel = e.dense.weighted[at]
-				width, height = (r.d+tall-1)/tall*items, w.ranges*((n+broad-1)/broad)
-			}
-			err = kernel.launch(width, height, weightedArgs{x.dense, w.coefs, partial, r.fixed.Scale(),
-				from, to, r.d, count, low, n, w.ranges})
-		}
-		if err != nil {
-			return err
-		}
+func addWeightedSums(r *resident, t *tile, x arrays, from, to, count int) error {
+	w, e, scale := r.sumBuffers, r.e, r.fixed.Scale()
+	if s := t.sparse; s != nil {
+		segments := len(s.byColumn.cuts) / 4
+		return e.weightedSparse.launch(max(1, segments*((count+e.vector-1)/e.vector)), 1,
+			weightedSparseArgs{x.examples, x.byColumn, s.byColumn.segments, w.coefs, w.partial, scale,
+				segments, r.d, count})
 	}
-	return nil
+	kernel, width, height := e.dense.weighted[0], slabs(r.d), w.ranges
+	if !e.cpu {
+		at := max(width16, e.scoresAtOnce(count))
+		items, tall, broad := e.tile(atOnce[at])
+		kernel = e.dense.weighted[at]
+		width, height = (r.d+tall-1)/tall*items, w.ranges*((count+broad-1)/broad)
+	}
+	return kernel.launch(width, height, weightedArgs{x.dense, w.coefs, w.partial, scale, from, to, r.d,
+		count, w.ranges})
 }
+
+// adders is how many work-items share the ranges of a sum on a GPU, if a work-group has them.
+const adders = 8
 
 // endSums reads the weighted sums of count classes into sums, and waits for them.
 func endSums(r *resident, sums []int64, count int) error {
-	w, e := r.sumBuffers, r.e
+	w, e, n := r.sumBuffers, r.e, count*r.d
 	if w.ranges == 1 {
-		for k, partial := range w.partial {
-			low := k * w.perBuffer
-			if low >= count {
-				break
-			}
-			if err := partial.read(sums[low*r.d:min(low+w.perBuffer, count)*r.d], 0); err != nil {
-				return err
-			}
-		}
-		return nil
+		return w.partial.read(sums, 0)
 	}
-	if err := w.list(count); err != nil {
-		return err
+	items := sumItems(e, n)
+	if !e.cpu {
+		wide := e.group / min(e.group, adders)
+		items = (n + wide - 1) / wide * e.group
 	}
-	if err := e.addGroups.launch(addItems(e, r.d), count, addGroupsArgs{w.partial[0], w.terms,
-		w.triples,
-		w.total, r.d}); err != nil {
+	if err := e.addRanges.launch(items, 1, addRangesArgs{w.partial, w.total, uint64(n),
+		w.ranges}); err != nil {
 		return err
 	}
 	return w.total.read(sums, 0)
-}
-
-// list writes the terms and triples of count classes, unless they are there.
-func (w *sumBuffers) list(count int) error {
-	if w.listed == count {
-		return nil
-	}
-	w.listed = 0
-	var terms, triples []int32
-	for c := range count {
-		triples = append(triples, int32(c), int32(c*w.ranges), int32((c+1)*w.ranges))
-		for u := range w.ranges {
-			terms = append(terms, int32(u*count+c))
-		}
-	}
-	if err := errors.Join(w.terms.write(0, terms), w.triples.write(0, triples)); err != nil {
-		return err
-	}
-	w.listed = count
-	return nil
 }

@@ -32,11 +32,10 @@ type kernelUse struct {
 }
 
 // denseKernels are the kernels that read dense examples: score by how many classes it
-// computes at once, as in atOnce, and weighted too on a GPU, from its second on. evaluate is for
-// CPUs.
+// computes at once, as in atOnce, and weighted too on a GPU, from its second on.
 type denseKernels struct {
-	score, weighted    [3]*compiled
-	moveSums, evaluate *compiled
+	score, weighted [3]*compiled
+	moveSums        *compiled
 }
 
 // atOnce is how many classes a kernel computes at once: a CPU 4 or 16, a GPU also 64.
@@ -72,89 +71,58 @@ func workGroup(cpu bool, wanted, most int) int {
 }
 
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
-var fixedGroups = []string{"add_groups", "score_4", "score_16", "score_64", "product", "residuals",
+var fixedGroups = []string{"add_ranges", "score_4", "score_16", "score_64", "product", "residuals",
 	"weighted_16", "weighted_64"}
 
-// library is all programs that an engine may have compiled, by what they serve. A driver may take
-// 50 ms for a program that it remembers, so there are few, and what only some examples need, beyond
-// the self-test, is compiled when they are loaded.
-type library struct {
-	all, evaluator []program
-
-	dense, weighted []program // on a CPU dense has weighted too
-}
-
-// groups returns them, in a fixed order.
-func (l *library) groups() [][]program {
-	all := [][]program{l.all, l.evaluator, l.dense, l.weighted}
-	return slices.DeleteFunc(all, func(g []program) bool { return len(g) == 0 })
-}
-
-// library returns the programs, whose kernels e keeps.
-func (e *deviceEngine) library() (l library) {
+// library returns the programs, whose kernels e keeps: for all examples, for dense ones, and for
+// evaluators. A driver may take 50 ms for a program that it remembers, so there are few, and what
+// only some examples need, beyond the self-test, is compiled when they are loaded.
+func (e *deviceEngine) library() (all, dense, evaluator program) {
 	group, wide, big, vector := e.group, e.wideGroup, e.bigGroup, e.vector
-	product := "project"
-	if !e.cpu {
-		product = "tile project/64"
-	}
 	sums := fmt.Sprintf(" -DSUM_COLUMNS=%d", e.sumColumns())
-	weighted := fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d -DCOLUMNS=%d -DBLOCK=%d", vector, group,
-		weightedColumns, numerics.Block)
-	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d", group, big)
-	residual := 1 // examples of a vector
-	if e.cpu {
-		residual = vector
-	}
-	l.all = []program{{
-		"region update add vector sparse weightedsparse kernelvalue projectsparse " + product,
-		fmt.Sprintf("%s -DWIDTH=%d -DGROUP=%d -DBIG=%d -DBLOCK=%d", sums, vector, group, big,
-			numerics.Block), []kernelUse{
+	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d -DBLOCK=%d", group, big, numerics.Block)
+	all = program{
+		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
+		sums + groups + fmt.Sprintf(" -DWIDTH=%d", vector), []kernelUse{
 			{&e.predict, "predict", 64},
 			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
-			{&e.addGroups, "add_groups", wide}, {&e.clearSums, "clear_sums", 64},
+			{&e.addRanges, "add_ranges", wide}, {&e.clearSums, "clear_sums", 64},
 			{&e.scoreSparse, "score_sparse", 64},
 			// One work-group moves a cell; a CPU runs a work-group on one core anyway.
 			{&e.moveSumsSparse, "move_sums_sparse", group},
 			{&e.weightedSparse, "weighted_sparse", group},
 			{&e.product, "product", big}, {&e.squares, "squares", group},
-			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}}
-	l.evaluator = []program{{"vector residual",
-		fmt.Sprintf(" -DWIDTH=%d -DGROUP=%d", residual, group),
-		[]kernelUse{{&e.residuals, "residuals", group}}}}
+			{&e.productSparse, "product_sparse", group}, {&e.squaresSparse, "squares_sparse", group}}}
 	k := &e.dense
-	scores := []kernelUse{{&k.score[width4], "score_4", group}, {&k.score[width16], "score_16", group}}
-	moves := []kernelUse{{&k.moveSums, "move_sums", wide}}
-	if e.cpu { // with a kernel that does an evaluation at once, too
-		l.dense = []program{{"score/4 score/16 vector residual weighted evaluate sums",
-			fmt.Sprintf("%s%s -DROWS=%d -DFEW=%d -DMANY=%d", weighted, sums, scoreRows, atOnce[width4],
-				atOnce[width16]),
-			slices.Concat(scores, moves, []kernelUse{{&k.weighted[0], "weighted", 1},
-				{&k.evaluate, "evaluate", 1}})}}
-		return l
+	dense = program{"score/4 score/16 sums", sums + fmt.Sprintf(" -DROWS=%d", scoreRows),
+		[]kernelUse{{&k.score[width4], "score_4", group}, {&k.score[width16], "score_16", group},
+			{&k.moveSums, "move_sums", wide}}}
+	residuals := kernelUse{&e.residuals, "residuals", group}
+	evaluator = program{"vector residual weighted",
+		groups + fmt.Sprintf(" -DWIDTH=%d -DCOLUMNS=%d", vector, weightedColumns),
+		[]kernelUse{{&k.weighted[0], "weighted", 1}, residuals}}
+	if !e.cpu {
+		all.files = strings.TrimSuffix(all.files, "project") + "tile project/64"
+		dense.files, dense.macros = "tile score/4 score/16 score/64 sums", sums+groups
+		dense.kernels = append(dense.kernels, kernelUse{&k.score[width64], "score_64", big})
+		evaluator = program{"vector residual tile weighted/16 weighted/64", groups + " -DWIDTH=1",
+			[]kernelUse{{&k.weighted[width16], "weighted_16", group},
+				{&k.weighted[width64], "weighted_64", big}, residuals}}
 	}
-	l.dense = []program{
-		{"tile score/4 score/16 score/64", groups,
-			append(scores, kernelUse{&k.score[width64], "score_64", big})},
-		{"sums", sums, moves},
-	}
-	l.weighted = []program{{"tile weighted/16 weighted/64", groups + fmt.Sprintf(" -DBLOCK=%d",
-		numerics.Block), []kernelUse{
-		{&k.weighted[width16], "weighted_16", group}, {&k.weighted[width64], "weighted_64", big}}}}
-	return l
+	return all, dense, evaluator
 }
 
-// programsFor returns what a use of examples needs besides library.all; some may be compiled
-// already. Evaluations by several kernels need library.evaluator too.
-func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) []program {
-	l := e.library()
-	switch {
-	case x.Sparse():
-		return nil
-	case u == engine.UseEvaluator:
-		return slices.Concat(l.dense, l.weighted)
+// programsFor returns what a use of examples needs; some may be compiled already.
+func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) (needed []program) {
+	_, dense, evaluator := e.library()
+	if !x.Sparse() {
+		needed = append(needed, dense)
 	}
-	return l.dense
+	if u == engine.UseEvaluator {
+		needed = append(needed, evaluator)
+	}
+	return needed
 }
 
 // tile returns the shape of a tile of kernels/tile.cl, for factors in panels of this many columns,

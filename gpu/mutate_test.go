@@ -48,24 +48,22 @@ func mutate(t testing.TB, file, from, to string) []string {
 }
 
 // broken returns an engine on the queue of a whole one, with kernels of other sources. Only
-// programsFor whose text differs are compiled.
+// the programs whose text differs are compiled.
 func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	t.Helper()
 	b := &deviceEngine{info: e.info, q: e.q, build: e.build, options: e.options, traits: e.traits}
 	b.build.sources = sources
 	differ := func(p program) bool { return !slices.Equal(p.text(sources), p.text(e.build.sources)) }
-	own, whole := b.library(), e.library()
-	for g, group := range own.groups() {
-		for at, p := range group {
-			if differ(p) {
-				if err := b.compile([]program{p}); err != nil {
-					t.Fatal(err)
-				}
-				continue
+	own, whole := b.programs(), e.programs()
+	for at, p := range own {
+		if differ(p) {
+			if err := b.compile(p); err != nil {
+				t.Fatal(err)
 			}
-			for n, k := range whole.groups()[g][at].kernels {
-				*p.kernels[n].to = *k.to
-			}
+			continue
+		}
+		for n, k := range whole[at].kernels {
+			*p.kernels[n].to = *k.to
 		}
 	}
 	if len(b.compiled) == 0 {
@@ -74,10 +72,10 @@ func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 	return b
 }
 
-// compileAll compiles every program.
-func (e *deviceEngine) compileAll() error {
-	l := e.library()
-	return e.compile(slices.Concat(l.groups()...))
+// programs returns the library.
+func (e *deviceEngine) programs() []program {
+	all, dense, evaluator := e.library()
+	return []program{all, dense, evaluator}
 }
 
 // formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
@@ -158,7 +156,7 @@ func TestMutantsAreCaught(t *testing.T) {
 			f := form{o.MaxAlloc, b.style, b.ranges}
 			if whole[f] == nil {
 				whole[f] = openTest(t, i, o, b)
-				if err := whole[f].compileAll(); err != nil {
+				if err := whole[f].compile(whole[f].programs()...); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -227,8 +225,8 @@ func TestSelfTestRefuses(t *testing.T) {
 			{"squares_sparse", "gpu", "projectsparse.cl", "squares[order[r]] = total + acc",
 				"squares[order[r]] = total", "kernel values" + dense},
 			{"weighted_sparse", "gpu", "weightedsparse.cl",
-				"fma(LOAD(0, a + (size_t)i * R), (vec_t)(values[at]), acc)", "acc", "evaluate" + dense},
-			{"weighted_sparse, second group", "gpu", "weightedsparse.cl", "a += low + group;", "a += low;",
+				"fma(LOAD(0, a + (size_t)i * classes), (vec_t)(values[at]), acc)", "acc", "evaluate" + dense},
+			{"weighted_sparse, second group", "gpu", "weightedsparse.cl", "a += group;", "",
 				"evaluate of 17 classes" + dense},
 		} {
 			if tried[m.style+m.file] && !*allMutants {
@@ -248,8 +246,8 @@ func TestSelfTestRefuses(t *testing.T) {
 
 func TestBuildErrorShowsTheLog(t *testing.T) {
 	eachDevice(t, func(i Info) {
-		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int first,",
-			"nonsense first,")})
+		_, err := open(i, Options{}, build{sources: mutate(t, "score.cl", "int rows,",
+			"nonsense rows,")})
 		if err == nil || !strings.Contains(err.Error(), "nonsense") || strings.Contains(err.Error(),
 			"\x00") {
 			t.Errorf("error %q, want the compiler's message about nonsense", err)

@@ -25,7 +25,7 @@ type resident struct {
 
 	// Buffers for the transfers of one tile.
 	ints    *buffer[int32]   // count and triples of moved examples, predictions, or scores as bits
-	weights *buffer[float32] // rows of W, as many as fit, packed as the kernels want them
+	weights *buffer[float32] // rows of W, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
 	fixed      numerics.FixedPoint
@@ -51,9 +51,6 @@ func newResident(e *deviceEngine, x dataset.Examples, t engine.Task) (r *residen
 		r.cells = newCells(r, t.Labels)
 	case engine.UseEvaluator:
 		r.sumBuffers = newSumBuffers(r)
-		if r.own.err == nil && (!r.sumBuffers.fused || r.classes.n < r.q) {
-			r.own.note(e.compile(e.library().evaluator))
-		}
 	}
 	loadExamples(r) // at last: examples without room are streamed
 	if r.own.err != nil {
@@ -71,10 +68,12 @@ func allocateResident(r *resident, use engine.Use) {
 			t.place = filled[int32](o, "places", t.rows, -1)
 		}
 	}
-	batch, packed, err := weightBatch(r.e, r.x.Sparse(), r.d, r.q)
+	group := groupSize(r, r.q)
+	packed := (r.q + group - 1) / group * group
+	_, err := fit("the weights", packed, 4*r.d, r.e.maxAlloc)
 	o.note(err)
 	r.weights = alloc[float32](o, "weights", packed*r.d)
-	r.classes = alloc[int32](o, "classes", batch)
+	r.classes = alloc[int32](o, "classes", r.q)
 	r.ints = alloc[int32](o, "moved examples", max(head+3*r.mostRows, lanes*r.q))
 }
 
@@ -94,25 +93,6 @@ func (r *resident) free() error {
 	return errors.Join(errs...)
 }
 
-// weightBatch returns how many of the q rows of W, of d columns, go to the device at once, and how
-// many rows they take there in whole groups.
-func weightBatch(e *deviceEngine, sparse bool, d, q int) (batch, packed int, err error) {
-	least, group := atOnce[width4], atOnce[e.scoresAtOnce(q)]
-	if sparse {
-		least, group = e.vector, e.vector
-	}
-	rows, err := fit("the weights of a class", least, 4*d, e.maxAlloc)
-	if err != nil {
-		return 0, 0, err
-	}
-	rows *= least
-	for group > rows {
-		group /= 4
-	}
-	packed = min(rows, q+group-1) / group * group
-	return min(packed, q), packed, nil
-}
-
 func (r *resident) Close() error {
 	if r.e.compiled == nil {
 		r.unpin()
@@ -122,36 +102,21 @@ func (r *resident) Close() error {
 }
 
 func (r *resident) Rescore(w engine.Weights, classes []int) error {
-	for batch := range slices.Chunk(classes, r.classes.n) {
-		if err := useWeights(r, w, batch); err != nil {
+	if len(classes) == 0 {
+		return nil
+	}
+	if err := useWeights(r, w, classes); err != nil {
+		return err
+	}
+	for _, t := range r.tiles {
+		err := r.onDevice(t, func(x arrays) error { return scoreTile(r, t, x, len(classes)) })
+		if err != nil {
 			return err
 		}
-		for _, t := range r.tiles {
-			err := r.onDevice(t, func(x arrays) error { return scoreTile(r, t, x, len(batch)) })
-			if err != nil {
-				return err
-			}
-			r.e.q.work.ExampleBytes += t.bytes(r.d)
-			r.e.q.work.Rescored += int64(t.rows)
-		}
+		r.e.q.work.ExampleBytes += t.bytes(r.d)
+		r.e.q.work.Rescored += int64(t.rows)
 	}
 	return r.drain()
-}
-
-// eachBatch calls f for all classes, in batches whose weights fit, and brings these to the device
-// before, unless there is one batch, which is there.
-func eachBatch(r *resident, w engine.Weights, f func(m int) error) error {
-	for batch := range slices.Chunk(allClasses(r.q), r.classes.n) {
-		if len(batch) < r.q {
-			if err := useWeights(r, w, batch); err != nil {
-				return err
-			}
-		}
-		if err := f(len(batch)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // scoresAtOnce returns how many of m classes are computed at once, as in atOnce. Two panels of 16
@@ -171,11 +136,7 @@ func groupSize(r *resident, m int) int {
 	if r.x.Sparse() {
 		return r.e.vector
 	}
-	group := atOnce[r.e.scoresAtOnce(m)]
-	for group*r.d > r.weights.n {
-		group /= 4
-	}
-	return group
+	return atOnce[r.e.scoresAtOnce(m)]
 }
 
 // useWeights brings rows of W to the device in groups, transposed (see kernels/score.cl and
@@ -221,8 +182,8 @@ func scoreTile(r *resident, t *tile, x arrays, m int) error {
 		return r.e.scoreSparse.launch(t.rows, (m+r.e.vector-1)/r.e.vector, scoreSparseArgs{
 			x.sparseRows, r.weights, r.classes, t.scores, t.rows, r.d, r.q, m})
 	}
-	group := groupSize(r, m)
-	k := r.e.dense.score[slices.Index(atOnce[:], group)]
+	at := r.e.scoresAtOnce(m)
+	k, group := r.e.dense.score[at], atOnce[at]
 	groups := (m + group - 1) / group
 	width, height := (t.rows+scoreRows-1)/scoreRows, groups
 	if !r.e.cpu {

@@ -1,65 +1,50 @@
 #pragma OPENCL FP_CONTRACT OFF
-// add_groups: brings the class sums of some regions up to date with the sums of groups
-// of examples that go from one cell to another, of kernel sum_groups (clause 5). So it also
-// adds up what kernel weighted sums by ranges; class sums are then those of classes.
+// add_ranges: adds up what kernel weighted sums by ranges (clause 14). clear_sums: zeros.
 //
-// Macro, given by the host (gpu/kernels.go): on a CPU a work-item takes SUM_COLUMNS columns. On a GPU
-// a work-group takes WIDE columns, and PARTS of its items share the groups of each.
+// Macro, given by the host (gpu/kernels.go): on a CPU a work-item takes SUM_COLUMNS sums. On a GPU
+// a work-group takes WIDE sums, and ADDERS of its items share the ranges of each.
 
 #ifndef SUM_COLUMNS
 #error "the host must define SUM_COLUMNS"
 #endif
 
-#define PARTS (GROUP < 8 ? GROUP : 8) // host: addParts
-#define WIDE (GROUP / PARTS)
+#define ADDERS (GROUP < 8 ? GROUP : 8) // host: adders
+#define WIDE (GROUP / ADDERS)
 
-//   partial the sum of group g in column j is partial[g * d + j]
-//   terms   groups by cell: group g is added to the cell if g >= 0, group ~g is
-//           taken off it
-//   cells   triples (cell, from, to): terms[from..to-1] belong to that cell of sums,
-//           0 <= cell < regions·Q; each cell is named once
-//   sums    class sums, changed
-// Work-item (b, c) owns columns b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below d, of
-// the cell in triple c; a work-group of a GPU WIDE of them.
+//   partial  of range u, 0 <= u < ranges, sum j is partial[u * n + j]
+//   sums     written, n of them
+// Work-item b owns sums b·SUM_COLUMNS to b·SUM_COLUMNS + SUM_COLUMNS-1, those below n; a
+// work-group of a GPU WIDE of them.
 __kernel FIXED_GROUP
-void add_groups(__global const long *restrict partial, __global const int *restrict terms,
-                __global const int *restrict cells, __global long *restrict sums, int d)
+void add_ranges(__global const long *restrict partial, __global long *restrict sums, ulong n,
+                int ranges)
 {
-	const size_t c = 3 * get_global_id(1);
 #if CPU
-	const int from = SUM_COLUMNS * (int)get_global_id(0);
-	if (from >= d)
+	const size_t from = SUM_COLUMNS * get_global_id(0);
+	if (from >= n)
 		return;
-	const int columns = min(SUM_COLUMNS, d - from);
-	__global long *cell = sums + (size_t)cells[c] * d + from;
-	for (int at = cells[c + 1]; at < cells[c + 2]; at++) {
-		const int term = terms[at];
-		__global const long *sum = partial + (size_t)(term >= 0 ? term : ~term) * d + from;
-		if (term >= 0)
-			for (int j = 0; j < columns; j++)
-				cell[j] += sum[j];
-		else
-			for (int j = 0; j < columns; j++)
-				cell[j] -= sum[j];
-	}
+	const int columns = (int)min((size_t)SUM_COLUMNS, (size_t)n - from);
+	for (int j = 0; j < columns; j++)
+		sums[from + j] = partial[from + j];
+	for (int u = 1; u < ranges; u++)
+		for (int j = 0; j < columns; j++)
+			sums[from + j] += partial[u * (size_t)n + from + j];
 #else
 	__local long part[GROUP];
-	const int l = (int)get_local_id(0), j = (int)get_group_id(0) * WIDE + l % WIDE;
+	const int l = (int)get_local_id(0);
+	const size_t j = get_group_id(0) * WIDE + l % WIDE;
 	long total = 0;
 	UNROLL(4)
-	for (int at = cells[c + 1] + l / WIDE; at < cells[c + 2]; at += PARTS) {
-		const int term = terms[at];
-		const long sum = partial[(size_t)(term >= 0 ? term : ~term) * d + min(j, d - 1)];
-		total += term >= 0 ? sum : -sum;
-	}
+	for (int u = l / WIDE; u < ranges; u += ADDERS)
+		total += partial[u * (size_t)n + min(j, (size_t)n - 1)];
 	part[l] = total;
-	for (int rest = PARTS / 2; rest >= 1; rest /= 2) {
+	for (int rest = ADDERS / 2; rest >= 1; rest /= 2) {
 		barrier(CLK_LOCAL_MEM_FENCE);
 		if (l < rest * WIDE)
 			part[l] += part[l + rest * WIDE];
 	}
-	if (l < WIDE && j < d)
-		sums[(size_t)cells[c] * d + j] += part[l];
+	if (l < WIDE && j < n)
+		sums[j] = part[l];
 #endif
 }
 
@@ -76,11 +61,9 @@ void clear(__global long *restrict sums, ulong n)
 		sums[k] = 0;
 }
 
-// clear_sums sets some sums to 0, in each of three buffers.
-__kernel void clear_sums(__global long *restrict a, ulong na, __global long *restrict b, ulong nb,
-                         __global long *restrict c, ulong nc)
+// clear_sums sets the sums of two buffers to 0.
+__kernel void clear_sums(__global long *restrict a, ulong na, __global long *restrict b, ulong nb)
 {
 	clear(a, na);
 	clear(b, nb);
-	clear(c, nc);
 }

@@ -44,18 +44,17 @@
 			scores[SCORE(i, classes[c])] = score[c];                \
 	}
 
-// score_rows is the work for group g, with the examples first to first + ROWS-1, and again step
-// further on, as far as end.
-void NAME(score_rows_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
-                                __global const int *restrict classes, __global float *restrict scores,
-                                int first, int step, int end, int d, int Q, int m, int g)
+__kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
+                                    __global const int *restrict classes, __global float *restrict scores,
+                                    int rows, int d, int Q, int m)
 {
+	const int end = rows, step = ROWS * (int)get_global_size(0), g = (int)get_global_id(1);
 	const int mine = min(CLASSES, m - g * CLASSES);
 	classes += g * CLASSES;
 	__global const vec_t *wg = (__global const vec_t *)w + (size_t)g * d;
 	float score[CLASSES];
 
-	for (; first < end; first += step) {
+	for (int first = ROWS * (int)get_global_id(0); first < end; first += step) {
 		EACH_ROW(BEGIN_ROW)
 		for (int from = 0; from < d; from += CHUNK) {
 			const int to = min(from + CHUNK, d);
@@ -71,15 +70,6 @@ void NAME(score_rows_, CLASSES)(__global const float *restrict x, __global const
 		}
 		EACH_ROW(END_ROW)
 	}
-}
-
-__kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
-                                    __global const int *restrict classes, __global float *restrict scores,
-                                    int rows, int d, int Q, int m)
-{
-	const int first = ROWS * (int)get_global_id(0);
-	NAME(score_rows_, CLASSES)(x, w, classes, scores, first, ROWS * (int)get_global_size(0), rows,
-	                           d, Q, m, (int)get_global_id(1));
 }
 
 #undef vec_t

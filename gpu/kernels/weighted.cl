@@ -3,9 +3,9 @@
 // block, in order, for each class and column; then an integer.
 //
 //   x        examples of the tile (see contract.cl)
-//   a        coefficients of examples first..end-1 for R classes: that of example i for class c
-//            is a[(i - first) * R + c]
-//   partial  added to: the sum of range u for class low + c, 0 <= c < classes, in column j is
+//   a        coefficients of examples first..end-1: that of example i for class c, 0 <= c < classes,
+//            is a[(i - first) * classes + c]
+//   partial  added to: the sum of range u for class c in column j is
 //                partial[((size_t)u * classes + c) * d + j]
 //   first    a multiple of BLOCK: where the blocks begin that are to be summed. They end at end
 //   ranges   block b belongs to range b % ranges, so that each cell of partial has one owner
@@ -51,7 +51,7 @@
 // The chains of AT_ONCE classes over the rows that begin at xi, so far apart.
 #define CHAINS(EACH, pitch)                                                     \
 	EACH(BEGIN_ALL)                                                         \
-	for (int i = from; i < to; i++, xi += (pitch), ai += R) {               \
+	for (int i = from; i < to; i++, xi += (pitch), ai += classes) {               \
 		EACH(STEP_ALL)                                                  \
 	}                                                                       \
 	EACH(END_ALL)
@@ -73,7 +73,7 @@ void add(vec_t acc, __global long *out, int skip, int count, float scale)
 // many classes to sums, whose rows are the classes. a begins with the coefficient of the first
 // example for the first class.
 void weigh(__global const float *restrict x, __global const float *restrict a,
-           __global long *restrict sums, float scale, int from, int to, int left, int right, int d, int R, int classes)
+           __global long *restrict sums, float scale, int from, int to, int left, int right, int d, int classes)
 {
 	// Fewer columns than a vector has.
 	float part[BLOCK * WIDTH];
@@ -112,14 +112,14 @@ void weigh(__global const float *restrict x, __global const float *restrict a,
 // Work-item (v, u) takes COLUMNS columns from v·COLUMNS on, for the blocks of range u.
 __kernel void weighted(__global const float *restrict x, __global const float *restrict a,
                        __global long *restrict partial, float scale, int first, int end,
-                       int d, int R, int low, int classes, int ranges)
+                       int d, int classes, int ranges)
 {
 	const int left = COLUMNS * (int)get_global_id(0);
 	const int u = (int)get_global_id(1);
 	partial += (size_t)u * classes * d;
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK)
-		weigh(x, a + (size_t)(from - first) * R + low, partial, scale, from, min(from + BLOCK, end),
-		      left, min(left + COLUMNS, d), d, R, classes);
+		weigh(x, a + (size_t)(from - first) * classes, partial, scale, from, min(from + BLOCK, end),
+		      left, min(left + COLUMNS, d), d, classes);
 }
 
 #else
@@ -128,21 +128,20 @@ __kernel void weighted(__global const float *restrict x, __global const float *r
 #define STEP_A(n) (int)((n) / TALL)
 #define ROW_A(n) (int)((n) % TALL)
 #define A(s, r) x[(size_t)(s) * d + min(left + (r), d - 1)]
-#define B(s, c) a[(size_t)((s) - first) * R + min(group + (c), classes - 1)]
+#define B(s, c) a[(size_t)((s) - first) * classes + min(group + (c), classes - 1)]
 
 // Work-group (v, u·groups + g) takes columns v·TALL and more for the g-th BROAD classes, and the
 // blocks of range u. Groups of one range run together: its examples are soon in a cache.
 TILE_KERNEL
 void NAME(weighted_, CLASSES)(__global const float *restrict x, __global const float *restrict a,
                               __global long *restrict partial, float scale, int first, int end,
-                       int d, int R, int low, int classes, int ranges)
+                       int d, int classes, int ranges)
 {
 	TILE
 	const int left = (int)get_group_id(0) * TALL;
 	const int groups = (classes + BROAD - 1) / BROAD;
 	const int u = (int)get_global_id(1) / groups;
 	const int group = (int)get_global_id(1) % groups * BROAD;
-	a += low;
 	partial += (size_t)u * classes * d;
 
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK) {

@@ -9,7 +9,7 @@
 //   segments  quadruples (column, from, to, range): values from..to-1 belong to that column, and
 //             to range 0 <= range < ranges. Blocks lie in one segment of a column as a whole, and
 //             no two segments have the same column and range
-//   a, partial, scale, R, low, classes, ranges  as in weighted.cl, with first = 0
+//   a, partial, scale, classes, ranges  as in weighted.cl, with first = 0
 //   BLOCK     examples of a block, 256
 //
 // Work-item s·groups + g, groups = ceil(classes / WIDTH), takes segment s for WIDTH classes from
@@ -17,8 +17,8 @@
 
 __kernel void weighted_sparse(__global const int *restrict example, __global const float *restrict values,
                               __global const int *restrict segments, __global const float *restrict a,
-                              __global long *restrict partial, float scale, int count, int d, int R,
-                              int low, int classes)
+                              __global long *restrict partial, float scale, int count, int d,
+                              int classes)
 {
 	const int groups = (classes + WIDTH - 1) / WIDTH;
 	const size_t s = get_global_id(0) / groups;
@@ -26,7 +26,7 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 		return;
 	const int group = (int)(get_global_id(0) % groups) * WIDTH;
 	const int column = segments[4 * s], to = segments[4 * s + 2], range = segments[4 * s + 3];
-	a += low + group;
+	a += group;
 	vec_t acc = 0.0f;
 	longs_t sum = 0;
 	int end = 0; // of the block
@@ -38,7 +38,7 @@ __kernel void weighted_sparse(__global const int *restrict example, __global con
 			acc = 0.0f;
 			end = (i / BLOCK + 1) * BLOCK;
 		}
-		acc = fma(LOAD(0, a + (size_t)i * R), (vec_t)(values[at]), acc);
+		acc = fma(LOAD(0, a + (size_t)i * classes), (vec_t)(values[at]), acc);
 	}
 	long total[WIDTH];
 	STORE(sum + integers_of(acc, scale), 0, total);

@@ -136,24 +136,22 @@ type ending struct {
 }
 
 type productArgs struct {
-	A               *buffer[float32]
-	Width           int
-	B               *buffer[float32]
-	Panel, From, To int
-	Out             *buffer[float32]
-	OutWidth, Rows  int
-	Ending          int
+	A              *buffer[float32]
+	Width          int
+	B, Out         *buffer[float32]
+	OutWidth, Rows int
+	Ending         int
 	ending
 }
 
 type productSparseArgs struct {
 	sparseRows
-	Order           *buffer[int32]
-	B               *buffer[float32]
-	Panel, From, To int
-	Out             *buffer[float32]
-	OutWidth, Rows  int
-	Ending          int
+	Order          *buffer[int32]
+	B              *buffer[float32]
+	Width          int
+	Out            *buffer[float32]
+	OutWidth, Rows int
+	Ending         int
 	ending
 }
 

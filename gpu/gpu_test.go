@@ -128,7 +128,7 @@ func TestConformance(t *testing.T) {
 			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
-			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(enginetest.Cases())},
+			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(loaded)},
 			{"in host memory", Options{}, build{stream: true}, loaded},
 			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
 				inLittleMemory(loaded)},

@@ -14,33 +14,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// page is the alignment that lets a device use host memory in place.
-const page = 4096
-
-// newHost allocates n zeros outside the Go heap, where a device may keep a
-// pointer to them. freeHost frees them.
-func newHost[T element](n int) ([]T, error) {
-	size := (n*int(unsafe.Sizeof(*new(T))) + page) / page * page
-	p := C.aligned_alloc(page, C.size_t(size))
-	if p == nil {
-		return nil, fmt.Errorf("%w: the host has no %d bytes for examples that are streamed",
-			engine.ErrMemory, size)
-	}
-	v := unsafe.Slice((*T)(p), n)
-	clear(v)
-	return v, nil
-}
-
-func freeHost[T element](v []T) {
-	if cap(v) > 0 {
-		C.free(unsafe.Pointer(unsafe.SliceData(v)))
-	}
-}
-
 // staging is host memory through which small writes go: the device copies from it
 // when it comes to them, and the host need not wait. A step makes a dozen of them.
 type staging struct {
-	room []byte // of newHost
+	room []byte // of C, where the device may keep a pointer to it
 	used int
 }
 
@@ -50,8 +27,12 @@ const (
 )
 
 func newStaging() (staging, error) {
-	room, err := newHost[byte](stagingRoom)
-	return staging{room: room}, err
+	p := C.malloc(stagingRoom)
+	if p == nil {
+		return staging{}, fmt.Errorf("%w: the host has no %d bytes for small transfers",
+			engine.ErrMemory, stagingRoom)
+	}
+	return staging{room: unsafe.Slice((*byte)(p), stagingRoom)}, nil
 }
 
 // take returns room for n bytes, which stays as the caller leaves it until reset; nil
@@ -70,7 +51,7 @@ func (s *staging) take(n int) []byte {
 func (s *staging) reset() { s.used = 0 }
 
 func (s *staging) free() {
-	freeHost(s.room)
+	C.free(unsafe.Pointer(unsafe.SliceData(s.room)))
 	*s = staging{}
 }
 

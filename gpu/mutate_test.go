@@ -80,7 +80,7 @@ func (e *deviceEngine) programs() []program {
 
 // formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,
 // the likely ones first.
-func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
+func formOf(mutant string) (b build, cases []enginetest.Case) {
 	b.style = "cpu"
 	if strings.HasPrefix(mutant, "GPU: ") {
 		b.style, b.group = "gpu", 16
@@ -92,14 +92,13 @@ func formOf(mutant string) (o Options, b build, cases []enginetest.Case) {
 		cases = slices.DeleteFunc(enginetest.Cases(),
 			func(c enginetest.Case) bool { return !isEvaluation(c) })
 	case strings.Contains(mutant, "project: "):
-		o.MaxAlloc = 70000 // a product in several pieces
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
 	default:
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
 			return project(c) || isEvaluation(c)
 		})
 	}
-	return o, b, cases
+	return b, cases
 }
 
 var allMutants = flag.Bool("all", false, "try all mutants of the kernels, not a sample")
@@ -146,16 +145,15 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 	eachDevice(t, func(i Info) {
 		type form struct {
-			maxAlloc int64
-			style    string
-			ranges   int
+			style  string
+			ranges int
 		}
 		whole := map[form]*tested{}
 		for _, m := range some {
-			o, b, cases := formOf(m.name)
-			f := form{o.MaxAlloc, b.style, b.ranges}
+			b, cases := formOf(m.name)
+			f := form{b.style, b.ranges}
 			if whole[f] == nil {
-				whole[f] = openTest(t, i, o, b)
+				whole[f] = openTest(t, i, Options{}, b)
 				if err := whole[f].compile(whole[f].programs()...); err != nil {
 					t.Fatal(err)
 				}
@@ -203,10 +201,10 @@ func TestSelfTestRefuses(t *testing.T) {
 				"score of 65 classes" + again},
 			{"score_64, second group", "gpu", "score.cl", "w + (size_t)(column / CLASSES)",
 				"w + (size_t)(CLASSES == 64 ? 0 : column / CLASSES)", "score of 65 classes" + again},
-			{"product, second panel", "gpu", "project.cl", "(panel * COLUMNS + begin + MY_COLUMN(v))",
-				"(panel * COLUMNS + MY_COLUMN(v))", "kernel values" + known},
+			{"product, second panel", "gpu", "project.cl", "(begin + MY_COLUMN(v))",
+				"(MY_COLUMN(v))", "kernel values" + known},
 			{"product, second panel of the factor", "gpu", "project.cl",
-				"b += (size_t)(begin / COLUMNS) * (to - from) * COLUMNS", "b += 0", "kernel values" + known},
+				"b += (size_t)(begin / COLUMNS) * lda * COLUMNS", "b += 0", "kernel values" + known},
 			{"a step's rows backwards", "gpu", "tile.cl", "a[k / 4 * DOWN + l / ACROSS]",
 				"a[(ROWS - 4 - k) / 4 * DOWN + l / ACROSS]", "kernel values" + known},
 			{"weighted, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
@@ -221,7 +219,7 @@ func TestSelfTestRefuses(t *testing.T) {
 			{"product_sparse", "gpu", "projectsparse.cl", "ended(total + acc, ", "ended(total, ",
 				"kernel values" + dense},
 			{"product_sparse, second panel", "gpu", "projectsparse.cl",
-				"(size_t)(u / COLUMNS) * (to - from) * COLUMNS", "0", "kernel values" + dense},
+				"(size_t)(u / COLUMNS) * columns_of_b * COLUMNS", "0", "kernel values" + dense},
 			{"squares_sparse", "gpu", "projectsparse.cl", "squares[order[r]] = total + acc",
 				"squares[order[r]] = total", "kernel values" + dense},
 			{"weighted_sparse", "gpu", "weightedsparse.cl",

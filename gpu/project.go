@@ -80,10 +80,9 @@ type projection struct {
 func (j *projection) begin() error {
 	q, d, o := j.e.q, j.x.D, &j.own
 	m, axes := j.p.Landmarks.N, j.p.Axes
-	budget := (q.memory - q.inUse) / 4
-	j.landmarks = newFactor(o, "landmarks", m, d, budget, j.e.maxAlloc, j.p.Landmarks.DenseRow)
+	j.landmarks = newFactor(o, "landmarks", m, d, j.e.maxAlloc, j.p.Landmarks.DenseRow)
 	if axes.Q > 0 {
-		j.axes = newFactor(o, "axes", axes.Q, axes.D, budget, j.e.maxAlloc,
+		j.axes = newFactor(o, "axes", axes.Q, axes.D, j.e.maxAlloc,
 			func(_ []float32, i int) []float32 { return axes.Row(i) })
 	}
 	yy := make([]float32, j.landmarks.panels*panelColumns)
@@ -210,15 +209,13 @@ func (j *projection) end(more *buffer[float32]) ending {
 // multiply enqueues the product of rows rows of a with a factor.
 func (j *projection) multiply(
 	f *factor, a *buffer[float32], rows, ending int, out, more *buffer[float32]) error {
-	return f.each(ending, func(b *buffer[float32], p piece, ending int) error {
-		width, height := p.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
-		if !j.e.cpu {
-			items, tall, broad := j.e.tile(panelColumns)
-			width, height = p.panels*panelColumns/broad*items, (rows+tall-1)/tall
-		}
-		return j.e.product.launch(width, height, productArgs{a, f.columns, b, p.panel, p.from, p.to, out,
-			f.rows, rows, ending, j.end(more)})
-	})
+	width, height := f.panels, (rows+productRows*productBlocks-1)/(productRows*productBlocks)
+	if !j.e.cpu {
+		items, tall, broad := j.e.tile(panelColumns)
+		width, height = f.panels*panelColumns/broad*items, (rows+tall-1)/tall
+	}
+	return j.e.product.launch(width, height, productArgs{a, f.columns, f.packed, out, f.rows, rows,
+		ending, j.end(more)})
 }
 
 // sparseTile lays the next sparse examples out, computes their kernel values and returns how
@@ -250,9 +247,41 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 		}
 	}
 	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
-	return rows, j.landmarks.each(j.ending, func(b *buffer[float32], p piece, ending int) error {
-		return j.e.productSparse.launch(rows, p.panels*panelColumns/j.e.vector, productSparseArgs{
-			examples, order, b, p.panel, p.from, p.to, j.values, j.landmarks.rows, rows, ending,
-			j.end(j.lengths)})
+	f := j.landmarks
+	return rows, j.e.productSparse.launch(rows, f.panels*panelColumns/j.e.vector, productSparseArgs{
+		examples, order, f.packed, f.columns, j.values, f.rows, rows, j.ending, j.end(j.lengths)})
+}
+
+// panelColumns is the number of rows of the second factor side by side in a panel of
+// kernels/project.cl, COLUMNS there.
+const panelColumns = 64
+
+// factor is the second factor of a product on the device: landmarks or axes.
+type factor struct {
+	rows, columns, panels int
+	packed                *buffer[float32] // in the lay-out of kernels/project.cl
+}
+
+// newFactor brings a factor to the device, whose rows row returns.
+func newFactor(o *buffers, what string, rows, columns int, maxAlloc int64,
+	row func(buffer []float32, i int) []float32) *factor {
+	f := &factor{rows: rows, columns: columns, panels: (rows + panelColumns - 1) / panelColumns}
+	_, err := fit(what, f.panels*panelColumns, 4*columns, min(maxAlloc, o.q.memory-o.q.inUse))
+	if o.note(err); o.err != nil {
+		return f
+	}
+	packed := make([]float32, f.panels*panelColumns*columns)
+	parallel.Ranges(f.panels, 1, func(from, to int) {
+		buffer := make([]float32, columns)
+		for first := from * panelColumns; first < min(to*panelColumns, rows); first += panelColumns {
+			panel := packed[first*columns:]
+			for c := range min(panelColumns, rows-first) {
+				for k, v := range row(buffer, first+c) {
+					panel[k*panelColumns+c] = v
+				}
+			}
+		}
 	})
+	f.packed = upload(o, what, packed)
+	return f
 }

@@ -84,11 +84,6 @@ func (r *resident) free() error {
 		errs = append(errs, s.wait())
 	}
 	errs = append(errs, r.own.free())
-	if !r.e.q.lost { // else the device may still use what the host has
-		for _, t := range r.tiles {
-			t.freeHost()
-		}
-	}
 	r.unpin()
 	return errors.Join(errs...)
 }

@@ -15,10 +15,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// loadExamples brings the examples to the device as far as there is room. The
-// rest stays in host memory: a device that shares the host's memory uses it in
-// place, for another it is streamed through two slots. Dense examples lie in host
-// memory as a device wants them, so one that shares it is never given a copy.
+// loadExamples brings the examples to the device as far as there is room. The rest stays in host
+// memory and is streamed through two slots. A device that shares the host's memory uses dense
+// examples in place, which lie there as it wants them.
 func loadExamples(r *resident) {
 	o, need := &r.own, int64(0)
 	for _, t := range r.tiles {
@@ -34,7 +33,7 @@ func loadExamples(r *resident) {
 	}
 	inPlace := r.e.shares && !r.x.Sparse()
 	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
-	if stream && !r.e.shares {
+	if stream {
 		r.slots = []*slot{newSlot(r), newSlot(r)}
 	}
 	for _, t := range r.tiles {
@@ -88,15 +87,8 @@ func bring[T element](r *resident, p *part[T], aside bool, n int, fill func([]T)
 		fill(v)
 		p.dev = upload(&r.own, name, v)
 	default:
-		host, err := newHost[T](n)
-		if r.own.note(err); err != nil {
-			return
-		}
-		p.host, p.owned = host, true
+		p.host = make([]T, n)
 		fill(p.host)
-		if r.e.shares {
-			p.dev = share(&r.own, name, p.host)
-		}
 	}
 }
 

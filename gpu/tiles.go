@@ -31,27 +31,8 @@ type tile struct {
 // part is a large array of a tile: on the device; in host memory that a device
 // uses in place; or in host memory from where it is streamed.
 type part[T element] struct {
-	dev   *buffer[T] // nil if streamed
-	host  []T        // nil if on the device
-	owned bool       // host is of newHost, else the caller's
-}
-
-// freeHost frees what is in host memory, when no buffer uses it.
-func (p *part[T]) freeHost() {
-	if p.owned {
-		freeHost(p.host)
-	}
-	p.host = nil
-}
-
-func (t *tile) freeHost() {
-	t.dense.freeHost()
-	if s := t.sparse; s != nil {
-		s.columns.freeHost()
-		s.values.freeHost()
-		s.byColumn.examples.freeHost()
-		s.byColumn.values.freeHost()
-	}
+	dev  *buffer[T] // nil if streamed
+	host []T        // nil if on the device
 }
 
 // arrays are the examples of a tile where a kernel can read them: dense ones, or the others.

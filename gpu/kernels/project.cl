@@ -3,17 +3,15 @@
 // with its own ending: of the examples with the landmarks, and of the kernel values with the axes.
 // squares computes ⟨x,x⟩ of each row of a.
 //
-//   a     rows × lda, row-major: row i has columns from..to-1 at a[i * lda + from] on
+//   a     rows × lda, row-major
 //   b     the other factor in panels of COLUMNS of its rows, transposed, the last panel
-//         filled up with zeros: row c of panel p has in column j, from <= j < to, the value
-//             b[(p * (to - from) + j - from) * COLUMNS + c]
-//   out   rows × ldo, row-major: the product of row i of a and row c of panel p is
-//         out[i * ldo + (panel + p) * COLUMNS + c], and is not written beyond ldo columns
-//   from  a multiple of CHUNK. If it is not 0, out has the totals of the columns before.
-//   ending  what becomes of a total, if to is the last column; else NOTHING. With KERNEL_POLY
-//         and KERNEL_RBF they become kernel values, of parameters gamma, coef0 and degree;
-//         squares[i] is then ⟨x,x⟩ of row i, and more[(panel + p) * COLUMNS + c] ⟨y,y⟩ of
-//         the landmark. With OFFSET, more is added.
+//         filled up with zeros: row c of panel p has in column j < lda the value
+//             b[(p * lda + j) * COLUMNS + c]
+//   out   written, rows × ldo, row-major: the product of row i of a and row c of panel p is
+//         out[i * ldo + p * COLUMNS + c], and is not written beyond ldo columns
+//   ending  what becomes of a total. With KERNEL_POLY and KERNEL_RBF they become kernel values, of
+//         parameters gamma, coef0 and degree; squares[i] is then ⟨x,x⟩ of row i, and
+//         more[p * COLUMNS + c] ⟨y,y⟩ of the landmark. With OFFSET, more is added.
 
 #if CPU
 
@@ -45,16 +43,15 @@
 #define END_SUMS(k) EACH_VECTOR(END_SUM, k)
 
 __kernel void product(__global const float *restrict a, int lda,
-                      __global const float *restrict b, int panel, int from, int to,
-                      __global float *restrict out, int ldo, int rows, int ending,
-                      __global const float *restrict squares, __global const float *restrict more,
-                      float gamma, float coef0, int degree)
+                      __global const float *restrict b, __global float *restrict out,
+                      int ldo, int rows, int ending, __global const float *restrict squares,
+                      __global const float *restrict more, float gamma, float coef0, int degree)
 {
 	const int p = (int)get_global_id(0);
 	const int first = ROWS * BLOCKS * (int)get_global_id(1);
 	const int end = min(first + ROWS * BLOCKS, rows);
-	const int column = (panel + p) * COLUMNS;
-	b += (size_t)p * (to - from) * COLUMNS;
+	const int column = p * COLUMNS;
+	b += (size_t)p * lda * COLUMNS;
 	more += column;
 	vec_t total[BLOCKS][ROWS][COLUMNS / WIDTH];
 
@@ -62,18 +59,13 @@ __kernel void product(__global const float *restrict a, int lda,
 		for (int k = 0; k < ROWS; k++)
 			for (int v = 0; v < COLUMNS / WIDTH; v++)
 				total[block][k][v] = 0.0f;
-	if (from > 0)
-		for (int block = 0; first + block * ROWS < end; block++)
-			for (int k = 0; k < ROWS && START(block) + k < end; k++)
-				for (int v = 0; v < COLUMNS / WIDTH; v++)
-					total[block][k][v] = kept(out + (size_t)(START(block) + k) * ldo, column + v * WIDTH, ldo);
-	for (int low = from; low < to; low += CHUNK) {
-		const int high = min(low + CHUNK, to);
+	for (int low = 0; low < lda; low += CHUNK) {
+		const int high = min(low + CHUNK, lda);
 		for (int block = 0; first + block * ROWS < end; block++) {
 			const int start = START(block);
 			EACH_ROW(BEGIN_ROW)
 			for (int part = 0; part < COLUMNS / WIDTH; part += VECTORS) {
-				__global const float *bj = b + (size_t)(low - from) * COLUMNS + part * WIDTH;
+				__global const float *bj = b + (size_t)low * COLUMNS + part * WIDTH;
 				EACH_ROW(BEGIN_SUMS)
 				for (int j = low; j < high; j++, bj += COLUMNS) {
 					EACH_VECTOR(LOAD_B, 0)
@@ -100,7 +92,7 @@ __kernel void product(__global const float *restrict a, int lda,
 #define STEP_A(n) (int)((n) % STEPS)
 #define ROW_A(n) (int)((n) / STEPS)
 #define A(s, r) a[(size_t)min(first + (r), rows - 1) * lda + (s)]
-#define B(s, c) b[(size_t)((s) - from) * COLUMNS + (c)]
+#define B(s, c) b[(size_t)(s) * COLUMNS + (c)]
 
 #if CLASSES != COLUMNS || WIDTH != 4
 #error "the host must define CLASSES as COLUMNS, and WIDTH as 4, the values of a vector of tile.cl"
@@ -110,8 +102,7 @@ __kernel void product(__global const float *restrict a, int lda,
 // run side by side, and all but the first find these in a cache.
 TILE_KERNEL
 void product(__global const float *restrict a, int lda,
-             __global const float *restrict b, int panel, int from, int to,
-             __global float *restrict out, int ldo, int rows, int ending,
+             __global const float *restrict b, __global float *restrict out, int ldo, int rows, int ending,
              __global const float *restrict squares, __global const float *restrict more,
              float gamma, float coef0, int degree)
 {
@@ -119,14 +110,13 @@ void product(__global const float *restrict a, int lda,
 	float4 total[ROWS][COLS / 4];
 	const int begin = (int)get_group_id(0) * BROAD;
 	const int first = (int)get_global_id(1) * TALL;
-	b += (size_t)(begin / COLUMNS) * (to - from) * COLUMNS + begin % COLUMNS;
+	b += (size_t)(begin / COLUMNS) * lda * COLUMNS + begin % COLUMNS;
 #define ROW(k) (first + MY_ROW(k))
-#define COLUMN(v) (panel * COLUMNS + begin + MY_COLUMN(v))
+#define COLUMN(v) (begin + MY_COLUMN(v))
 
-	EACH_SUM
-		total[k][v] = from > 0 && ROW(k) < rows ? kept(out + (size_t)ROW(k) * ldo, COLUMN(v), ldo) : (float4)(0.0f);
-	for (int low = from; low < to; low += CHUNK) {
-		SUM(low, min(low + CHUNK, to))
+	EACH_SUM total[k][v] = 0.0f;
+	for (int low = 0; low < lda; low += CHUNK) {
+		SUM(low, min(low + CHUNK, lda))
 		EACH_SUM total[k][v] += acc[k][v];
 	}
 	EACH_SUM

@@ -152,7 +152,4 @@ func (r *resident) run(do func(r *resident, task int, own *worker), tasks, work,
 	parallel.Share(workers, tasks, func(worker, task int) { do(r, task, r.workers[worker]) })
 }
 
-//go:generate go run -C internal/gen . -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd
-//go:generate go run -C internal/gen . -neon ../../neon_arm64.s
-//go:generate go run -C internal/gen . -project -out ../../project_amd64.s -stubs ../../project_amd64.go -pkg simd
-//go:generate go run -C internal/gen . -evaluate -out ../../evaluate_amd64.s -stubs ../../evaluate_amd64.go -pkg simd
+//go:generate go run -C internal/gen . -neon ../../neon_arm64.s -out ../../kernels_amd64.s -stubs ../../kernels_amd64.go -pkg simd

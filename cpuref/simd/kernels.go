@@ -26,12 +26,10 @@ type kernels struct {
 
 	region func(scores []float32, q int, alpha float32, before, now []int32,
 		changed []uint16)
-	add, sub             func(sum []int64, x []float32, scale float32, next []float32)
-	transfer             func(from, to []int64, x []float32, scale float32, next []float32)
-	addSparse, subSparse func(sum []int64, columns []int32, values []float32, scale float32)
-	toFloat              func(dst []float32, src []int64)
-	combine              func(z, g, b []float32, unit float32)
-	norms                func(g []float32, columns int, bt []float32, unit float32, norm []float32)
+	add     func(sum []int64, x []float32, scale float32, next []float32)
+	toFloat func(dst []float32, src []int64)
+	combine func(z, g, b []float32, unit float32)
+	norms   func(g []float32, columns int, bt []float32, unit float32, norm []float32)
 
 	projectKernels
 	evaluateKernels
@@ -51,9 +49,7 @@ var portable = kernels{
 	dense: []denseKernel{denseGo, denseGo}, widths: []int{2, 8},
 	sparse: []sparseKernel{sparseGo}, sparseWidths: []int{32}, fewer: true,
 	region: regionGo,
-	add:    addGo, sub: subGo, transfer: transferGo,
-	addSparse: addSparseGo, subSparse: subSparseGo,
-	toFloat: toFloatGo, combine: combineGo, norms: normsGo,
+	add:    addGo, toFloat: toFloatGo, combine: combineGo, norms: normsGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
 	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
 		posterior: posteriorGo, given: givenGo, columnSums: []columnsKernel{columnSumsGo(lanes)}},
@@ -126,33 +122,13 @@ func regionGo(scores []float32, q int, alpha float32, before, now []int32, chang
 	}
 }
 
-// addGo adds the integers of x (clause 3) to sum; both have the same length. The
-// assembly fetches as many values of next meanwhile, which will be x soon.
+// addGo adds the integers of x (clause 3) to sum; both have the same length. With -scale they are
+// taken off it: the integer of -x is the integer of x with the other sign. The assembly fetches the
+// same number of values of next meanwhile, which will be x soon.
 func addGo(sum []int64, x []float32, scale float32, next []float32) {
 	for j, v := range x {
 		sum[j] += numerics.Quantize(v, scale)
 	}
-}
-
-// subGo subtracts them: the integer of -x is the integer of x with the other sign.
-func subGo(sum []int64, x []float32, scale float32, next []float32) { addGo(sum, x, -scale, next) }
-
-// transferGo subtracts them from one sum and adds them to another.
-func transferGo(from, to []int64, x []float32, scale float32, next []float32) {
-	subGo(from, x, scale, next)
-	addGo(to, x, scale, next)
-}
-
-// addSparseGo adds the integer of each value to the sum of its column.
-func addSparseGo(sum []int64, columns []int32, values []float32, scale float32) {
-	for i, j := range columns {
-		sum[j] += numerics.Quantize(values[i], scale)
-	}
-}
-
-// subSparseGo subtracts them.
-func subSparseGo(sum []int64, columns []int32, values []float32, scale float32) {
-	addSparseGo(sum, columns, values, -scale)
 }
 
 // toFloatGo converts src to the nearest float32, ties to even (clause 6). dst has

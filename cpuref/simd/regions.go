@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -188,13 +189,11 @@ func moveTask(r *resident, task int, _ *worker) {
 	for i, m := range moves {
 		x := r.x.Row(int(m.example))[from:to]
 		next := r.x.Row(int(moves[min(i+moveAhead, len(moves)-1)].example))[from:to]
-		switch {
-		case m.from == noCell:
+		if m.from != noCell {
+			r.k.add(classSum(r, m.from)[from:to], x, -scale, next)
+		}
+		if m.to != noCell {
 			r.k.add(classSum(r, m.to)[from:to], x, scale, next)
-		case m.to == noCell:
-			r.k.sub(classSum(r, m.from)[from:to], x, scale, next)
-		default:
-			r.k.transfer(classSum(r, m.from)[from:to], classSum(r, m.to)[from:to], x, scale, next)
 		}
 	}
 }
@@ -205,11 +204,18 @@ func moveSparseTask(r *resident, task int, _ *worker) {
 	for _, m := range r.cells.moves {
 		columns, values := r.x.SparseRow(int(m.example))
 		if m.from != noCell && int(m.from)%sparseOwners == task {
-			r.k.subSparse(classSum(r, m.from), columns, values, scale)
+			addSparse(classSum(r, m.from), columns, values, -scale)
 		}
 		if m.to != noCell && int(m.to)%sparseOwners == task {
-			r.k.addSparse(classSum(r, m.to), columns, values, scale)
+			addSparse(classSum(r, m.to), columns, values, scale)
 		}
+	}
+}
+
+// addSparse adds the integer of each value to the sum of its column.
+func addSparse(sum []int64, columns []int32, values []float32, scale float32) {
+	for i, j := range columns {
+		sum[j] += numerics.Quantize(values[i], scale)
 	}
 }
 

@@ -383,14 +383,14 @@ func denseAVX2(n int) {
 
 const sparseSignature = "func(starts []int64, columns []int32, values, w []float32, n int, out []float32)"
 
-// sparse generates a kernel for n classes, 2 or 8: one multiply-add for a stored
-// value, the lanes being classes.
-func sparse(n int, vector func() VecVirtual) {
-	function(fmt.Sprintf("sparse%dAVX2", n), sparseSignature)
+// sparseAVX2 generates a kernel for 8 classes: one multiply-add for a stored value, the lanes being
+// classes.
+func sparseAVX2() {
+	function("sparse8AVX2", sparseSignature)
 	starts, rows := base("starts"), length("starts")
 	columns, values, w, out := base("columns"), base("values"), base("w"), base("out")
 	k, end, j, limit := GP64(), GP64(), GP64(), GP64()
-	total, acc := vector(), vector()
+	total, acc := YMM(), YMM()
 
 	DECQ(rows)
 	Label("row")
@@ -409,30 +409,19 @@ func sparse(n int, vector func() VecVirtual) {
 	CMPQ(j, limit)
 	JGE(LabelRef("flush"))
 	Label("multiply")
-	v := vector()
+	v := YMM()
 	VBROADCASTSS(Mem{Base: values, Index: k, Scale: 4}, v)
-	at := Mem{Base: w, Index: j, Scale: 8}
-	if n == 2 {
-		weights := XMM()
-		VMOVSD(at, weights)
-		VFMADD231PS(weights, v, acc)
-	} else { // 4·n bytes a column
-		SHLQ(Imm(uint64(n/8+1)), j)
-		VFMADD231PS(at, v, acc)
-	}
+	SHLQ(Imm(2), j) // 32 bytes a column
+	VFMADD231PS(Mem{Base: w, Index: j, Scale: 8}, v, acc)
 	INCQ(k)
 	CMPQ(k, end)
 	JLT(LabelRef("value"))
 
 	Label("store")
 	VADDPS(acc, total, total)
-	if n == 2 {
-		VMOVSD(total, Mem{Base: out})
-	} else {
-		VMOVUPS(total, Mem{Base: out})
-	}
-	ADDQ(Imm(uint64(4*n)), out)
-	ADDQ(Imm(8), starts)
+	VMOVUPS(total, Mem{Base: out})
+	add(32, out)
+	add(8, starts)
 	DECQ(rows)
 	JMP(LabelRef("row"))
 

@@ -35,53 +35,40 @@ var (
 )
 
 func main() {
-	project := flag.Bool("project", false, "write the kernels of projection, else all others")
-	evaluate := flag.Bool("evaluate", false, "write the kernels of evaluation")
-	arm := flag.String("neon", "", "write those of level NEON to this file")
+	arm := flag.String("neon", "", "write the loops of level NEON to this file")
 	flag.Parse()
-	if *arm != "" {
-		neon(*arm)
-		return
-	}
+	neon(*arm)
 	ConstraintExpr("amd64,!purego")
-	switch {
-	case *evaluate:
-		kernelConstants(softmaxConstants...)
-		laneTable()
-		weighted(avx512, 14, 6)
-		rowsOfTargets(avx512)
-		weighted(avx2, 6, 2)
-		rowsOfTargets(avx2)
-		for _, n := range []int{lanes, 2 * lanes} {
-			each(func(l level) { columnSums(l, n) })
-		}
-	case *project:
-		product(avx512, 12)
-		product(avx2, 6)
-		kernelConstants()
-		each(rbf)
-		each(poly)
-	default:
-		for _, n := range []int{2, 4, 6, 8, 10} {
-			dense512(n)
-		}
-		byClasses(1)
-		byClasses(2)
-		denseAVX2(2)
-		denseAVX2(4)
-		sparse(2, XMM)
-		sparse(8, YMM)
-		sparse512(1)
-		sparse512(2)
-		each(region)
-		accumulate("add", "", "sum")
-		accumulate("sub", "sum", "")
-		transfer()
-		toFloat512()
-		toFloatAVX2()
-		each(combine)
-		each(norms)
+	for _, n := range []int{2, 4, 6, 8, 10} {
+		dense512(n)
 	}
+	byClasses(1)
+	byClasses(2)
+	denseAVX2(2)
+	denseAVX2(4)
+	sparseAVX2()
+	sparse512(1)
+	sparse512(2)
+	each(region)
+	add512()
+	addAVX2()
+	toFloat512()
+	each(combine)
+	each(norms)
+	kernelConstants()
+	laneTable()
+	weighted(avx512, 14, 6)
+	weighted(avx2, 6, 2)
+	each(spread)
+	each(func(l level) { residuals(l, "posterior", false) })
+	each(func(l level) { residuals(l, "given", true) })
+	for _, n := range []int{lanes, 2 * lanes} {
+		each(func(l level) { columnSums(l, n) })
+	}
+	product(avx512, 12)
+	product(avx2, 6)
+	each(rbf)
+	each(poly)
 	Generate()
 }
 

@@ -6,12 +6,17 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants are those of clause 11, and -2.
+// constants are those of clauses 11, 15 and 16, and -2.
 var constants = []named{
 	{"log2e", F32(0x1.715476p0)}, {"round", F32(0x1.8p23)}, {"upper", F32(0x1.62e4p-1)}, {"lower", F32(0x1.7f7d1cp-20)},
 	{"p6", F32(0x1.6a23dp-10)}, {"p5", F32(0x1.123a2p-7)}, {"p4", F32(0x1.5558f2p-5)}, {"p3", F32(0x1.555492p-3)},
 	{"p2", F32(0x1.fffffcp-2)},
 	{"one", F32(1)}, {"least", F32(-0x1.5d589ep6)}, {"minus2", F32(-2)},
+	{"root", U32(0x3f3504f3)}, {"fraction", U32(1<<23 - 1)},
+	{"l8", F32(-0x1.38c08ep-4)}, {"l7", F32(0x1.055ba6p-3)}, {"l6", F32(-0x1.0d8304p-3)}, {"l5", F32(0x1.22d9e4p-3)},
+	{"l4", F32(-0x1.547282p-3)}, {"l3", F32(0x1.99a00ep-3)}, {"l2", F32(-0x1.000226p-2)}, {"l1", F32(0x1.555554p-2)},
+	{"l0", F32(-0.5)},
+	{"reciprocal", U32(0x7ef311c7)}, {"size", U32(1<<31 - 1)}, {"most", F32(0x1.fffffep14)},
 }
 
 type named struct {
@@ -28,9 +33,8 @@ var (
 	constantsAt GPVirtual // the first address of a cache line in the table
 )
 
-// kernelConstants generates the table of constants, with more if there are some.
-func kernelConstants(more ...named) {
-	constants = append(constants, more...)
+// kernelConstants generates the table of constants.
+func kernelConstants() {
 	table = GLOBL("kernelConstants", RODATA|NOPTR)
 	for i, c := range constants {
 		for at := 0; at < constantSize; at += 4 {

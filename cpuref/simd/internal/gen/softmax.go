@@ -8,15 +8,6 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// softmaxConstants are those of clauses 15 and 16 that clause 11 has not.
-var softmaxConstants = []named{
-	{"root", U32(0x3f3504f3)}, {"fraction", U32(1<<23 - 1)},
-	{"l8", F32(-0x1.38c08ep-4)}, {"l7", F32(0x1.055ba6p-3)}, {"l6", F32(-0x1.0d8304p-3)}, {"l5", F32(0x1.22d9e4p-3)},
-	{"l4", F32(-0x1.547282p-3)}, {"l3", F32(0x1.99a00ep-3)}, {"l2", F32(-0x1.000226p-2)}, {"l1", F32(0x1.555554p-2)},
-	{"l0", F32(-0.5)},
-	{"reciprocal", U32(0x7ef311c7)}, {"size", U32(1<<31 - 1)}, {"most", F32(0x1.fffffep14)},
-}
-
 // residuals generates a kernel of clause 16 for one kind of targets; examples are lanes.
 // The loops over classes are short, so the processor overlaps them.
 func residuals(l level, name string, given bool) {

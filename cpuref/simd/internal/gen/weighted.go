@@ -9,13 +9,6 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rowsOfTargets generates the kernels of clause 16.
-func rowsOfTargets(l level) {
-	spread(l)
-	residuals(l, "posterior", false)
-	residuals(l, "given", true)
-}
-
 // weighted generates a kernel with a loop for each number of rows up to most: four vectors of
 // columns at a time for up to narrow rows, else two, and what is left one vector at a time. Each
 // value loaded, of x or a, is used for several sums.

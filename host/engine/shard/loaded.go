@@ -98,10 +98,6 @@ type cells struct {
 	regions []int64 // N of the last assignment, Q×Q
 	sums    []int64 // Γ of all examples, Q×Q×d, where fresh
 	fresh   []bool  // whether the sums of each region are up to date
-
-	inverse []float32 // B, Q×Q, of the norms
-	norms   []float32 // ‖z_pq‖², Q×Q
-	known   []bool    // regions whose norms are up to date
 }
 
 // Assign: counts add up (clause 5).
@@ -156,7 +152,7 @@ func (c *cells) fetch(regions ...int) (err error) {
 		return err
 	}
 	for _, p := range stale {
-		c.fresh[p], c.known[p] = true, false
+		c.fresh[p] = true
 	}
 	return nil
 }
@@ -177,31 +173,22 @@ func (c *cells) updateVector(dst []float32, z engine.Pair, inv []float32) {
 	engine.UpdateVector(dst, c.region(z.P), inv[z.Q*c.q:(z.Q+1)*c.q], c.fixed)
 }
 
-// Norms computes the norms of the regions that changed since the last call (clause 6).
+// Norms: clause 6.
 func (c *cells) Norms(dst, inv []float32) error {
-	if !slices.Equal(inv, c.inverse) {
-		c.inverse = append(c.inverse[:0], inv...)
-		clear(c.known)
-	}
 	full := lists.Where(c.q, func(p int) bool { return slices.Max(c.regions[p*c.q:(p+1)*c.q]) > 0 })
 	if err := c.fetch(slices.Clone(full)...); err != nil {
 		return err
 	}
-	news := lists.Keep(full, func(p int) bool { return !c.known[p] })
-	parallel.Ranges(len(news), 1+updateGrain/(c.q*c.q*c.d), func(from, to int) {
+	clear(dst)
+	parallel.Ranges(len(full), 1+updateGrain/(c.q*c.q*c.d), func(from, to int) {
 		z := make([]float32, c.d)
-		for _, p := range news[from:to] {
+		for _, p := range full[from:to] {
 			for q := range c.q {
 				c.updateVector(z, engine.Pair{P: p, Q: q}, inv)
-				c.norms[p*c.q+q] = numerics.Dot(z, z)
+				dst[p*c.q+q] = numerics.Dot(z, z)
 			}
 		}
 	})
-	clear(dst)
-	for _, p := range full {
-		c.known[p] = true
-		copy(dst[p*c.q:(p+1)*c.q], c.norms[p*c.q:])
-	}
 	return nil
 }
 

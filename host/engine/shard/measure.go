@@ -14,12 +14,12 @@ import (
 // ShareValues is the number of stored values a second that a share of Measure counts.
 const ShareValues = 1e5
 
-// Measure returns shares for New and Ranks: the speed at which each driver evaluates examples,
-// dense or sparse, in units of ShareValues. stored is the number of values that the examples will
-// have; at most 2^23 are made up. It takes some tenths of a second, and measurements differ.
+// Measure returns shares for New and Ranks: the speed at which each driver evaluates dense examples,
+// in units of ShareValues. stored is the number of values that the examples will have; at most 2^23,
+// of 2^15 features, are made up. It takes some tenths of a second, and measurements differ.
 // Drivers of one device count as equally fast. Errors come from the drivers.
-func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool) ([]int, error) {
-	x := made(features, stored, sparse)
+func Measure(drivers []engine.Driver, features, classes, stored int) ([]int, error) {
+	x := made(min(features, 1<<15), stored)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}
 	for _, e := range drivers {
 		seconds, err := evaluationSeconds(e, x, classes)
@@ -35,29 +35,14 @@ func Measure(drivers []engine.Driver, features, classes, stored int, sparse bool
 	return shares, nil
 }
 
-// made makes up examples: full mantissas, and in sparse ones every row with some columns.
-func made(features, stored int, sparse bool) dataset.Examples {
-	const most, each = 1 << 23, 64 // values in all, and in a sparse row
-	row := features
-	if sparse {
-		row = min(row, each)
-	}
-	n := max(numerics.Block, min(stored, most)/row)
-	values, state := make([]float32, n*row), uint32(1)
-	for i := range values {
+// made makes up examples of full mantissas.
+func made(features, stored int) dataset.Examples {
+	const most = 1 << 23 // values in all
+	n := max(numerics.Block, min(stored, most)/features)
+	x, state := dataset.Examples{N: n, D: features, X: make([]float32, n*features)}, uint32(1)
+	for i := range x.X {
 		state = state*1664525 + 1013904223 // Numerical Recipes' linear congruence
-		values[i] = float32(int32(state)>>8) * 0x1p-23
-	}
-	if !sparse {
-		return dataset.Examples{N: n, D: features, X: values}
-	}
-	x := dataset.Examples{N: n, D: features, Values: values, Starts: make([]int64, 1, n+1)}
-	gap := features / row
-	for i := range n {
-		for k := range row {
-			x.Columns = append(x.Columns, int32(k*gap+i%gap))
-		}
-		x.Starts = append(x.Starts, int64((i+1)*row))
+		x.X[i] = float32(int32(state)>>8) * 0x1p-23
 	}
 	return x
 }

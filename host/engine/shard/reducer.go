@@ -129,5 +129,5 @@ func Gather[T int32 | int64 | float32 | float64](
 // bytesOf returns the memory of list.
 func bytesOf[T int32 | int64 | float32 | float64](list []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))),
-		len(list)*int(unsafe.Sizeof(list[0])))
+		len(list)*int(unsafe.Sizeof(*new(T))))
 }

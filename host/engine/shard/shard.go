@@ -240,8 +240,7 @@ func (s *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) 
 	case engine.UseCells:
 		return &cells{loaded: l, fixed: t.Format, regions: make([]int64, q*q),
 			sums:  make([]int64, q*q*x.D),
-			fresh: slices.Repeat([]bool{true}, q), // every cell is empty
-			norms: make([]float32, q*q), known: make([]bool, q)}, nil
+			fresh: slices.Repeat([]bool{true}, q)}, nil // every cell is empty
 	case engine.UseEvaluator:
 		return &evaluator{l}, nil
 	}

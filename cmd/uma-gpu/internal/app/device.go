@@ -215,7 +215,6 @@ func (d *Device) audited(e engine.Driver) engine.Driver {
 
 // Work is what a learner will see of the examples. Devices are chosen for it.
 type Work struct {
-	Sparse   bool
 	Features int
 	Classes  int
 	Values   int // stored
@@ -225,9 +224,9 @@ type Work struct {
 // they are 0.
 func WorkOn(x dataset.Examples, components, classes int) Work {
 	if components > 0 {
-		return Work{false, components, classes, x.N * components}
+		return Work{components, classes, x.N * components}
 	}
-	return Work{x.Sparse(), x.D, classes, x.Size()}
+	return Work{x.D, classes, x.Size()}
 }
 
 // ProcessorValues is how many stored values are too many for auto to stay on the processor. A step
@@ -265,7 +264,7 @@ func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
 	}
 	var shares []int // equal, unless measuring pays
 	if w.Values >= ProcessorValues {
-		shares, err = shard.Measure(drivers, w.Features, w.Classes, w.Values, w.Sparse)
+		shares, err = shard.Measure(drivers, w.Features, w.Classes, w.Values)
 		if err != nil {
 			return nil, err
 		}

@@ -115,7 +115,7 @@ func (o *Options) list() (listing DeviceListing) {
 // speed measures how many examples a driver evaluates in a second.
 func speed(d engine.Driver) (float64, error) {
 	const features, classes, values = 784, 10, 1 << 23
-	shares, err := shard.Measure([]engine.Driver{d}, features, classes, values, false)
+	shares, err := shard.Measure([]engine.Driver{d}, features, classes, values)
 	if err != nil {
 		return 0, err
 	}

@@ -79,8 +79,8 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		e.Refused += pairs[k+1]
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
-		return e, fmt.Errorf("kernel residuals refused %d of %d examples, by buffer %q; the device is at "+
-			"fault", e.Refused, r.n, losses.name)
+		return e, fmt.Errorf("kernel residuals refused %d of %d examples, by buffer %q; the device is "+
+			"at fault", e.Refused, r.n, losses.name)
 	}
 	return e, nil
 }

@@ -14,10 +14,10 @@ import (
 // ShareValues is the number of stored values a second that a share of Measure counts.
 const ShareValues = 1e5
 
-// Measure returns shares for New and Ranks: the speed at which each driver evaluates dense examples,
-// in units of ShareValues. stored is the number of values that the examples will have; at most 2^23,
-// of 2^15 features, are made up. It takes some tenths of a second, and measurements differ.
-// Drivers of one device count as equally fast. Errors come from the drivers.
+// Measure returns shares for New and Ranks: the speed at which each driver evaluates dense
+// examples, in units of ShareValues. stored is the number of values that the examples will have; at
+// most 2^23, of 2^15 features, are made up. It takes some tenths of a second, and measurements
+// differ. Drivers of one device count as equally fast. Errors come from the drivers.
 func Measure(drivers []engine.Driver, features, classes, stored int) ([]int, error) {
 	x := made(min(features, 1<<15), stored)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}

@@ -2,6 +2,7 @@ package clean
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
@@ -215,17 +216,21 @@ const mostLearned = 3000
 // learnNoise learns the noise together with a model of the way, and adds the checked examples.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
 	some := sample(&c.cases, mostLearned, c.Seed)
-	start := Start{}
+	var k *fitting.Options
 	if w.kernel {
-		start.Kernel = c.rbf(min(fewLandmarks/2, len(some)))
+		k = c.rbf(min(fewLandmarks/2, len(some)))
 	}
 	data := pick(&c.cases, some)
 	data.Y = lists.At(c.data.Y, some)
 	o := c.Options.Options
-	o.Memory, o.Watch = []dataset.Memory{dataset.InPlace}, host.Watch{}
-	e, err := LearnNoise(ctx, data, nil, o, []Start{start})
+	o.Memory = []dataset.Memory{dataset.InPlace}
+	l, err := learnNoise(ctx, data, nil, o, 0, k)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", w, err)
+	}
+	e, err := estimate.FromLearned(data.Classes, l)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w, err)
 	}
 	return joined(&c.cases, e)
 }
@@ -262,7 +267,7 @@ func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
 
 // joined estimates the noise from checked examples with the given prior.
 func joined(c *cases, prior *estimate.Estimate) (*estimate.Estimate, error) {
-	counts, err := CountClean(c.data, c.right)
+	counts, err := countRight(c.data, c.right)
 	if err != nil || counts == nil {
 		return prior, err
 	}

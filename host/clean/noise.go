@@ -12,7 +12,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -29,7 +32,7 @@ const (
 	ConfidentJoint  NoiseMethod = "confident-joint" // estimate.ConfidentJoint
 	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
 	Neighbours      NoiseMethod = "neighbours"      // estimate.ByNeighbours
-	CleanCounts     NoiseMethod = "clean"           // estimate.FromLabels alone
+	CleanCounts     NoiseMethod = "clean"           // estimate.FromCounts alone
 	AutoNoise       NoiseMethod = "auto"            // a contest
 )
 
@@ -43,17 +46,14 @@ const DefaultNoiseFolds = 5
 // surely is by how many standard errors an estimate has to be ahead of the identity.
 const surely = 2
 
-// looseFits multiplies the tolerance of the fits, unless one is given: it moves C by far less than
-// its standard error.
+// looseFits multiplies the tolerance of the fits: it moves C by far less than its standard error.
 const looseFits = 2
 
 // NoiseOptions of EstimateNoise.
 type NoiseOptions struct {
-	// Options are for the trainings. Learner gives the probabilities of examples held out; nil
-	// for softmax. JointLikelihood always takes softmax.
-	host.Options
-	Method NoiseMethod // "" for AutoNoise
-	Folds  int         // 0 for DefaultNoiseFolds
+	host.Options             // of the trainings, whose learner is softmax
+	Method       NoiseMethod // "" for AutoNoise
+	Folds        int         // 0 for DefaultNoiseFolds
 	// Right is the true class of each example where it is known, else -1; nil if of none. The
 	// counts of these examples are joined by what Method finds, which is their prior.
 	Right []int32
@@ -101,9 +101,9 @@ type Noise struct {
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
 	o.Method = cmp.Or(o.Method, AutoNoise)
 	o.Folds = cmp.Or(o.Folds, DefaultNoiseFolds)
-	if o.Learner == nil {
-		o.Learner = softmax.Defaults()
-	}
+	p := softmax.Defaults()
+	p.Tolerance *= looseFits
+	o.Learner, o.MaxSteps, o.Weights = p, 0, ""
 	switch {
 	case !slices.Contains(NoiseMethods, o.Method):
 		return nil, fmt.Errorf("estimate noise: found method %q, wanted one of %v", o.Method,
@@ -115,34 +115,38 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 		return nil, fmt.Errorf("estimate noise: found %d labels, wanted one for each of %d examples",
 			len(data.Y), data.N)
 	}
-	if p, ok := o.Learner.(*softmax.Params); ok && p.Tolerance == softmax.Defaults().Tolerance {
-		looser := *p
-		looser.Tolerance *= looseFits
-		o.Learner = &looser
-	}
 	e := &noiseEstimator{NoiseOptions: o, data: data}
 	var err error
-	if e.counts, err = CountClean(data, o.Right); err != nil {
+	if e.counts, err = countRight(data, o.Right); err != nil {
 		return nil, err
 	}
-	if o.Method == CleanCounts && e.counts == nil {
-		return nil, errors.New("estimate noise: found no example whose true class is known, wanted " +
-			"some for method clean")
+	if o.Method == CleanCounts {
+		if e.counts == nil {
+			return nil, errors.New("estimate noise: found no example whose true class is known, wanted " +
+				"some for method clean")
+		}
+		found, err := estimate.FromCounts(data.Classes, e.counts, nil)
+		return &Noise{Estimate: found, Chosen: o.Method}, err
 	}
+	found := &Noise{Chosen: o.Method}
 	if o.Method == AutoNoise {
-		found, err := e.contest(ctx)
-		if !errors.Is(err, model.ErrNoTemperature) {
-			return found, err
-		}
-		if o.Method = JointLikelihood; o.Watch.Note != nil {
-			o.Watch.Note("no contest: models that have not seen a label tell it no better than chance")
+		err = e.contest(ctx, found)
+		if errors.Is(err, model.ErrNoTemperature) {
+			*found = Noise{Chosen: JointLikelihood}
+			e.say("no contest: models that have not seen a label tell it no better than chance")
+		} else if err != nil {
+			return nil, err
 		}
 	}
-	found, err := e.by(ctx, o.Method)
-	if err != nil {
-		return nil, err
+	if found.Estimate == nil {
+		if found.Estimate, err = e.by(ctx, found.Chosen); err != nil {
+			return nil, err
+		}
 	}
-	return &Noise{Estimate: found, Chosen: o.Method}, nil
+	if o.Method != NoNoise {
+		found.Estimate, err = join(data.Classes, e.counts, found.Estimate)
+	}
+	return found, err
 }
 
 // noiseEstimator is a call of EstimateNoise.
@@ -154,52 +158,42 @@ type noiseEstimator struct {
 	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
-// CountClean counts the examples whose true class is known, nil if there are none.
-func CountClean(data *dataset.Dataset, all []int32) (counts []float64, err error) {
+func (e *noiseEstimator) say(format string, args ...any) {
+	if e.Watch.Note != nil {
+		e.Watch.Note(format, args...)
+	}
+}
+
+// countRight counts the examples whose true class is known, nil if there are none.
+func countRight(data *dataset.Dataset, all []int32) (counts []float64, err error) {
 	if all != nil && len(all) != len(data.Y) {
 		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of "+
 			"%d labels", len(all), len(data.Y))
 	}
-	var noisy, right []int32
-	for i, t := range all {
-		if t >= 0 {
-			noisy, right = append(noisy, data.Y[i]), append(right, t)
-		}
-	}
-	if right == nil {
+	known := lists.Where(len(all), func(i int) bool { return all[i] >= 0 })
+	if known == nil {
 		return nil, nil
 	}
-	return estimate.CountLabels(len(data.Classes), noisy, right)
+	return estimate.CountLabels(len(data.Classes), lists.At(data.Y, known), lists.At(all, known))
 }
 
 // JoinClean returns the posterior of C where found is the prior and the counts of examples whose
 // true class is known, right[i] of data's example i, -1 where it is not, are the evidence.
-func JoinClean(
-	data *dataset.Dataset, right []int32, found *estimate.Estimate,
+func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate,
 ) (*estimate.Estimate, error) {
-	counts, err := CountClean(data, right)
-	if err != nil || counts == nil {
-		return found, err
+	counts, err := countRight(data, right)
+	if err != nil {
+		return nil, err
 	}
 	return join(data.Classes, counts, found)
 }
 
-// by estimates by one method, joined by the counts of known classes.
-func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
-	if method == CleanCounts {
-		return estimate.FromCounts(e.data.Classes, e.counts, nil)
-	}
-	found, err := e.alone(ctx, method)
-	if err != nil || e.counts == nil || method == NoNoise && e.Method == NoNoise {
-		return found, err
-	}
-	return join(e.data.Classes, e.counts, found)
-}
-
-// join makes an estimate the prior of the counts.
-func join(
-	classes []string, counts []float64, found *estimate.Estimate,
+// join makes an estimate the prior of the counts, if there are any.
+func join(classes []string, counts []float64, found *estimate.Estimate,
 ) (*estimate.Estimate, error) {
+	if counts == nil {
+		return found, nil
+	}
 	joined, err := estimate.FromCounts(classes, counts, &found.Matrix)
 	if err != nil {
 		return nil, err
@@ -219,137 +213,165 @@ func join(
 	return joined, nil
 }
 
-// alone estimates from noisy labels.
-func (e *noiseEstimator) alone(
-	ctx context.Context, method NoiseMethod,
-) (*estimate.Estimate, error) {
-	classes := e.data.Classes
+// by estimates from noisy labels by one method.
+func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
+	d := e.data
 	switch method {
 	case NoNoise:
-		m, err := confusion.Symmetric(classes, 0)
+		m, err := confusion.Symmetric(d.Classes, 0)
 		if err != nil {
 			return nil, err
 		}
 		m.Error = make([]float64, len(m.P))
-		return &estimate.Estimate{Matrix: *m, Method: "identity",
-			Assumes: "labels are right"}, nil
+		return &estimate.Estimate{Matrix: *m, Method: "identity", Assumes: "labels are right"}, nil
 	case JointLikelihood:
 		return e.jointLikelihood(ctx)
 	case Neighbours:
-		return e.byNeighbours(ctx)
-	}
-	p, err := e.probabilities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return estimate.ConfidentJoint(classes, e.data.Y, p, true)
-}
-
-// byNeighbours estimates from the labels of the nearest neighbours.
-func (e *noiseEstimator) byNeighbours(ctx context.Context) (*estimate.Estimate, error) {
-	d := e.data
-	all := lists.UpTo[int](d.N)
-	near, err := neighbours.OfDataset(ctx, e.Engine, d, all, estimate.NearestForNeighbours)
-	if err != nil {
-		return nil, err
-	}
-	return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
-}
-
-// probabilities returns out-of-fold probabilities of the noisy labels.
-func (e *noiseEstimator) probabilities(ctx context.Context) ([]float32, error) {
-	if e.held == nil {
-		held, err := host.OutOfFold(ctx, e.data, nil, e.Options, e.Folds)
+		near, err := neighbours.OfDataset(ctx, e.Engine, d, lists.UpTo[int](d.N),
+			estimate.NearestForNeighbours)
 		if err != nil {
 			return nil, err
 		}
+		return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
+	}
+	p, err := e.probabilities(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return estimate.ConfidentJoint(d.Classes, d.Y, p, true)
+}
+
+// probabilities returns out-of-fold probabilities of the true classes where C is noise, or of the
+// noisy labels if it is nil.
+func (e *noiseEstimator) probabilities(ctx context.Context, noise *confusion.Matrix,
+) (_ []float32, err error) {
+	held := e.held
+	if noise != nil || held == nil {
+		if held, err = host.OutOfFold(ctx, e.data, noise, e.Options, e.Folds); err != nil {
+			return nil, err
+		}
+	}
+	if noise == nil {
 		e.held = held
 	}
-	return e.held.Probabilities()
+	return held.Probabilities()
 }
 
 // contest is AutoNoise.
-func (e *noiseEstimator) contest(ctx context.Context) (*Noise, error) {
+func (e *noiseEstimator) contest(ctx context.Context, won *Noise) error {
 	methods := []NoiseMethod{NoNoise, ConfidentJoint, JointLikelihood}
-	known := lists.Sum(e.counts)
-	byClean := known >= LeastRight
-	won := &Noise{}
-	var chosen *estimate.Estimate
-	var base []float64
+	byRight := lists.Sum(e.counts) >= LeastRight
+	var base []float64 // the losses of the identity
 	most := math.Inf(-1)
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method",
 		Total: int64(len(methods))})
 	defer task.End()
 	for k, method := range methods {
 		task.Reach(int64(k))
-		found, err := e.alone(ctx, method)
+		found, err := e.by(ctx, method)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		c := NoiseCandidate{Method: method}
-		better := false
-		if byClean {
+		c, better := NoiseCandidate{Method: method}, false
+		if byRight {
 			c.Loss = estimate.PriorLoss(e.counts, &found.Matrix)
 			if k > 0 {
 				c.Ahead = won.Candidates[0].Loss - c.Loss
 			}
-			better = -c.Loss > most
-			if better {
-				most = -c.Loss
-			}
+			better = c.Ahead > most
 		} else {
-			losses, err := e.losses(ctx, method, found)
-			if err != nil {
-				return nil, err
+			noise := &found.Matrix
+			if method == NoNoise {
+				noise = nil
 			}
-			if base == nil {
+			p, err := e.probabilities(ctx, noise)
+			if err != nil {
+				return fmt.Errorf("%s: %w", method, err)
+			}
+			losses := judge.Losses(e.data.Y, p, noise, len(e.data.Classes))
+			if k == 0 {
 				base = losses
 			}
 			c.Loss = lists.Mean(losses)
-			c.Ahead, c.Error = lists.MeanError(len(base), func(i int) float64 { return base[i] - losses[i] })
-			better = method == NoNoise || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
-			if better {
-				most = c.Ahead
-			}
+			c.Ahead, c.Error = ahead(base, losses)
+			better = k == 0 || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
 		}
-		if e.Watch.Note != nil {
-			e.Watch.Note("%s: loss %.5f, ahead of the identity by %s", method, c.Loss, c.Lead())
-		}
-		won.Candidates = append(won.Candidates, c)
-		if better {
-			won.Chosen, chosen = method, found
+		e.say("%s: loss %.5f, ahead of the identity by %s", method, c.Loss, c.Lead())
+		if won.Candidates = append(won.Candidates, c); better {
+			won.Chosen, won.Estimate, most = method, found, c.Ahead
 		}
 	}
-	won.Estimate = chosen
-	if e.counts == nil {
-		return won, nil
-	}
-	var err error
-	won.Estimate, err = join(e.data.Classes, e.counts, chosen)
-	return won, err
+	return nil
 }
 
-// losses returns -log P(noisy label) of each example, by a model that has not seen it and the
-// matrix that it was trained with.
-func (e *noiseEstimator) losses(
-	ctx context.Context, method NoiseMethod, found *estimate.Estimate,
-) ([]float64, error) {
-	var held *judge.HeldOut
-	noise := &found.Matrix
-	if method == NoNoise {
-		if _, err := e.probabilities(ctx); err != nil {
+// penalties, in units of the mean squared length of an example, are such that each has been the
+// best on some set: weak ones let few classes of many examples grow sharp, strong ones keep few
+// examples from being learned by heart. curvedPenalty is for curved classes, which are no noise.
+var penalties = []float64{1e-5, 1e-4, 1e-3}
+
+const curvedPenalty = 1e-5
+
+// A curved model takes dense examples of few features. curvedLandmarks keep it cheap.
+const (
+	curvedFeatures  = 1000
+	curvedLandmarks = 300
+)
+
+// jointLikelihood learns C together with several models.
+func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
+	d := e.data
+	// Learning begins with what the known classes say: from the identity it does not find its way
+	// where few examples of many features have much noise.
+	var begin *confusion.Matrix
+	if e.counts != nil {
+		known, err := estimate.FromCounts(d.Classes, e.counts, nil)
+		if err != nil {
 			return nil, err
 		}
-		held = e.held
-	} else {
-		var err error
-		if held, err = host.OutOfFold(ctx, e.data, noise, e.Options, e.Folds); err != nil {
-			return nil, fmt.Errorf("%s: %w", method, err)
+		if _, err := known.Invert(); err == nil { // else it begins without
+			begin = &known.Matrix
 		}
 	}
-	p, err := held.Probabilities()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", method, err)
+	var learned []*confusion.Learned
+	try := func(name string, penalty float64, k *fitting.Options) error {
+		found, err := learnNoise(ctx, d, begin, e.Options, penalty, k)
+		if err != nil {
+			return fmt.Errorf("joint likelihood, %s: %w", name, err)
+		}
+		learned = append(learned, found)
+		e.say("joint likelihood, %s: loss %.5f ± %.5f", name, found.Loss, found.LossError)
+		return nil
 	}
-	return judge.Losses(e.data.Y, p, noise, held.Q), nil
+	for _, penalty := range penalties {
+		if err := try(fmt.Sprintf("penalty %.0e", penalty), penalty, e.Kernel); err != nil {
+			return nil, err
+		}
+	}
+	if e.Kernel == nil && d.Prepared == nil && !d.Sparse() && d.D <= curvedFeatures {
+		if err := try(kernel.RBF, curvedPenalty, &fitting.Options{Median: true, Coordinates: true,
+			Function:  kernel.Function{Kind: kernel.RBF},
+			Landmarks: min(curvedLandmarks, d.N)}); err != nil {
+			return nil, err
+		}
+	}
+	found, err := estimate.FromLearned(d.Classes, learned...)
+	if err != nil {
+		return nil, fmt.Errorf("joint likelihood: %w", err)
+	}
+	found.DoubtFeatures(d.N, d.D)
+	return found, nil
+}
+
+// learnNoise returns the noise that is learned together with a model, from the matrix begin on, or
+// from the identity if that is nil; 0 is the default penalty.
+func learnNoise(ctx context.Context, data *dataset.Dataset, begin *confusion.Matrix, o host.Options,
+	penalty float64, k *fitting.Options) (*confusion.Learned, error) {
+	p := &fit.NoiseOnly{Params: *softmax.Defaults(), Penalty: penalty}
+	p.LearnConfusion = true
+	o.Learner, o.Kernel, o.Trial, o.Watch = p, k, true, host.Watch{}
+	trained, err := host.Train(ctx, data, begin, o)
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return nil, err
+	}
+	return trained.Run.Noise, nil
 }

@@ -165,7 +165,6 @@ func TestEstimateUsage(t *testing.T) {
 		"--trust --annotators":     {"--data", clitest.Digits, "--trust", "anna"},
 		"--kernel --data":          {"--table", table, "--kernel", "rbf"},
 		"--folds 1 2 100":          {"--data", clitest.Digits, "--folds", "1"},
-		"--method em":              {"--data", clitest.Digits, "--learn-confusion"},
 	} {
 		clitest.Fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
 	}

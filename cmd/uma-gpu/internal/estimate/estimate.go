@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 type Options struct {
@@ -87,7 +86,6 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 			app.Count(&o.Folds, "folds", clean.DefaultNoiseFolds, 2, judge.MostFolds,
 				"`K` folds"),
 			app.NormalizeFlag(&o.Train.Preparation), app.SeedFlag(&o.Train.Seed, "all random choices"),
-			o.Learner.UsualFlags(&o.Common),
 			training.EngineFlags(&o.Options),
 			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
 			app.Output(&o.WriteLabels, "write-labels",
@@ -119,7 +117,7 @@ var sources = []source{
 	{"probabilities", []string{"data", "clean"},
 		[]string{string(clean.ConfidentJoint)}, nil, (*Options).byProbabilities},
 	{"data", []string{"clean"}, app.Texts(clean.NoiseMethods),
-		[]string{"folds", "learner", "kernel", "normalize"}, (*Options).byData},
+		[]string{"folds", "kernel", "normalize"}, (*Options).byData},
 	{"clean", nil, []string{string(clean.CleanCounts)}, nil, (*Options).byPairs},
 }
 
@@ -283,12 +281,8 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, error) {
 }
 
 func (o *Options) byData(ctx context.Context) (_ *Report, err error) {
-	if err := o.CheckLearning(); err != nil {
+	if o.Train.Kernel, err = o.Kernel.TrainKernel(); err != nil {
 		return nil, err
-	}
-	learn, ok := learners.Lookup(o.Train.Learner, "learn_confusion")
-	if ok && learn.String() == "true" {
-		return nil, app.Usage("--learn-confusion cannot be combined with estimate: use --method em")
 	}
 	d, right, err := o.readData(ctx)
 	if err != nil {

@@ -12,10 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// errNoTemperature is the error of scores that do not predict the labels.
-var errNoTemperature = errors.New("temperature: the scores do not predict the labels: check that " +
-	"the confusion matrix belongs to these labels, or train on more examples")
-
 // Temperature returns the T by which the probabilities p = softmax(scores/T) have the least
 // corrected Brier score (temperature scaling: Guo et al., On calibration of modern neural
 // networks, 2017, Section 4.2; their criterion is the likelihood). scores is n×q, row-major,
@@ -29,7 +25,7 @@ var errNoTemperature = errors.New("temperature: the scores do not predict the la
 // and of float64 sums in order, so its bits are the same everywhere. It is an error if the score
 // only rises on that way.
 //
-// It reads the scores about fifteen times, with one product per example and nonzero entry of C; ctx
+// It reads the scores about twenty times, with one product per example and nonzero entry of C; ctx
 // receives progress and does not end it.
 func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise *Matrix,
 ) (float32, error) {
@@ -39,31 +35,25 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 	}
 	_, task := progress.Begin(ctx, progress.Work{Name: "fitting the temperature", Unit: "reading"})
 	defer task.End()
+	lower := func(t float64) bool { // whether a lower t has a lower score
+		task.Add(1)
+		return f.slope(t) > 0
+	}
 	_, exponent := math.Frexp(f.spread)
 	t := math.Ldexp(1, exponent+4) // where probabilities are all but uniform
-	above, below := 0.0, f.slope(t)
-	if !(below > 0) {
-		return 0, errNoTemperature
+	if !lower(t) {
+		return 0, errors.New("temperature: the scores do not predict the labels: check that the " +
+			"confusion matrix belongs to these labels, or train on more examples")
 	}
-	for below > 0 {
-		t /= 2
-		above, below = below, f.halve()
-		task.Add(1)
+	for t /= 2; lower(t); t /= 2 {
 	}
-	// The slope is above 0 at high units and not at low ones.
 	const most = 1 << 12
 	low, high, unit := most, 2*most, t/most
-	for step := 0; high-low > 1; step++ {
-		task.Add(1)
-		middle := (low + high) / 2
-		if step%3 < 2 { // where a line has the slope 0
-			middle = low + int(float64(float64(high-low)*(below/(below-above)))+0.5)
-			middle = max(low+1, min(middle, high-1))
-		}
-		if v := f.slope(float64(middle) * unit); v > 0 {
-			high, above = middle, v
+	for high-low > 1 {
+		if middle := (low + high) / 2; lower(float64(middle) * unit) {
+			high = middle
 		} else {
-			low, below = middle, v
+			low = middle
 		}
 	}
 	found := float64(high) * unit
@@ -77,7 +67,7 @@ func Temperature(ctx context.Context, scores []float32, y []int32, q int, noise 
 // mostHeated is about how many scores, of examples spread over the data, T is fitted to.
 const mostHeated = 1 << 17
 
-// temperatureFit is the state of a call of Temperature.
+// temperatureFit is what a call of Temperature fits T to.
 type temperatureFit struct {
 	q      int
 	below  []float64 // n×q: how far each score is below the largest of its example, 0 or less
@@ -85,8 +75,6 @@ type temperatureFit struct {
 	y      []int32
 	// row k: the entries of row k of C, and of CᵀC, that are not 0, by column; nil for no noise
 	noise, squares [][]entry
-	powers         []float64 // n×q: e to the power of below/t, t of the last reading
-	terms          []float64 // of slope, n
 }
 
 func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temperatureFit, error) {
@@ -136,7 +124,6 @@ func newTemperatureFit(scores []float32, y []int32, q int, noise *Matrix) (*temp
 		sum += float64(top) - float64(least)
 	}
 	f.spread = sum / float64(len(f.y))
-	f.powers, f.terms = make([]float64, len(f.below)), make([]float64, len(f.y))
 	return f, nil
 }
 
@@ -147,60 +134,42 @@ func heated(i, n int) bool {
 	return n <= mostHeated || uint64(uint32(i)*golden)*uint64(n) < mostHeated<<32
 }
 
-// slope returns half the derivative of n times the score by -1/t: above 0 where a lower t
-// has a lower score.
+// slope returns half the derivative of n times the score by -1/t.
 func (f *temperatureFit) slope(t float64) float64 {
-	return f.read(func(powers, below []float64) {
-		for r, d := range below {
-			powers[r] = float64(numerics.Exp(float32(d / t)))
-		}
-	})
-}
-
-// halve returns the slope at half the t of the last reading, from the squares of its powers.
-func (f *temperatureFit) halve() float64 {
-	return f.read(func(powers, _ []float64) {
-		for r, v := range powers {
-			powers[r] = float64(v * v)
-		}
-	})
-}
-
-// read returns the slope with the powers that raise computes for each example.
-func (f *temperatureFit) read(raise func(powers, below []float64)) float64 {
+	terms := make([]float64, len(f.y))
 	parallel.Ranges(len(f.y), 64, func(from, to int) {
 		p, g := make([]float64, f.q), make([]float64, f.q)
 		for i := from; i < to; i++ {
-			powers, below := f.powers[i*f.q:(i+1)*f.q], f.below[i*f.q:(i+1)*f.q]
-			raise(powers, below)
-			f.terms[i] = f.term(powers, below, int(f.y[i]), p, g)
+			terms[i] = f.term(i, t, p, g)
 		}
 	})
-	return lists.Sum(f.terms)
+	return lists.Sum(terms)
 }
 
-// term returns the part of the slope for an example with label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are
-// the normalised powers and g the derivatives p·(s - Σ p·s), plus Σ_r (1/q - p_r)·g_r/n for the
-// added example. p and g, q numbers each, are overwritten.
-func (f *temperatureFit) term(powers, below []float64, y int, p, g []float64) float64 {
+// term returns the part of the slope for example i with label y: (C·g)_y - ⟨CᵀC·p, g⟩, where p are
+// the probabilities and g the derivatives p·(s - Σ p·s), plus Σ_r (1/q - p_r)·g_r/n for the added
+// example. p and g, q numbers each, are overwritten.
+func (f *temperatureFit) term(i int, t float64, p, g []float64) float64 {
+	below := f.below[i*f.q : (i+1)*f.q]
 	all, mean := 0.0, 0.0
-	for r, v := range powers {
-		all += v
-		mean += float64(v * below[r])
+	for r, d := range below {
+		p[r] = float64(numerics.Exp(float32(d / t)))
+		all += p[r]
+		mean += float64(p[r] * d)
 	}
 	unit := 1 / all
 	mean *= unit
 	added := 0.0
 	for r, d := range below {
-		v := float64(powers[r] * unit)
-		p[r], g[r] = v, float64(v*(d-mean))
-		added += float64((1/float64(f.q) - v) * g[r])
+		p[r] = float64(p[r] * unit)
+		g[r] = float64(p[r] * (d - mean))
+		added += float64((1/float64(f.q) - p[r]) * g[r])
 	}
 	sum := added / float64(len(f.y))
 	if f.noise == nil {
-		sum += g[y]
+		sum += g[f.y[i]]
 	} else {
-		for _, e := range f.noise[y] {
+		for _, e := range f.noise[f.y[i]] {
 			sum += float64(e.value * g[e.at])
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/lapack"
-	lapackgo "gonum.org/v1/gonum/lapack/gonum"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -19,53 +18,22 @@ import (
 // it nothing of a float32 result (seven digits) is left to learn from.
 const MaxCondition = 1e6
 
-// permutes says whether m, which passes Check, is the identity or another permutation of
-// the classes: then its singular values are all 1, and numerics.Inverse, which has nothing
-// to eliminate, takes time in proportion to the entries.
-func (m *Matrix) permutes() bool {
-	q := m.Q()
-	for p := range q {
-		ones := 0
-		for _, v := range m.P[p*q : (p+1)*q] {
-			if v == 1 {
-				ones++
-			} else if v != 0 {
-				return false
-			}
-		}
-		if ones != 1 {
+// isIdentity says whether labels are right: then singular values are all 1, and numerics.Inverse,
+// which has nothing to eliminate, takes time in proportion to the entries.
+func (m *Matrix) isIdentity() bool {
+	for i, v := range m.P {
+		if i%(m.Q()+1) == 0 && v != 1 || i%(m.Q()+1) > 0 && v != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// decomposition is the singular value decomposition of a matrix.
-type decomposition struct {
-	values []float64 // Q singular values, the largest first
-	right  []float64 // Q×Q: row i is the right-singular vector of value i
-}
-
-// decompose returns the decomposition of a matrix that passes Check, or false if
-// it does not converge.
-func (m *Matrix) decompose() (*decomposition, bool) {
-	q := m.Q()
-	a, left := slices.Clone(m.P), make([]float64, q*q)
-	d := &decomposition{make([]float64, q), make([]float64, q*q)}
-	svd := func(work []float64, size int) bool {
-		return lapackgo.Implementation{}.Dgesvd(lapack.SVDStore, lapack.SVDStore, q, q, a, q, d.values,
-			left, q, d.right, q, work, size)
-	}
-	best := []float64{0}
-	svd(best, -1)
-	return d, svd(make([]float64, int(best[0])), int(best[0]))
-}
-
-// condition returns the ratio of the largest to the smallest singular value,
-// +Inf where the smallest is what rounding alone leaves of a zero.
-func (d *decomposition) condition() float64 {
-	first, last := d.values[0], d.values[len(d.values)-1]
-	if last <= float64(len(d.values))*0x1p-52*first {
+// condition returns the ratio of the largest to the smallest singular value, +Inf where the
+// smallest is what rounding alone leaves of a zero.
+func condition(values []float64) float64 {
+	first, last := values[0], values[len(values)-1]
+	if last <= float64(len(values))*0x1p-52*first {
 		return math.Inf(1)
 	}
 	return first / last
@@ -76,7 +44,7 @@ func (d *decomposition) condition() float64 {
 // second call returns the same Inverse unless P has changed: inverting the matrix of thousands of
 // classes takes minutes.
 func (m *Matrix) Invert() (*Inverse, error) {
-	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.permutes() { // made by hand, or cheap
+	if q := m.Q(); m.known == nil || len(m.P) != q*q || m.isIdentity() { // made by hand, or cheap
 		return m.invert()
 	}
 	m.known.Lock()
@@ -101,7 +69,7 @@ func (m *Matrix) invert() (*Inverse, error) {
 		return nil, err
 	}
 	q := m.Q()
-	if m.permutes() {
+	if m.isIdentity() {
 		v, _ := numerics.Inverse(m.P, q)
 		return &Inverse{Q: q, V: v, Condition: 1}, nil
 	}
@@ -111,18 +79,18 @@ func (m *Matrix) invert() (*Inverse, error) {
 		q)); err != nil {
 		return nil, err
 	}
-	d, ok := m.decompose()
-	if !ok {
+	var d mat.SVD
+	if !d.Factorize(mat.NewDense(q, q, slices.Clone(m.P)), mat.SVDThinV) {
 		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix "+
 			"did not converge; use a better estimate of it", q, q)
 	}
-	cond := d.condition()
+	cond := condition(d.Values(nil))
 	if cond > MaxCondition {
-		return nil, m.inseparable(d, cond)
+		return nil, m.inseparable(&d, cond)
 	}
 	v, ok := numerics.Inverse(m.P, q)
 	if !ok {
-		return nil, m.inseparable(d, cond)
+		return nil, m.inseparable(&d, cond)
 	}
 	return &Inverse{Q: q, V: v, Condition: cond}, nil
 }
@@ -144,14 +112,16 @@ func (e *InseparableError) Error() string {
 // trace in the noisy labels. Its classes have large components. Several tiny values
 // span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
-func (m *Matrix) inseparable(d *decomposition, cond float64) error {
-	q := m.Q()
+func (m *Matrix) inseparable(d *mat.SVD, cond float64) error {
+	var right mat.Dense
+	d.VTo(&right)
+	q, values := m.Q(), d.Values(nil)
 	size := make([]float64, q)
 	largest := 0.0
 	for c := range q {
-		for i, s := range d.values {
-			if i == q-1 || s*MaxCondition < d.values[0] {
-				size[c] = math.Hypot(size[c], d.right[i*q+c])
+		for i, s := range values {
+			if i == q-1 || s*MaxCondition < values[0] {
+				size[c] = math.Hypot(size[c], right.At(c, i))
 			}
 		}
 		largest = max(largest, size[c])

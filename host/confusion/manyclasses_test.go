@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
 // sameBits reports whether two arrays are equal, signs of zeros included.
@@ -28,38 +26,6 @@ func permutation(t *testing.T, q int) *Matrix {
 		m.P[p*q+c] = 1
 	}
 	return m
-}
-
-// The way around the decomposition changes no bit of the inverse, and the condition
-// number is the one that the decomposition finds.
-func TestInvertWithoutDecomposition(t *testing.T) {
-	for _, q := range []int{2, 3, 10, 61} {
-		identity, err := Symmetric(names(q), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		negative := &Matrix{Classes: identity.Classes, P: slices.Clone(identity.P)}
-		negative.P[1] = math.Copysign(0, -1)
-		for name, m := range map[string]*Matrix{
-			"identity": identity, "permutation": permutation(t, q), "identity with -0": negative,
-		} {
-			want, ok := numerics.Inverse(m.P, q)
-			if v, err := m.Invert(); err != nil || !ok || !sameBits(v.V, want) || v.Condition != 1 {
-				t.Errorf("%s of %d classes: %+v, %v, wanted %v", name, q, v, err, want)
-			}
-			if !m.permutes() {
-				t.Errorf("%s of %d classes is decomposed", name, q)
-			}
-			if d, ok := m.decompose(); !ok || math.Abs(d.condition()-1) > 1e-14 {
-				t.Errorf("%s of %d classes has a condition number of %v", name, q, d.condition())
-			}
-		}
-	}
-	for _, p := range [][]float64{{1, 1, 0, 0}, {0.5, 0, 0.5, 1}, {1, 1e-7, 0, 1}} {
-		if m := (&Matrix{Classes: names(2), P: p}); m.permutes() {
-			t.Errorf("%v is taken for a permutation", p)
-		}
-	}
 }
 
 // Labels that are right cost two tables of their size, be the classes many: a singular

@@ -33,8 +33,6 @@ type NoiseCheck struct {
 	// Turned explains the labels by the transposed matrix, its columns normalised.
 	Turned Explanation `json:"turned"`
 
-	Frequencies []frequency `json:"frequencies"` // of each class
-
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -44,19 +42,8 @@ type Difference struct {
 	StandardError float64 `json:"standard_error"`
 }
 
-// frequency estimates the share of a true class from noisy labels and C⁻¹; one clearly below 0
-// contradicts C.
-type frequency struct {
-	Class         string  `json:"class"`
-	Value         float64 `json:"value"`
-	StandardError float64 `json:"standard_error"`
-}
-
-// Standard errors of a clear difference, and of an impossible frequency among many.
-const (
-	clear      = 2
-	impossible = 4
-)
+// clear is the number of standard errors of a clear difference.
+const clear = 2
 
 // CheckNoise compares out-of-fold predictions of examples with noisy labels y, from trainings with
 // the matrix and without. Errors: confusion.Matrix.Invert's and model.ErrNoTemperature.
@@ -76,7 +63,7 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 	q := noise.Q()
 	c := &NoiseCheck{}
 	likelihood, accuracy := make([]float64, len(y)), make([]float64, len(y))
-	counts, labels := make([]int64, q*q), make([]int64, q)
+	counts := make([]int64, q*q)
 	for i, k := range y {
 		noisy := 0.0
 		for t, v := range p[i*q : (i+1)*q] {
@@ -87,14 +74,12 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 		b := lists.Largest(without.Scores[i*q : (i+1)*q])
 		accuracy[i] = inverse.V[a*q+int(k)] - inverse.V[b*q+int(k)]
 		counts[a*q+int(k)]++
-		labels[k]++
 	}
 	c.LogLikelihood, c.Accuracy = differenceOf(likelihood), differenceOf(accuracy)
 	c.Explained = explain(noise, counts)
 	c.Contradicted = contradicted(&c.Explained)
 	c.Turned = explain(turned(noise), counts)
 	c.Verdict = c.verdict()
-	c.frequencies(noise, inverse, labels, int64(len(y)))
 	c.warn(noise, inverse.EstimatedError(counts, len(y)))
 	return c, nil
 }
@@ -147,21 +132,6 @@ func turned(m *confusion.Matrix) *confusion.Matrix {
 	return t
 }
 
-func (c *NoiseCheck) frequencies(noise *confusion.Matrix, inverse *confusion.Inverse,
-	labels []int64, n int64) {
-	q := noise.Q()
-	for r, name := range noise.Classes {
-		mean, squares := 0.0, 0.0
-		for k, v := range labels {
-			share := float64(v) / float64(n)
-			mean += inverse.V[r*q+k] * share
-			squares += inverse.V[r*q+k] * inverse.V[r*q+k] * share
-		}
-		c.Frequencies = append(c.Frequencies, frequency{name, mean,
-			math.Sqrt(max(0, squares-mean*mean) / float64(n))})
-	}
-}
-
 // warn lists contradictions.
 func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 	say := func(format string, args ...any) {
@@ -176,13 +146,6 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 		if t := c.Turned; explainsBetter(&t, &e) {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
 				"%s reads it so", 100*t.Unexplained, option.Named("confusion-axes", "true-rows"))
-		}
-	}
-	for _, f := range c.Frequencies {
-		if f.Value < -impossible*f.StandardError {
-			say("class %.60q would have the frequency %.4f ± %.4f, and none is below 0: the matrix says "+
-				"that other classes are labelled so more often than anything "+
-				"is", f.Class, f.Value, f.StandardError)
 		}
 	}
 	if estimated < 0 {

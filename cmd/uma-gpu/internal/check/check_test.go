@@ -23,7 +23,7 @@ func TestConfusionCheck(t *testing.T) {
 	}
 	stdout, _ := clitest.Succeed(t, append(args, "--json")...)
 	r := clitest.Decode[check.Report](t, stdout)
-	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 || len(r.Frequencies) != 10 {
+	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 {
 		t.Errorf("%+v", r)
 	}
 	clitest.Fail(t, app.ExitUsage, "--confusion", "confusion", "check", "--data", noisy)

@@ -305,7 +305,7 @@ func (d *Device) openPart(s selection, n Notes, w Work) (engine.Driver, error) {
 			return d.audited(e), nil
 		}
 		if s.cpu == nil {
-			return nil, AdviseMemory(err)
+			return nil, Advise(err)
 		}
 		n.Warn("this device is passed over: %v", err)
 	}

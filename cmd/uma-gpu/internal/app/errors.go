@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -136,11 +139,27 @@ func OrList(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// AdviseMemory adds advice to an error about too little memory.
-func AdviseMemory(err error) error {
-	if !errors.Is(err, engine.ErrMemory) {
+// Advise adds to an error about impossible options or too little memory what to change.
+func Advise(err error) error {
+	switch {
+	case errors.Is(err, pca.ErrOptions):
+		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
+	case errors.Is(err, engine.ErrMemory):
+		return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
+			"another --device, or train with fewer examples or classes", err)
+	}
+	return err
+}
+
+// Failure returns err with advice and with the path of the file, which is named once; or that ctx
+// has ended; or nil.
+func Failure(ctx context.Context, path string, err error) error {
+	if ended := Interrupted(ctx); ended != nil || err == nil {
+		return ended
+	}
+	err = Advise(err)
+	if named := (*dataset.FileError)(nil); errors.As(err, &named) && named.Path == path {
 		return err
 	}
-	return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
-		"another --device, or train with fewer examples or classes", err)
+	return fmt.Errorf("%s: %w", path, err)
 }

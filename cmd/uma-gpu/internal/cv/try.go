@@ -136,7 +136,7 @@ func (r *Comparison) try(ctx context.Context, f *training.OutOfFold, all []*conf
 			return err
 		}
 		if err != nil {
-			err = app.AdviseKernel(app.AdviseMemory(err))
+			err = app.Advise(err)
 			f.Notes.Warn("%s: %v", c.flags, err)
 			r.Failed = append(r.Failed, Failed{c.flags, err.Error()})
 			continue

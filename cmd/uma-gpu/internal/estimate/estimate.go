@@ -281,7 +281,7 @@ func (o *Options) byProbabilities(ctx context.Context) (*Report, error) {
 }
 
 func (o *Options) byData(ctx context.Context) (_ *Report, err error) {
-	if o.Train.Kernel, err = o.Kernel.TrainKernel(); err != nil {
+	if o.Train.Kernel, err = o.Kernel.FitOptions(); err != nil {
 		return nil, err
 	}
 	d, right, err := o.readData(ctx)

@@ -62,7 +62,7 @@ func Fit(ctx context.Context, o *FitOptions) (err error) {
 	if o.Kernel.Gamma == "auto" {
 		o.Kernel.Gamma = "median"
 	}
-	k, err := o.Kernel.TrainKernel()
+	k, err := o.Kernel.FitOptions()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func begin(o *Options) (err error) {
 	case o.Resume == "":
 		return nil
 	}
-	settled := append(app.KernelFlagNames(), "kernel", "normalize")
+	settled := append(slices.Clone(app.KernelDetails), "kernel", "normalize")
 	if flag == "resume" {
 		settled = append(settled, append(o.Learner.Parameters, "learner", "weights", "seed")...)
 	}

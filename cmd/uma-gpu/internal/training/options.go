@@ -133,7 +133,7 @@ func (o *Options) Check() (err error) {
 func (o *Options) CheckLearning() (err error) {
 	t := &o.Train
 	t.Tool = app.Version
-	if t.Kernel, err = o.Kernel.TrainKernel(); err != nil {
+	if t.Kernel, err = o.Kernel.FitOptions(); err != nil {
 		return err
 	}
 	if t.Learner, err = o.Learner.Choose(); err != nil {

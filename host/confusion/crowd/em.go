@@ -35,9 +35,6 @@ var Methods = []Method{Majority, OneCoin, DawidSkene}
 type Options struct {
 	Method Method // "" is DawidSkene
 	Rounds int    // of EM, at most; 0 for 100
-	// Smoothing is the number of pseudo-labels per entry of a matrix; 0 for 0.01. It is a Dirichlet
-	// prior with parameter 1 + Smoothing.
-	Smoothing float64
 }
 
 // Result is the estimate from the labels of several annotators, without clean labels.
@@ -68,15 +65,13 @@ type Result struct {
 func Fit(ctx context.Context, a *dataset.Annotations, seed uint64, o Options) (*Result, error) {
 	o.Method = cmp.Or(o.Method, DawidSkene)
 	o.Rounds = cmp.Or(o.Rounds, 100)
-	o.Smoothing = cmp.Or(o.Smoothing, 0.01)
 	q := len(a.Classes)
 	switch {
 	case !slices.Contains(Methods, o.Method):
 		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene",
 			o.Method)
-	case o.Rounds < 0 || !(o.Smoothing > 0 && o.Smoothing <= 1e6):
-		return nil, fmt.Errorf("crowd: found %d rounds and smoothing %v, wanted positive numbers (at "+
-			"most a million)", o.Rounds, o.Smoothing)
+	case o.Rounds < 0:
+		return nil, fmt.Errorf("crowd: found %d rounds, wanted a positive number", o.Rounds)
 	case a.N() == 0:
 		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
 	}
@@ -121,6 +116,10 @@ func Fit(ctx context.Context, a *dataset.Annotations, seed uint64, o Options) (*
 	}
 	return c, nil
 }
+
+// smoothing is the number of pseudo-labels per entry of a matrix: a Dirichlet prior with parameter
+// 1 + smoothing.
+const smoothing = 0.01
 
 // few is the number of pseudo-labels of each prior: of all annotators for one annotator's accuracy,
 // and of that accuracy for each true class of a matrix. Most annotators give few labels of a class.
@@ -369,7 +368,7 @@ func (m *em) rates() {
 				if k/q == k%q {
 					coin = right
 				}
-				p[k] = float64(v)/posteriorUnit + m.o.Smoothing + float64(few*coin)
+				p[k] = float64(v)/posteriorUnit + smoothing + float64(few*coin)
 			}
 			numerics.NormaliseColumns(p, q)
 			for k, v := range p {
@@ -377,9 +376,9 @@ func (m *em) rates() {
 			}
 		}
 	})
-	total = float64(m.a.N()) + float64(m.o.Smoothing*float64(q))
+	total = float64(m.a.N()) + float64(smoothing*float64(q))
 	for c, v := range m.classes {
-		m.prior[c] = max((float64(v)/posteriorUnit+m.o.Smoothing)/total, leastRate)
+		m.prior[c] = max((float64(v)/posteriorUnit+smoothing)/total, leastRate)
 	}
 	if m.o.Method == OneCoin { // else a rare class is explained as noise (docs/confusion.md)
 		for c := range m.prior {
@@ -406,7 +405,7 @@ func (m *em) annotators() []confusion.Annotator {
 				at := k*q + t
 				sum, square := float64(m.sums[a*size+at])/posteriorUnit,
 					float64(m.squares[a*size+at])/posteriorUnit
-				blur := (sum + m.o.Smoothing) / (square + m.o.Smoothing)
+				blur := (sum + smoothing) / (square + smoothing)
 				w := (float64(n*p[at]) + 1) / (n + 2)
 				errs[at] = min(1, math.Sqrt(float64(w*(1-w))*blur/(n+1)))
 			}

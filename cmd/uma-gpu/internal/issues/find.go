@@ -29,7 +29,6 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 		o.Notes.Say("confusion matrix: not given, estimated")
 	}
 	options := clean.Options{Given: f.Noise}
-	files := o.Probabilities.Value()
 	switch {
 	case o.chosen():
 		by.Learner, by.Folds = o.Train.Learner.Definition().Name, o.Folds
@@ -41,9 +40,9 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 			return found, by, err
 		}
 		options.Probabilities, err = f.Told()
-	case len(files) > 0:
+	case o.Probabilities != "":
 		by.Learner = "probabilities"
-		options.Probabilities, err = o.readProbabilities(ctx, f)
+		options.Probabilities, err = app.ReadProbabilities(ctx, o.Probabilities, d)
 	default:
 		by.Folds = clean.DefaultFolds
 	}
@@ -72,24 +71,4 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 		by.EstimatedBy = r.Noise.Method
 	}
 	return r.Issues, by, nil
-}
-
-// readProbabilities returns the mean of the probabilities in the files.
-func (o *Options) readProbabilities(ctx context.Context, f *training.OutOfFold) ([]float32, error) {
-	files := o.Probabilities.Value()
-	sums := make([]float64, f.Dataset.N*len(f.Dataset.Classes))
-	for _, path := range files {
-		p, err := app.ReadProbabilities(ctx, path, f.Dataset)
-		if err != nil {
-			return nil, err
-		}
-		for k, v := range p {
-			sums[k] += float64(v)
-		}
-	}
-	p := make([]float32, len(sums))
-	for k, v := range sums {
-		p[k] = float32(v / float64(len(files)))
-	}
-	return p, nil
 }

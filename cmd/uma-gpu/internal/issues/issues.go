@@ -27,7 +27,7 @@ const (
 
 type Options struct {
 	training.Options
-	Probabilities cli.StringSlice // files; none where models are to be trained
+	Probabilities string // file; "" where models are to be trained
 	Out           string
 	Clean         string // the data, cleaned; "" for none
 	CleanBy       string
@@ -46,8 +46,8 @@ all issues.
 
 Linear models, rbf kernel models and nearest neighbours compete; the one with the highest likelihood
 of held-out labels wins. A flag that chooses a model uses only that one, out of fold (--folds).
---probabilities takes out-of-fold predictions of any program instead, and trains nothing; several
-files are averaged. Without --confusion, C is estimated.
+--probabilities takes out-of-fold predictions of any program instead, and trains nothing. Without
+--confusion, C is estimated.
 
 --out writes all rows, the least likely label first, with cleanlab's columns and more:
 
@@ -79,8 +79,8 @@ Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
-			app.Inputs(&o.Probabilities, "probabilities", "out-of-fold probabilities of classes: "+
-				"`FILE`, .npy or CSV; may be repeated"),
+			app.Input(&o.Probabilities, "probabilities",
+				"out-of-fold probabilities of classes: `FILE`, .npy or CSV"),
 			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`.csv"),
 			app.Output(&o.Clean, "write-clean", "also write the cleaned data to `FILE`"),
 			app.Choice(&o.CleanBy, "clean-by", filter,
@@ -129,12 +129,12 @@ type pairIssues struct {
 
 // Run finds the issues and writes what the options ask for.
 func Run(ctx context.Context, o *Options) error {
-	switch files := o.Probabilities.Value(); {
+	switch {
 	case o.Out != "" && !strings.EqualFold(filepath.Ext(o.Out), ".csv"):
 		return app.Usage("--out is %s, wanted a name that ends in .csv", o.Out)
 	case o.Clean == "" && o.Given("clean-by"):
 		return app.Usage("--clean-by is given without --write-clean")
-	case len(files) > 0 && (o.chosen() || o.Annotators != ""):
+	case o.Probabilities != "" && (o.chosen() || o.Annotators != ""):
 		return app.Usage("--probabilities cannot be combined with flags that choose a model: nothing " +
 			"is trained")
 	}

@@ -162,11 +162,7 @@ func judged(ctx context.Context, f *training.OutOfFold, c *configuration, given 
 	if one.Held, err = host.OutOfFold(ctx, d, noise, o, f.Folds); err != nil {
 		return t, err
 	}
-	p, err := one.Probabilities()
-	if err != nil {
-		return t, err
-	}
-	j, err := judgement.Of(d.Y, engine.Predicted(one.Held.Scores, one.Held.Q), p, d.Classes, f.Noise)
+	j, p, err := judgeAll(&one)
 	if err != nil {
 		return t, err
 	}

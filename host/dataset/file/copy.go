@@ -150,7 +150,6 @@ func (c *copying) leaveOut(header bool) error {
 
 // example writes the current record, with its label in field at.
 func (c *copying) example(at int) error {
-	defer c.w.row()
 	switch i := c.rows; {
 	case c.Y == nil || c.d.Y != nil && c.Y[i] == c.d.Y[i]:
 		return c.write(-1, "")

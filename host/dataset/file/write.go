@@ -64,78 +64,65 @@ func (o WriteOptions) put(ctx context.Context, path string, f format, d *dataset
 	if put == nil {
 		put = atomicfile.Write
 	}
-	return put(path, func(file io.Writer) error {
-		return writeTo(ctx, writing{ctx, file}, path, f, d, o)
-	})
-}
-
-// writingOf is the work of writing d: examples of text, else bytes.
-func writingOf(path string, f format, d *dataset.Dataset) progress.Work {
-	if f.lines {
-		return progress.Work{Name: "writing " + path, Unit: "example", Total: int64(d.N)}
-	}
-	stored, each := d.Size(), 4
-	switch {
-	case d.Sparse():
-		each = 8 // with its column
-	case d.X == nil: // but rows that are made
-		stored = d.N * d.D
-	}
-	return progress.Work{Name: "writing " + path, Unit: progress.Bytes,
-		Total: memory.Product(stored, each)}
+	return put(path, func(file io.Writer) error { return writeTo(ctx, file, path, f, d, o) })
 }
 
 // writeTo writes d to file in format f; path is only for its name.
 func writeTo(ctx context.Context, file io.Writer, path string, f format, d *dataset.Dataset,
 	o WriteOptions) error {
-	_, task := progress.Begin(ctx, writingOf(path, f, d))
+	work := progress.Work{Name: "writing " + path, Unit: progress.Bytes}
+	switch {
+	case f.lines: // whose length is not known before
+	case d.Sparse():
+		work.Total = memory.Product(d.Size(), 8) // each with its column
+	default:
+		work.Total = memory.Product(d.N, d.D, 4)
+	}
+	_, task := progress.Begin(ctx, work)
 	defer task.End()
-	z, err := packer(path, file)
+	packed, err := packer(path, file)
 	if err != nil {
 		return err
 	}
-	to := file
-	if z != nil {
-		to = z
+	w := &lineWriter{ctx: ctx, path: path, w: writing{ctx, file, task}}
+	if packed == nil {
+		return f.write(w, d, o)
 	}
-	if !f.lines {
-		to = writing{ctx, counting{task, to}}
-	}
-	if err = f.write(&lineWriter{ctx: ctx, task: task, path: path, w: to}, d, o); err != nil ||
-		z == nil {
+	w.w = writing{ctx, packed, task}
+	if err := f.write(w, d, o); err != nil {
 		return err
 	}
-	return z.Close()
+	return packed.Close()
 }
 
-// counting reports the bytes that it writes to a task.
-type counting struct {
-	task *progress.Task
+// writing writes to w until ctx ends, looks at ctx every mebibyte, and reports what it wrote.
+type writing struct {
+	ctx  context.Context
 	w    io.Writer
+	task *progress.Task
 }
 
-func (c counting) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.task.Add(int64(n))
-	return n, err
+func (w writing) Write(p []byte) (n int, err error) {
+	const most = 1 << 20
+	for {
+		if err := w.ctx.Err(); err != nil {
+			return n, fmt.Errorf("writing was cancelled: %w", err)
+		}
+		part := p[n:min(n+most, len(p))]
+		k, err := w.w.Write(part)
+		w.task.Add(int64(k))
+		if n += k; err != nil || n == len(p) {
+			return n, err
+		}
+	}
 }
 
 // lineWriter builds one line after the other. What is not made of lines goes to w.
 type lineWriter struct {
 	ctx  context.Context // of writing, which ends with it
-	task *progress.Task
 	path string
-	w    io.Writer // buffered
+	w    io.Writer
 	line []byte
-	rows int64 // that were written
-}
-
-// row says that another example was written.
-func (w *lineWriter) row() {
-	const each = 256 // so that it costs nothing
-	if w.rows++; w.rows%each == 0 {
-		w.task.Add(each)
-	}
 }
 
 // end writes the line.
@@ -201,7 +188,6 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
 			return err
 		}
-		w.row()
 	}
 	return nil
 }
@@ -296,7 +282,6 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 		if err := w.end(); err != nil {
 			return err
 		}
-		w.row()
 	}
 	return nil
 }
@@ -336,27 +321,4 @@ func checkMade(d *dataset.Dataset, path string, f format) error {
 		return fmt.Errorf("%s: %d examples × %d columns are beyond the address space", path, d.N, d.D)
 	}
 	return d.Validate()
-}
-
-// writing writes to w until ctx ends, and looks at ctx every mebibyte.
-type writing struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (w writing) Write(p []byte) (n int, err error) {
-	const most = 1 << 20
-	for {
-		if err := w.ctx.Err(); err != nil {
-			return n, fmt.Errorf("writing was cancelled: %w", err)
-		}
-		part := p[n:min(n+most, len(p))]
-		k, err := w.w.Write(part)
-		if n += k; err != nil || n == len(p) {
-			return n, err
-		}
-		if k < len(part) {
-			return n, io.ErrShortWrite
-		}
-	}
 }

@@ -2,6 +2,7 @@ package file
 
 import (
 	"archive/zip"
+	"bufio"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -15,67 +16,45 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
-
-// array is what an .npy file holds, or a member of an .npz.
-type array struct {
-	name  string // of the member
-	dtype string // in the words of NumPy
-	shape []int
-	parts int                          // how often to call put
-	put   func(b []byte, k int) []byte // appends the bytes of part k, from 0
-}
-
-// write writes the array, some parts at a time.
-func (a array) write(w io.Writer) error {
-	const enough = 1 << 16
-	block := npyfile.Header(a.dtype, a.shape...)
-	for k := range a.parts {
-		if block = a.put(block, k); len(block) >= enough {
-			if _, err := w.Write(block); err != nil {
-				return err
-			}
-			block = block[:0]
-		}
-	}
-	_, err := w.Write(block)
-	return err
-}
 
 func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	if d.Y != nil {
 		return errors.New("dataset: an .npy file has no place for the labels; write .npz, or read the " +
 			"data without labels")
 	}
-	if err := checkRow(d.D); err != nil {
+	if _, err := w.w.Write(npyfile.Header("<f4", d.N, d.D)); err != nil {
 		return err
 	}
-	return matrixArray(d.Examples).write(w.w)
+	return writeRows(w.ctx, w.w, d, nil)
 }
 
 // writeNPZ writes stored members of zip's oldest date: the same data, the same bytes. Prepared
 // examples have a Description.
 func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
-	a := newArchive(w.w)
-	if err := a.matrix(w.ctx, d, o.Rows); err != nil {
-		return err
+	to := &counted{w: w.w}
+	a := &archive{zip.NewWriter(to), to}
+	var err error
+	if d.Sparse() {
+		err = a.sparse(d.Examples)
+	} else {
+		err = a.array("X", "<f4", []int{d.N, d.D}, func(to io.Writer) error {
+			return writeRows(w.ctx, to, d, o.Rows)
+		})
 	}
 	switch {
+	case err != nil:
 	case d.Prepared != nil:
-		if err := a.described(d); err != nil {
-			return err
-		}
+		err = a.described(d)
 	case d.Y != nil:
-		y, err := labelArray(d)
-		if err == nil {
-			err = a.array(y)
-		}
-		if err != nil {
-			return err
-		}
+		err = a.labels(d)
+	}
+	if err != nil {
+		return err
 	}
 	return a.zip.Close()
 }
@@ -98,11 +77,6 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func newArchive(w io.Writer) *archive {
-	to := &counted{w: w}
-	return &archive{zip.NewWriter(to), to}
-}
-
 // member begins a member, behind padding.
 func (a *archive) member(name string) (io.Writer, error) {
 	if err := a.zip.Flush(); err != nil {
@@ -120,36 +94,60 @@ func (a *archive) member(name string) (io.Writer, error) {
 		Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 }
 
-func (a *archive) array(x array) error {
-	w, err := a.member(x.name + ".npy")
+// array writes an array, whose elements write writes.
+func (a *archive) array(name, dtype string, shape []int, write func(w io.Writer) error) error {
+	m, err := a.member(name + ".npy")
 	if err != nil {
 		return err
 	}
-	return x.write(w)
+	w := bufio.NewWriterSize(m, 1<<16)
+	w.Write(npyfile.Header(dtype, shape...)) // Flush returns the error
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
 }
 
-// matrix writes the features, which rows makes unless it is nil.
-func (a *archive) matrix(ctx context.Context, d *dataset.Dataset, rows func(dst []float32,
-	first int) error) error {
-	switch {
-	case rows != nil:
-		w, err := a.member("X.npy")
-		if err == nil {
-			_, err = w.Write(npyfile.Header("<f4", d.N, d.D))
-		}
-		if err != nil {
+// sparse writes the arrays of scipy.sparse.save_npz.
+func (a *archive) sparse(e dataset.Examples) error {
+	for _, x := range []struct {
+		name, dtype string
+		shape       []int
+		write       func(w io.Writer) error
+	}{
+		{"indices", "<i4", []int{len(e.Columns)}, func(w io.Writer) error {
+			return npyfile.Write(w, e.Columns)
+		}},
+		{"indptr", startType(e.Starts), []int{len(e.Starts)}, func(w io.Writer) error {
+			if startType(e.Starts) == "<i4" {
+				return npyfile.Write(w, lists.As[int32](e.Starts))
+			}
+			return npyfile.Write(w, e.Starts)
+		}},
+		{"format", "|S3", nil, func(w io.Writer) error {
+			_, err := io.WriteString(w, "csr")
 			return err
-		}
-		return writeRows(ctx, w, d, rows)
-	case !d.Sparse():
-		return a.array(matrixArray(d.Examples))
-	}
-	for _, x := range sparseArrays(d.Examples) {
-		if err := a.array(x); err != nil {
+		}},
+		{"shape", "<i8", []int{2}, func(w io.Writer) error {
+			return npyfile.Write(w, []int64{int64(e.N), int64(e.D)})
+		}},
+		{"data", "<f4", []int{len(e.Values)}, func(w io.Writer) error {
+			return npyfile.Write(w, e.Values)
+		}},
+	} {
+		if err := a.array(x.name, x.dtype, x.shape, x.write); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// startType is the type of row starts: 32 bits, as SciPy wants, if they fit.
+func startType(starts []int64) string {
+	if starts[len(starts)-1] <= math.MaxInt32 {
+		return "<i4"
+	}
+	return "<i8"
 }
 
 // described writes the classes of the examples, and what arrays cannot say.
@@ -163,14 +161,15 @@ func (a *archive) described(d *dataset.Dataset) error {
 		}
 	}
 	if d.Y != nil {
-		y := array{"y", "<i4", []int{d.N}, d.N, func(b []byte, i int) []byte {
-			class := d.Y[i]
+		y := slices.Clone(d.Y)
+		for i := range y {
 			if e != nil && e.Unknown(i, q) {
-				class = dataset.Unlabelled
+				y[i] = dataset.Unlabelled
 			}
-			return binary.LittleEndian.AppendUint32(b, uint32(class))
-		}}
-		if err := a.array(y); err != nil {
+		}
+		if err := a.array("y", "<i4", []int{d.N}, func(w io.Writer) error {
+			return npyfile.Write(w, y)
+		}); err != nil {
 			return err
 		}
 	}
@@ -187,102 +186,66 @@ func (a *archive) described(d *dataset.Dataset) error {
 	return err
 }
 
-// matrixArray is the dense matrix of the features. It holds a whole row.
-func matrixArray(e dataset.Examples) array {
-	buffer := make([]float32, e.D)
-	return array{"X", "<f4", []int{e.N, e.D}, e.N, func(b []byte, i int) []byte {
-		return appendFloats(b, e.DenseRow(buffer, i))
-	}}
-}
-
-// sparseArrays are the arrays of scipy.sparse.save_npz.
-func sparseArrays(e dataset.Examples) []array {
-	return []array{
-		{"indices", "<i4", []int{len(e.Columns)}, e.N, func(b []byte, i int) []byte {
-			columns, _ := e.SparseRow(i)
-			for _, j := range columns {
-				b = binary.LittleEndian.AppendUint32(b, uint32(j))
-			}
-			return b
-		}},
-		startArray(e.Starts),
-		{"format", "|S3", nil, 1, func(b []byte, _ int) []byte { return append(b, "csr"...) }},
-		integerArray("shape", 2, func(k int) int64 { return int64([2]int{e.N, e.D}[k]) }),
-		{"data", "<f4", []int{len(e.Values)}, e.N, func(b []byte, i int) []byte {
-			_, values := e.SparseRow(i)
-			return appendFloats(b, values)
-		}},
-	}
-}
-
-// startArray is the rows' beginnings, of 32 bits if they fit, as SciPy wants.
-func startArray(starts []int64) array {
-	if starts[len(starts)-1] > math.MaxInt32 {
-		return integerArray("indptr", len(starts), func(i int) int64 { return starts[i] })
-	}
-	return array{"indptr", "<i4", []int{len(starts)}, len(starts), func(b []byte, i int) []byte {
-		return binary.LittleEndian.AppendUint32(b, uint32(starts[i]))
-	}}
-}
-
-// labelArray is the class name of each example.
-func labelArray(d *dataset.Dataset) (array, error) {
-	numbers := make([]int64, len(d.Classes))
-	for q, name := range d.Classes {
-		var err error
-		if numbers[q], err = strconv.ParseInt(name, 10, 64); err != nil || strconv.FormatInt(numbers[q],
-			10) != name {
-			return textArray(d) // 01, +1 and -0 are names that a number would not keep
-		}
-	}
-	return integerArray("y", d.N, func(i int) int64 { return numbers[d.Y[i]] }), nil
-}
-
-// textArray is the class name of each example in UTF-32, filled up with zeros.
-func textArray(d *dataset.Dataset) (array, error) {
-	const most = 1 << 16 // that the reader takes
-	width := 0
+// labels writes the class name of each example: as an integer if all are, else in UTF-32, filled up
+// with zeros.
+func (a *archive) labels(d *dataset.Dataset) error {
+	const most = 1 << 16 // characters that the reader takes
+	integers, width := true, 0
 	for _, name := range d.Classes {
-		n := utf8.RuneCountInString(name)
-		if n > most {
-			return array{}, fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an "+
-				".npz file; rename the class", quote.Text(name), n, most)
+		v, err := strconv.ParseInt(name, 10, 64)
+		// 01, +1 and -0 are names that a number would not keep
+		integers = integers && err == nil && strconv.FormatInt(v, 10) == name
+		width = max(width, utf8.RuneCountInString(name))
+		if width > most {
+			return fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; "+
+				"rename the class", quote.Text(name), width, most)
 		}
-		width = max(width, n)
+	}
+	dtype, each := "<i8", 8
+	if !integers {
+		dtype, each = "<U"+strconv.Itoa(width), 4*width
 	}
 	what := fmt.Sprintf("the names of %d classes in %d characters each", len(d.Classes), width)
-	if err := memory.Check(memory.Product(len(d.Classes), width, 4), what); err != nil {
-		return array{}, err
+	if err := memory.Check(memory.Product(len(d.Classes), each), what); err != nil {
+		return err
 	}
-	texts := make([][]byte, len(d.Classes))
+	names := make([][]byte, len(d.Classes))
 	for q, name := range d.Classes {
-		texts[q] = make([]byte, 0, 4*width)
-		for _, r := range name {
-			texts[q] = binary.LittleEndian.AppendUint32(texts[q], uint32(r))
+		names[q] = make([]byte, 0, each)
+		if integers {
+			v, _ := strconv.ParseInt(name, 10, 64) // as above
+			names[q] = binary.LittleEndian.AppendUint64(names[q], uint64(v))
+			continue
 		}
-		texts[q] = texts[q][:4*width]
+		for _, r := range name {
+			names[q] = binary.LittleEndian.AppendUint32(names[q], uint32(r))
+		}
+		names[q] = names[q][:each]
 	}
-	return array{"y", "<U" + strconv.Itoa(width), []int{d.N}, d.N, func(b []byte, i int) []byte {
-		return append(b, texts[d.Y[i]]...)
-	}}, nil
+	return a.array("y", dtype, []int{d.N}, func(w io.Writer) error {
+		for _, y := range d.Y {
+			if _, err := w.Write(names[y]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-func integerArray(name string, n int, element func(i int) int64) array {
-	return array{name, "<i8", []int{n}, n, func(b []byte, i int) []byte {
-		return binary.LittleEndian.AppendUint64(b, uint64(element(i)))
-	}}
-}
-
-func appendFloats(b []byte, values []float32) []byte {
-	for _, v := range values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
-	}
-	return b
-}
-
-// writeRows writes the rows of d that rows makes, some at a time.
+// writeRows writes the dense rows of d, some at a time, which rows makes unless it is nil.
 func writeRows(ctx context.Context, w io.Writer, d *dataset.Dataset,
 	rows func(dst []float32, first int) error) error {
+	if rows == nil && !d.Sparse() {
+		return npyfile.Write(w, d.X)
+	}
+	if rows == nil {
+		rows = func(dst []float32, first int) error {
+			for i := range len(dst) / d.D {
+				d.DenseRow(dst[i*d.D:(i+1)*d.D], first+i)
+			}
+			return nil
+		}
+	}
 	const values = 1 << 20 // at a time
 	most := min(d.N, max(1, values/d.D))
 	if err := memory.Check(memory.Product(most, d.D, 4), "some rows to write"); err != nil {

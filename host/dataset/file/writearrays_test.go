@@ -148,22 +148,8 @@ func TestArraysBad(t *testing.T) {
 // Row starts beyond 31 bits take 64; nothing so large is written here.
 func TestManyStoredValues(t *testing.T) {
 	for stored, want := range map[int64]string{math.MaxInt32: "<i4", math.MaxInt32 + 1: "<i8"} {
-		starts := startArray([]int64{0, stored})
-		if starts.dtype != want {
-			t.Errorf("%d values: row starts of type %s, wanted %s", stored, starts.dtype, want)
-		}
-		var b bytes.Buffer
-		if err := starts.write(&b); err != nil {
-			t.Fatal(err)
-		}
-		h, err := readNPYHeader(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if raw := b.Bytes()[h.Size:]; len(raw) != h.Size {
-			t.Errorf("%d values: %d bytes behind the first", stored, len(raw))
-		} else if last, _ := h.Integer(raw); last != stored {
-			t.Errorf("last start %d, wanted %d", last, stored)
+		if got := startType([]int64{0, stored}); got != want {
+			t.Errorf("%d values: row starts of type %s, wanted %s", stored, got, want)
 		}
 	}
 }

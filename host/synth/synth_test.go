@@ -169,36 +169,3 @@ func generate(t *testing.T, n, d, q int, seed uint64) ([]float32, []int32) {
 	}
 	return x, y
 }
-
-// TestSource: a few at a time are the same examples, as often as asked; what is out of turn is an
-// error.
-func TestSource(t *testing.T) {
-	const n, d, q = 300, 7, 4
-	x, y := generate(t, n, d, q, 3)
-	s, err := New(n, d, q, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels, err := s.Labels(t.Context())
-	if err != nil || !slices.Equal(labels, y) {
-		t.Errorf("other labels, %v", err)
-	}
-	for range 2 {
-		var got []float32
-		for first := 0; first < n; first += 128 {
-			some := make([]float32, min(128, n-first)*d)
-			if err := s.Rows(some, first); err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, some...)
-		}
-		if !slices.Equal(got, x) {
-			t.Error("other rows")
-		}
-	}
-	for _, c := range [][2]int{{1, 0}, {d, 5}, {(n + 1) * d, 0}} {
-		if err := s.Rows(make([]float32, c[0]), c[1]); err == nil {
-			t.Errorf("%d values from example %d: no error", c[0], c[1])
-		}
-	}
-}

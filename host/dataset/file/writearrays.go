@@ -197,8 +197,8 @@ func (a *archive) labels(d *dataset.Dataset) error {
 		integers = integers && err == nil && strconv.FormatInt(v, 10) == name
 		width = max(width, utf8.RuneCountInString(name))
 		if width > most {
-			return fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz file; "+
-				"rename the class", quote.Text(name), width, most)
+			return fmt.Errorf("dataset: class name %s has %d characters, wanted at most %d in an .npz "+
+				"file; rename the class", quote.Text(name), width, most)
 		}
 	}
 	dtype, each := "<i8", 8

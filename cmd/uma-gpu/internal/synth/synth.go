@@ -30,7 +30,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage:  "write a synthetic data set of any size, the same on every machine",
 		Description: `Draws class centres on a sphere and round noise about them, so that a linear
 classifier is the best one. Classes are named 0, 1, ...; values have three decimals. More examples
-of the same seed begin with the same ones. An .npz need not fit in memory.
+of the same seed begin with the same ones.
 
 Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
 		Flags: app.Flags(app.Required(app.Count(&o.Examples, "examples", 0, 1, math.MaxInt,
@@ -49,13 +49,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	set := &dataset.Dataset{Examples: dataset.Examples{N: o.Examples, D: o.Features}}
-	layout := file.WriteOptions{}
 	var err error
-	if file.FormatOfName(o.Out) == "npz" {
-		err = o.rowByRow(ctx, set, &layout)
-	} else {
-		set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)
-	}
+	set.X, set.Y, err = synth.Generate(ctx, o.Examples, o.Features, o.Classes, o.Seed)
 	if stopped := app.Interrupted(ctx); stopped != nil {
 		err = stopped
 	}
@@ -65,22 +60,10 @@ func Run(ctx context.Context, o *Options) error {
 	if set.Classes, err = app.ClassNames(o.Classes); err != nil {
 		return err
 	}
-	if err := app.WriteData(ctx, o.Out, set, layout); err != nil {
+	if err := app.WriteData(ctx, o.Out, set, file.WriteOptions{}); err != nil {
 		return err
 	}
 	o.Notes.Say("%d examples × %d features, %d classes, written to %s", o.Examples, o.Features,
 		o.Classes, o.Out)
 	return nil
-}
-
-// rowByRow labels the examples of set, and has them made while they are written.
-func (o *Options) rowByRow(ctx context.Context, set *dataset.Dataset,
-	layout *file.WriteOptions) error {
-	s, err := synth.New(set.N, set.D, o.Classes, o.Seed)
-	if err != nil {
-		return err
-	}
-	layout.Rows = s.Rows
-	set.Y, err = s.Labels(ctx)
-	return err
 }

@@ -6,13 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -214,4 +220,207 @@ func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c
 		some.SHA256 = some.Hash()
 	}
 	return WriteData(ctx, out, &some, w)
+}
+
+// Model are the options of a model and of how examples are matched with it.
+type Model struct {
+	Path  string
+	Match string // features by name or position
+}
+
+func (m *Model) Flag() cli.Flag {
+	return Required(Input(&m.Path, "model", "model that train wrote: `FILE`.npz (required)"))
+}
+
+func (m *Model) MatchFlag() cli.Flag {
+	return Choice(&m.Match, "match-features", "name",
+		"match features with the model's by `KEY`: name or position", "name", "position")
+}
+
+// Read reads data for a model of features f. It selects and orders the columns by name, if there
+// are names and --match-features is name.
+func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
+) (*dataset.Dataset, error) {
+	d.AsModel(&o, f)
+	if m.Match == "name" && len(f.Names) > 0 {
+		o.FeatureNames = f.Names
+	}
+	found, err := d.Read(ctx, o)
+	if err == nil && o.FeatureNames == nil && found.Features != nil {
+		d.common.Notes.Say("data: %s: features are matched by position, not by name",
+			found.Path)
+	}
+	return found, err
+}
+
+// Noise are the options of the label noise: a confusion matrix in a file, or none.
+type Noise struct {
+	Path string
+	Axes string // of the file
+}
+
+// Flags returns the flags --confusion and --confusion-axes.
+func (n *Noise) Flags(usage string) []cli.Flag {
+	axes := n.AxesFlag()
+	allowed := axes.Check
+	axes.Check = func(c *cli.Context) error {
+		if n.Path == "" && c.IsSet(axes.Name) {
+			return Usage("--%s is given without --confusion", axes.Name)
+		}
+		return allowed(c)
+	}
+	return Grouped("Label noise", Input(&n.Path, "confusion", usage), axes)
+}
+
+func (n *Noise) AxesFlag() CheckedFlag {
+	return Choice(&n.Axes, "confusion-axes", confusion.AxesAuto,
+		"`AXES` of the file: auto (names tell), true-columns (they sum to 1) or true-rows",
+		confusion.AxesAuto, "true-columns", "true-rows")
+}
+
+// Read returns the matrix for these classes, nil if no file is given.
+func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, error) {
+	if n.Path == "" {
+		return nil, nil
+	}
+	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes,
+		Axes: n.Axes})
+}
+
+// NormalizeFlag returns the flag --normalize.
+func NormalizeFlag(into *string) cli.Flag {
+	return StepsFlag(Text(into, "normalize", "auto",
+		"comma list of `STEPS`: standardize, maxabs, bias, l2; or none"))
+}
+
+// NormalizeHelp describes the default of --normalize.
+const NormalizeHelp = "--normalize auto prepares by " + dataset.DefaultSteps +
+	", with a kernel function by " +
+	host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
+	"texts with other columns beside them by " + dataset.DefaultStepsText +
+	". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
+
+// StepsFlag makes a flag accept only auto or a list of steps.
+func StepsFlag(f *cli.StringFlag) cli.Flag {
+	return CheckedFlag{f, func(*cli.Context) error {
+		if *f.Destination != "auto" {
+			if _, err := dataset.ParseSteps(*f.Destination); err != nil {
+				return Usage("--%s: %v", f.Name, err)
+			}
+		}
+		return nil
+	}}
+}
+
+// Cosine is the kernel function that is kernel.Linear on rows of length 1.
+const Cosine = "cosine"
+
+type Kernel struct {
+	Kind       string // "" for none
+	Gamma      string // a number, or a word
+	Coef0      float64
+	Degree     int
+	Components int
+	Variance   float64
+	Landmarks  string // a number, or a word
+	Normalize  string // steps for the components, of training alone
+
+	common *Common
+}
+
+// Flag returns --kernel, and sets the defaults of the flags of details for commands without them.
+func (k *Kernel) Flag(o *Common) cli.Flag {
+	*k = Kernel{Gamma: "auto", Coef0: 1, Degree: 3, Landmarks: "auto", Normalize: "auto", common: o}
+	return Grouped("Kernel", Choice(&k.Kind, "kernel", "",
+		"kernel `FUNCTION`: rbf, poly, linear or cosine", kernel.RBF, kernel.Poly, kernel.Linear,
+		Cosine))[0]
+}
+
+// DetailFlags returns the other flags of a kernel function and of its components.
+func (k *Kernel) DetailFlags() []cli.Flag {
+	return Grouped("Kernel",
+		Text(&k.Gamma, "gamma", "auto",
+			"`G` of rbf and poly: a number above 0, median, search, mean, or auto"),
+		Number(&k.Coef0, "coef0", 1, "constant `C` of poly"),
+		Count(&k.Degree, "degree", 3, 1, math.MaxInt, "`DEGREE` of poly, at least 1"),
+		Count(&k.Components, "components", 0, 1, math.MaxInt,
+			"number `D` of components").Unless("500, or all"),
+		Number(&k.Variance, "variance", 0,
+			"the fewest components that explain this `SHARE` of the variance"),
+		Text(&k.Landmarks, "landmarks", "auto",
+			"number `M` of examples that span the components; all, or auto"))
+}
+
+// StepsFlag returns the flag of the preparation of components, for commands that train on them.
+func (k *Kernel) StepsFlag() cli.Flag {
+	return Grouped("Kernel", Text(&k.Normalize, "normalize-components", "auto",
+		"preparation `STEPS` of components"))[0]
+}
+
+// KernelDetails are the names of all flags of kernels but --kernel.
+var KernelDetails = []string{"gamma", "coef0", "degree", "components", "variance", "landmarks",
+	"normalize-components"}
+
+// FitOptions returns the kernel map of a training, nil for none.
+func (k *Kernel) FitOptions() (*fitting.Options, error) {
+	kinds := map[string][]string{"gamma": {kernel.RBF, kernel.Poly}, "coef0": {kernel.Poly},
+		"degree": {kernel.Poly}}
+	for _, flag := range KernelDetails {
+		switch {
+		case !k.common.Given(flag):
+		case k.Kind == "":
+			return nil, Usage("--%s is given without --kernel", flag)
+		case kinds[flag] != nil && !slices.Contains(kinds[flag], k.Kind):
+			return nil, Usage("--%s does not apply to --kernel %s, only to %s", flag, k.Kind,
+				strings.Join(kinds[flag], " and "))
+		}
+	}
+	if k.Kind == "" {
+		return nil, nil
+	}
+	if k.common.Given("variance") && (!(k.Variance > 0 && k.Variance <= 1) || k.Components > 0) {
+		return nil, Usage("--variance is %v, wanted a share above 0, at most 1, and no --components",
+			k.Variance)
+	}
+	o := &fitting.Options{Components: k.Components, Variance: k.Variance}
+	o.Function.Kind = k.Kind
+	switch k.Kind {
+	case Cosine:
+		o.Function.Kind, o.Cosine = kernel.Linear, true
+	case kernel.Poly:
+		o.Function.Coef0, o.Function.Degree = float32(k.Coef0), k.Degree
+	}
+	trial := o.Function // with some γ, if it is to be found
+	if words := []string{"median", "search", "mean", "auto"}; trial.Kind != kernel.Linear {
+		trial.Gamma = 1
+		o.Median, o.Search, o.Mean = k.Gamma == "median", k.Gamma == "search", k.Gamma == "mean"
+		if !slices.Contains(words, k.Gamma) {
+			g, err := strconv.ParseFloat(k.Gamma, 32)
+			if err != nil {
+				return nil, Usage("--gamma is %q, wanted a number above 0, %s", k.Gamma, OrList(words))
+			}
+			o.Function.Gamma, trial.Gamma = float32(g), float32(g)
+		}
+	}
+	if err := trial.Check(); err != nil {
+		return nil, Usage("%v", err)
+	}
+	switch k.Landmarks {
+	case "auto":
+	case "all":
+		o.Landmarks = fitting.AllLandmarks
+	default:
+		var err error
+		if o.Landmarks, err = ParseCount(k.Landmarks); err != nil || o.Landmarks < 1 {
+			return nil, Usage("--landmarks is %q, wanted a number of at least 1, all or auto", k.Landmarks)
+		}
+	}
+	if k.Normalize != "auto" {
+		steps, err := dataset.ParseSteps(k.Normalize)
+		if err != nil {
+			return nil, Usage("--normalize-components: %v", err)
+		}
+		o.Steps = &steps
+	}
+	return o, nil
 }

@@ -29,11 +29,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "describe a model: largest weights, noise, provenance",
-		Description: `Lists for each class the features with the largest weights, for or against the class: the
-weight of the prepared feature, which ranks them, and of the raw feature. When a raw feature grows by
-1, the score changes by its raw weight, up to the scaling of rows to length 1. A model with a kernel
-map has no feature weights; only norms are shown. uma-gpu confusion show prints the whole matrices of
-the noise, and annotators.
+		Description: `Lists for each class the prepared features with the largest weights, for or against the class. A
+model with a kernel map has no feature weights; only norms are shown. uma-gpu confusion show prints
+the whole matrices of the noise, and annotators.
 
 For a model of learner kernelmean with a kernel, --data prints how far scores may be off, and how much
 label noise the model tolerates, before more than a share of these examples loses its right
@@ -74,18 +72,14 @@ type kernelSummary struct {
 }
 
 type classSummary struct {
-	Class string  `json:"class"`
-	Norm  float64 `json:"norm"` // of the row of W
-	// Constant is the score of an example whose raw features are all 0, before rows are scaled; null
-	// for a model with a kernel map, whose Top is empty.
-	Constant *float64        `json:"constant"`
-	Top      []featureWeight `json:"top,omitempty"`
+	Class string          `json:"class"`
+	Norm  float64         `json:"norm"`          // of the row of W
+	Top   []featureWeight `json:"top,omitempty"` // empty for a model with a kernel map
 }
 
 type featureWeight struct {
-	Feature  string  `json:"feature"` // its name, or its position from 1
-	Prepared float32 `json:"prepared"`
-	Raw      float64 `json:"raw"`
+	Feature string  `json:"feature"` // its name, or its position from 1
+	Weight  float32 `json:"weight"`  // of the prepared feature
 }
 
 type noiseSummary struct {
@@ -144,7 +138,6 @@ func Run(ctx context.Context, o *Options) error {
 // summarise returns the classes with the top features by weight.
 func summarise(m *model.Model, top int) []classSummary {
 	d := m.Meta.Features.Count
-	raw, constants, err := m.Raw() // fails for a kernel map
 	list := make([]classSummary, m.Q)
 	for r := range list {
 		w := m.W[r*m.D : (r+1)*m.D]
@@ -153,19 +146,18 @@ func summarise(m *model.Model, top int) []classSummary {
 			squares += float64(v) * float64(v)
 		}
 		list[r] = classSummary{Class: m.Meta.Classes[r], Norm: math.Sqrt(squares)}
-		if err != nil {
+		if m.Meta.Kernel != nil {
 			continue
 		}
-		list[r].Constant = &constants[r]
 		all := make([]featureWeight, d)
 		for j := range all {
-			all[j] = featureWeight{strconv.Itoa(j + 1), w[j], raw[r*d+j]}
+			all[j] = featureWeight{strconv.Itoa(j + 1), w[j]}
 			if names := m.Meta.Features.Names; len(names) > 0 {
 				all[j].Feature = names[j]
 			}
 		}
 		slices.SortStableFunc(all, func(a, b featureWeight) int {
-			return cmp.Compare(math.Abs(float64(b.Prepared)), math.Abs(float64(a.Prepared)))
+			return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight)))
 		})
 		list[r].Top = slices.Clone(all[:min(top, d)])
 	}
@@ -257,22 +249,15 @@ func (s *noiseSummary) rows(row app.Row, name string) {
 }
 
 func (r Inspection) classRows(row app.Row) {
-	if r.Kernel != nil {
-		row("\nclass\t‖w‖")
-		for _, c := range r.Classes {
-			row("%s\t%.4g", app.Shorten(c.Class), c.Norm)
-		}
-		return
-	}
-	row("\nclass\t‖w‖\tconstant\tfeature\tweight, prepared\tweight, raw")
+	row("\nclass\t‖w‖\tfeature\tweight")
 	for _, c := range r.Classes {
-		head := fmt.Sprintf("%s\t%.4g\t%.4g", app.Shorten(c.Class), c.Norm, *c.Constant)
+		head := fmt.Sprintf("%s\t%.4g", app.Shorten(c.Class), c.Norm)
 		for _, f := range c.Top {
-			row("%s\t%s\t%+.4g\t%+.4g", head, f.Feature, f.Prepared, f.Raw)
-			head = "\t\t"
+			row("%s\t%s\t%+.4g", head, f.Feature, f.Weight)
+			head = "\t"
 		}
 		if len(c.Top) == 0 {
-			row("%s\t\t\t", head)
+			row("%s\t\t", head)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if len(o.Args) > 1 {
 		return app.Usage("unexpected argument %q after %s; flags come before the file", o.Args[1], path)
 	}
-	if isModel(path) {
+	if strings.EqualFold(filepath.Ext(path), ".npz") {
 		return o.showModel(path)
 	}
 	var classes []string // nil for the file's
@@ -110,21 +110,6 @@ func printMatrix(w io.Writer, classes []string, c [][]float64) error {
 	return app.PrintMatrix(w, classes, func(i, j int) string {
 		return strconv.FormatFloat(c[i][j], 'g', 4, 64)
 	})
-}
-
-// isModel reports whether a regular file begins as a model does.
-func isModel(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe is read once
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close() // only read
-	var first [4]byte
-	_, err = io.ReadFull(f, first[:])
-	return err == nil && string(first[:]) == "PK\x03\x04"
 }
 
 // ModelReport is what confusion show --json prints of a model.

@@ -34,7 +34,7 @@ func annotated(t *testing.T, dir string, n int) (data, table string) {
 
 func TestTrainByAnnotators(t *testing.T) {
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
+	path := func(name string) string { return filepath.Join(dir, name) + ".npz" }
 	data, table := annotated(t, dir, 400)
 	train := []string{"train", "--data", data, "--annotators", table, "--learner", "softmax",
 		"--folds", "3"}
@@ -90,8 +90,8 @@ func TestTrainByAnnotators(t *testing.T) {
 
 func TestLearnConfusionFlag(t *testing.T) {
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	few := path("few.csv")
+	path := func(name string) string { return filepath.Join(dir, name) + ".npz" }
+	few := filepath.Join(dir, "few.csv")
 	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
 	data, c := clitest.Noisy(t, dir, few)
 	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds",

@@ -186,7 +186,6 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// names returns q class names.
 func num(v float64) string { return fmt.Sprint(v) }
 
 // randomMatrix returns a matrix of q classes with a share of noise.

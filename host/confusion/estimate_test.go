@@ -33,28 +33,6 @@ func TestEstimatesByHand(t *testing.T) {
 	}
 }
 
-// C = [[1, 1/2, 1/4], [0, 1/2, 1/4], [0, 0, 1/2]] and 16 examples: 8, 4
-// and 4 are truly of each class; all of class 2 are predicted 1.
-func TestEstimatesByHand3(t *testing.T) {
-	v := &Inverse{Q: 3, V: []float64{1, -1, 0, 0, 2, -1, 0, 0, 2}}
-	counts := []int64{
-		8, 0, 0,
-		3, 3, 2,
-		0, 0, 0,
-	}
-	if got := v.EstimatedError(counts, 16); got != .25 {
-		t.Errorf("estimated error %v, wanted 0.25", got)
-	}
-	if got, want := v.EstimatedConfusion(counts, 16), []float64{1, 0, 0, 0, 1, 1, 0, 0,
-		0}; !slices.Equal(got, want) {
-		t.Errorf("estimated confusion %v, wanted %v", got, want)
-	}
-	if got, want := v.Priors([]int64{11, 3, 2}, 16), []float64{.5, .25, .25}; !slices.Equal(got,
-		want) {
-		t.Errorf("priors %v, wanted %v", got, want)
-	}
-}
-
 // More noisy labels 0 than C can explain: π̂_1 = (-1·16 + 3·0)/16 = -1.
 func TestEstimatesOutsideTheSimplex(t *testing.T) {
 	v := &Inverse{Q: 2, V: []float64{2, -2, -1, 3}} // of [[3/4, 1/2], [1/4, 1/2]]
@@ -120,68 +98,6 @@ func TestEstimatesBitForBit(t *testing.T) {
 		}
 		if math.Abs(total-1) > 1e-12 {
 			t.Errorf("Q %d: priors before the floor sum to %v", q, total)
-		}
-	}
-}
-
-// On many examples the estimates come within 5 standard deviations of the matrix that the true
-// labels give; independent counts bound the deviations.
-func TestEstimatesOnInjectedNoise(t *testing.T) {
-	rng := rand.New(rand.NewPCG(10, 11))
-	const q, n = 4, 200_000
-	m, err := Pairwise(names(q), .4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	truth, predicted := make([]int32, n), make([]int32, n)
-	exact, of := make([]float64, q*q), make([]float64, q)
-	wrong := 0.0
-	for i := range truth {
-		truth[i] = int32(min(rng.IntN(6), q-1)) // class 3 three times as often
-		predicted[i] = truth[i]
-		if rng.Float64() < .2 {
-			predicted[i] = rng.Int32N(q)
-		}
-		exact[predicted[i]*q+truth[i]]++
-		of[truth[i]]++
-		if predicted[i] != truth[i] {
-			wrong++
-		}
-	}
-	noisy, err := m.Inject(truth, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counts, labels := make([]int64, q*q), make([]int64, q)
-	for i := range noisy {
-		counts[predicted[i]*q+noisy[i]]++
-		labels[noisy[i]]++
-	}
-	v := invert(t, m)
-	variance := 0.0
-	for i, c := range counts {
-		variance += float64(c) / n * v.V[i] * v.V[i]
-	}
-	if got := v.EstimatedError(counts, n); math.Abs(got-wrong/n) > 5*math.Sqrt(variance/n) {
-		t.Errorf("estimated error %v, true %v", got, wrong/n)
-	}
-	for i, got := range v.EstimatedConfusion(counts, n) {
-		p, c := i/q, i%q
-		variance := 0.0
-		for k := range q {
-			variance += float64(counts[p*q+k]) / n * v.V[c*q+k] * v.V[c*q+k]
-		}
-		if want := exact[i] / of[c]; math.Abs(got-want) > 5*math.Sqrt(variance/n)/(of[c]/n) {
-			t.Errorf("estimated confusion [%d][%d] %v, true %v", p, c, got, want)
-		}
-	}
-	for c, got := range v.Priors(labels, n) {
-		variance := 0.0
-		for k := range q {
-			variance += float64(labels[k]) / n * v.V[c*q+k] * v.V[c*q+k]
-		}
-		if want := of[c] / n; math.Abs(got-want) > 5*math.Sqrt(variance/n) {
-			t.Errorf("prior %d estimated %v, true %v", c, got, want)
 		}
 	}
 }

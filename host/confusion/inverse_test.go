@@ -46,22 +46,6 @@ func TestInvertByHand(t *testing.T) {
 	}
 }
 
-func TestFloat32Rounds(t *testing.T) {
-	m, err := Symmetric(abc, .4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := m.Invert()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, b := range v.Float32() {
-		if b != float32(v.V[i]) {
-			t.Errorf("element %d is %v, wanted %v rounded", i, b, v.V[i])
-		}
-	}
-}
-
 // The inverse agrees with gonum's LU inverse and undoes C.
 func TestInvertRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -2,17 +2,14 @@ package confusion
 
 import (
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// npyFile returns a version 1 file with the dictionary and data given.
 // What numpy itself wrote; see testdata/README.md.
 func TestReadNumpysFiles(t *testing.T) {
 	permutation := []float64{0, 0, 1, 1, 0, 0, 0, 1, 0}
@@ -28,27 +25,6 @@ func TestReadNumpysFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if !slices.Equal(m.P, want) {
 			t.Errorf("%s: got %v, wanted %v", name, m.P, want)
-		}
-	}
-}
-
-func TestReadNPYTypes(t *testing.T) {
-	for descr, one := range map[string][]byte{
-		"<i1": {1}, "|i1": {1}, "|u1": {1},
-		"<i2": {1, 0}, ">i2": {0, 1}, "<u2": {1, 0}, ">u2": {0, 1},
-		"<i4": {1, 0, 0, 0}, "<u4": {1, 0, 0, 0}, ">u4": {0, 0, 0, 1},
-		"<i8": {1, 0, 0, 0, 0, 0, 0, 0}, "<u8": {1, 0, 0, 0, 0, 0, 0, 0}, ">i8": {0, 0, 0, 0, 0, 0, 0, 1},
-		"<f4": {0, 0, 0x80, 0x3f}, ">f4": {0x3f, 0x80, 0, 0},
-		"<f8": {0, 0, 0, 0, 0, 0, 0xf0, 0x3f},
-	} {
-		zero := make([]byte, len(one))
-		data := slices.Concat(one, one, zero, zero) // both classes become class 0, in C order
-		file := npyFile(npyDict(descr, "False", "(2, 2)"), data)
-		m, err := Read(save(t, "c.npy", file), ReadOptions{Classes: []string{"a", "b"}})
-		if err != nil {
-			t.Errorf("%s: %v", descr, err)
-		} else if !slices.Equal(m.P, []float64{1, 1, 0, 0}) {
-			t.Errorf("%s: got %v, wanted [1 1 0 0]", descr, m.P)
 		}
 	}
 }
@@ -89,26 +65,12 @@ func TestReadNPYErrors(t *testing.T) {
 		fact string
 	}{
 		{"magic alone", whole[:6], "cut"},
-		{"no length", whole[:9], "cut"},
-		{"header cut", whole[:40], "cut"},
 		{"data cut", whole[:len(whole)-1], "31 bytes 32 2×2 elements <f8"},
 		{"data too long", append(slices.Clone(whole), 0), "33 bytes 32 2×2 elements <f8"},
-		{"huge header", []byte(npyfile.Magic + "\x02\x00\xff\xff\xff\xff{}"), "4294967295 bytes"},
-		{"version 3", []byte(npyfile.Magic + "\x03\x00\x00\x00\x00\x00"), "npy header"},
-		{"no newline", append([]byte(npyfile.Magic+"\x01\x00\x02\x00"), "{}"...), `"{}"`},
-		{"empty dictionary", npyFile("{}", eye),
-			`"{}"`},
-		{"order", npyFile(npyDict("<f8", "Perhaps", "(2, 2)"), eye), `"Perhaps"`},
 		{"one axis", npyFile(npyDict("<f8", "False", "(4,)"), eye), "shape 4"},
-		{"scalar", npyFile(npyDict("<f8", "False", "()"), eye[:8]), "shape"},
 		{"three axes", npyFile(npyDict("<f8", "False", "(2, 2, 1)"), eye), "shape 2 2 1"},
 		{"wrong Q", npyFile(npyDict("<f8", "False", "(3, 3)"), make([]byte, 72)), "3×3 numbers"},
-		{"huge shape", npyFile(npyDict("<f8", "False", "(1073741824, 1073741824)"), nil),
-			"shape 1073741824 1073741824"},
-		{"negative shape", npyFile(npyDict("<f8", "False", "(-2, -2)"), eye), "shape -2 -2"},
 		{"complex", npyFile(npyDict("<c16", "False", "(2, 2)"), make([]byte, 64)), `"<c16"`},
-		{"half", npyFile(npyDict("<f2", "False", "(2, 2)"), make([]byte, 8)), `"<f2"`},
-		{"text", npyFile(npyDict("<U3", "False", "(2, 2)"), make([]byte, 48)), `"<U3"`},
 		{"objects", npyFile(npyDict("|O", "False", "(2, 2)"), make([]byte, 48)), "Python"},
 		{"counts", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 7, 1)),
 			"counts confusion-axes=true-rows"},
@@ -126,29 +88,6 @@ func TestReadNPYErrors(t *testing.T) {
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !facts.Told(err, c.fact) {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.name, err, c.fact)
-		}
-	}
-}
-
-// Any prefix of a file, and any file with one byte changed, is an error or a
-// matrix, never a panic.
-func TestReadNPYDamaged(t *testing.T) {
-	whole, err := os.ReadFile(filepath.Join("testdata", "fortran-f4.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range whole {
-		if _, err := parseMatrix("F", whole[:i], ReadOptions{Classes: abc}); err == nil ||
-			!strings.HasPrefix(err.Error(), "F:") {
-			t.Errorf("first %d bytes: %v", i, err)
-		}
-		for _, v := range []byte{0, ' ', '9', '(', ',', '}', '\'', '\n', 0xff} {
-			changed := slices.Clone(whole)
-			changed[i] = v
-			if _, err := parseMatrix("F", changed, ReadOptions{Classes: abc}); err != nil &&
-				!strings.HasPrefix(err.Error(), "F:") {
-				t.Errorf("byte %d = %#x: %v", i, v, err)
-			}
 		}
 	}
 }

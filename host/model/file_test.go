@@ -27,24 +27,6 @@ func TestSaveAndLoad(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), "m.npz")
 }
 
-// Save refuses paths with the words of package atomicfile, and says what kind of file is meant.
-func TestUnwritablePaths(t *testing.T) {
-	dir := t.TempDir()
-	missing := filepath.Join(dir, "missing")
-	for _, c := range []struct{ path, want string }{
-		{"", `""`},
-		{dir, dir + " folder"},
-		{filepath.Join(missing, "m.npz"), filepath.Join(missing, "m.npz") + " folder " + missing},
-		{os.DevNull, "device"},
-	} {
-		err := sample().Save(c.path)
-		if !facts.Told(err, c.want) {
-			t.Errorf("Save(%q): error %v, want %q", c.path, err, c.want)
-		}
-	}
-	wantFiles(t, dir)
-}
-
 func TestBadModelLeavesOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.npz")
 	write(t, path, "old")

@@ -74,41 +74,22 @@ func TestReadRefusesMembers(t *testing.T) {
 		want  string // empty: accepted
 	}{
 		{"unchanged", nil, ""},
-		{"keys in another order",
-			parts{"W.npy": npyFile("{'shape':(3,5),'fortran_order':False,'descr':'<f4'}", 60)}, ""},
 		{"no W", parts{"W.npy": "-"}, "W.npy member"},
 		{"no confusion", parts{"confusion.npy": "-"}, "confusion.npy meta.json condition_number 1.5"},
 		{"no meta", parts{"meta.json": "-"}, "meta.json member"},
 		{"one more", parts{"extra.npy": w}, `"extra.npy" W.npy confusion.npy meta.json`},
 		{"text as W", parts{"W.npy": "hello"}, "W.npy header"},
 		{"empty W", parts{"W.npy": ""}, "W.npy header"},
-		{"version 3", parts{"W.npy": w[:6] + "\x03" + w[7:]}, "W.npy header"},
-		{"long header", parts{"W.npy": w[:8] + "\xff\xff" + w[10:]}, "W.npy 65535"},
-		{"header cut", parts{"W.npy": w[:60]}, "W.npy cut"},
 		{"no data", parts{"W.npy": w[:128]}, "W.npy 0 3×5 4"},
 		{"data cut", parts{"W.npy": w[:len(w)-1]}, "W.npy 59"},
 		{"data too long", parts{"W.npy": w + "\x00\x00\x00\x00"}, "W.npy 64"},
 		{"float64 W", parts{"W.npy": npyFile(edit(dict, "<f4", "<f8"), 120)}, `W.npy "<f8" "<f4"`},
 		{"big-endian W", parts{"W.npy": npyFile(edit(dict, "<f4", ">f4"), 60)}, `W.npy ">f4"`},
-		{"pickled W", parts{"W.npy": npyFile(edit(dict, "<f4", "|O"), 60)}, "W.npy Python objects"},
 		{"Fortran order", parts{"W.npy": npyFile(edit(dict, "False", "True"), 60)}, "W.npy Fortran C"},
 		{"one dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(15,)"), 60)}, "W.npy 15"},
-		{"no dimension", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "()"), 4)}, "W.npy shape"},
-		{"three dimensions", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 5, 1)"), 60)},
-			"W.npy 3 5 1"},
 		{"no columns", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(3, 0)"), 0)}, "W.npy 3 0"},
 		{"huge", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(2147483647, 2147483647)"), 60)},
 			"W.npy 60 2147483647×2147483647"},
-		{"wraps to 15", parts{"W.npy": npyFile(edit(dict, "(3, 5)",
-			"(6148914691236517205, 9223372036854775807)"), 60)}, "W.npy"},
-		{"beyond int", parts{"W.npy": npyFile(edit(dict, "(3, 5)", "(99999999999999999999, 5)"), 60)},
-			"W.npy 99999999999999999999 5"},
-		{"key twice", parts{"W.npy": npyFile("{'shape': (3, 5), 'shape': (3, 5), 'descr': '<f4'}", 60)},
-			"W.npy header"},
-		{"key missing", parts{"W.npy": npyFile("{'shape': (3, 5), 'descr': '<f4'}", 60)},
-			"fortran_order"},
-		{"junk after the keys", parts{"W.npy": npyFile(dict+"x", 60)}, "W.npy header"},
-		{"no dictionary", parts{"W.npy": npyFile("", 60)}, "W.npy header"},
 		{"NaN in W", parts{"W.npy": w[:128] + "\x00\x00\xc0\x7f" + w[132:]}, `W NaN "a" 0`},
 		{"confusion of float32", parts{"confusion.npy": w}, `confusion.npy "<f4" "<f8"`},
 		{"confusion of 1×9", parts{"confusion.npy": edit(c, "(3, 3)", "(1, 9)")},
@@ -291,23 +272,6 @@ func FuzzMembers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, w, confusion, meta string) {
 		readAgain(t, archive(t, part("W.npy", w), part("confusion.npy", confusion), part("meta.json",
 			meta)))
-	})
-}
-
-// Any header: an error, or a shape that takes exactly the bytes there are.
-func FuzzNpyHeader(f *testing.F) {
-	f.Add(texts(f)["W.npy"])
-	f.Add(npyFile("{'shape':(1,1),'fortran_order':False,'descr':'<f4'}", 4))
-	f.Add(npyFile("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", 16))
-	f.Add(npyFile("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999), }",
-		0))
-	f.Fuzz(func(t *testing.T, text string) {
-		r := strings.NewReader(text)
-		rows, cols, err := readNpyHeader(r, uint64(len(text)), "<f4", 4)
-		if err == nil && (rows < 1 || cols < 1 || rows > len(text) || cols > len(text) ||
-			rows*cols*4 != r.Len()) {
-			t.Errorf("%d×%d from %q", rows, cols, text)
-		}
 	})
 }
 

@@ -78,11 +78,6 @@ func chooseColumns(names []string, width int, o Options, inline bool, r *remarks
 		return c, fmt.Sprintf("found %d feature columns, wanted %d, as asked for", c.features,
 			o.Features)
 	}
-	if first := slices.Index(c.role, feature); r != nil {
-		r.leading = first == 0
-		r.leadingNoName = first == 0 && names != nil && names[0] == "" &&
-			!slices.Contains(names[1:], "")
-	}
 	return c, ""
 }
 

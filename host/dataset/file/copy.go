@@ -86,7 +86,7 @@ func (c *copying) file(path string) error {
 
 func (c *copying) copy() error {
 	at := c.d.LabelColumn - 1
-	header, second := c.d.Label != "" || c.d.Features != nil, 0
+	header := c.d.Label != "" || c.d.Features != nil
 	for first := true; ; first = false {
 		if err := c.rec.next(); err != nil {
 			return err
@@ -102,11 +102,6 @@ func (c *copying) copy() error {
 		var err error
 		switch {
 		case first && header:
-			if c.rec.layout.lenient {
-				_, second = c.rec.joinHeader(c.rec.fields())
-			}
-			err = c.write(-1, "")
-		case c.rec.line == second:
 			err = c.write(-1, "")
 		case slices.Contains(c.d.SkippedAt, c.rec.line):
 			if c.rec.bad == nil && c.Skipped {

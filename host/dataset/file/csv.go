@@ -21,7 +21,6 @@ type csvReader struct {
 	columns columns
 	header  bool
 	first   int // line of the first record
-	second  int // line of the other row of a header of two, 0 if it has one
 }
 
 // enterCSV reads records, one example each.
@@ -69,9 +68,6 @@ func (r *csvReader) rows() error {
 		err = r.rec.next()
 	}
 	for ; err == nil; err = r.rec.next() {
-		if r.rec.line == r.second {
-			continue
-		}
 		fault := r.rec.bad
 		if fault == nil {
 			fault = r.row()
@@ -97,10 +93,6 @@ func (r *csvReader) about(d *dataset.Dataset) {
 	if r.rec.titles > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
 			"in line %d", path, r.rec.titles, r.first))
-	}
-	if r.second > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines %d and %d are taken as one header", path,
-			r.first, r.second))
 	}
 }
 
@@ -279,7 +271,6 @@ func (r *csvReader) resolve() error {
 		names = nil
 	}
 	if r.header && r.rec.layout.lenient {
-		names, r.second = r.rec.joinHeader(names)
 		if r.rec.rowNames(width) {
 			names, width = append([]string{""}, names...), width+1
 		}

@@ -149,6 +149,7 @@ func datesFault(c *columns, j int, found string) string {
 
 // kinds returns what the feature columns hold, by the records in the buffer, or by all.
 func (r *csvReader) kinds() (kinds []string, fault string) {
+	r.leadingColumn()
 	follows := r.c.o.Encoding != nil
 	if r.c.o.Encode == nil && !follows {
 		return nil, ""

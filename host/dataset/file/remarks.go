@@ -7,15 +7,14 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // remarks are what readers say about the columns of a table, without the path.
 type remarks struct {
-	notes         []string
-	leading       bool // feature 0 is the first column of the table
-	leadingNoName bool // and alone has no name
+	notes, warnings []string
 	// maybeHeader is the line of the first example if it looks like a header, else 0.
 	maybeHeader int
 }
@@ -38,8 +37,8 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	warn := func(format string, args ...any) {
 		d.Warnings = append(d.Warnings, d.Path+": "+fmt.Sprintf(format, args...))
 	}
-	if o.Features == 0 && r.leading {
-		leadingColumn(d, r, o, warn)
+	for _, warning := range r.warnings {
+		warn("%s", warning)
 	}
 	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
 		d.Notes = append(d.Notes,
@@ -72,90 +71,47 @@ func firstTwice(names []string) (name string, found bool) {
 // fewExamples is the number below which nothing that examples have in common is telling.
 const fewExamples = 20
 
-// leadingColumn leaves out a nameless first column that numbers the examples, and warns if unsure.
-func leadingColumn(d *dataset.Dataset, r *remarks, o Options, warn func(string, ...any)) {
-	number := d.Encoding == nil || d.Encoding.Columns[0].Kind == dataset.KindNumber &&
-		!d.Encoding.Columns[0].Indicator
-	counts := d.N > 1 && d.D > 1 && number && firstCounts(d)
+// leadingColumn leaves out a first column that numbers the first examples, and warns if unsure.
+func (r *csvReader) leadingColumn() {
+	c := &r.columns
+	if r.c.asked.Features > 0 || r.c.o.Encoding != nil || c.role[0] != feature || c.features < 2 {
+		return
+	}
+	const most = 1000
+	next, rows, first, counts := r.rec.ahead(sniffed), 0, float32(0), true
+	for rec := &r.rec; rows < most; rec = next {
+		if rec == next && next.next() != nil {
+			break
+		}
+		if rec == &r.rec && r.header || rec.bad != nil {
+			continue
+		}
+		rec.split()
+		v, ok := decimal.Parse(decimal.Trim(rec.field(0)))
+		if rows == 0 {
+			first = v
+		}
+		counts = counts && ok && v == first+float32(rows)
+		rows++
+	}
+	counts = counts && first >= 0 && first < 1<<23 && first == float32(int32(first)) && rows > 1
+	nameless := c.names != nil && c.names[0] == "" && !slices.Contains(c.names[1:], "")
 	switch {
-	case counts && o.lenient() && d.Features != nil && !r.leadingNoName && d.N >= fewExamples:
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: column 1 (%s) numbers the examples; it is left out",
-			d.Path, quote.Printable(d.Features[0])))
-		dropFirst(d)
-	case counts && r.leadingNoName:
-		d.Notes = append(d.Notes,
-			d.Path+": column 1 has no name and numbers the examples; it is left out")
-		dropFirst(d)
-	case r.leadingNoName && d.N > 2:
-		warn("column 1 has no name and is taken as a feature; if it is an index or holds row names, " +
-			"leave it out (" + option.Named("ignore-columns", "1") + ")")
-	case counts && d.N >= fewExamples:
-		name := ""
-		if d.Features != nil {
-			name = " (" + quote.Printable(d.Features[0]) + ")"
-		}
-		warn("column 1%s numbers the examples and is taken as a feature; if it is an index, leave it "+
-			"out ("+option.Named("ignore-columns", "1")+")", name)
+	case counts && nameless:
+		r.c.remarks.note("column 1 has no name and numbers the examples; it is left out")
+		c.leaveOut(0)
+	case counts && r.c.o.lenient() && c.names != nil && rows >= fewExamples:
+		r.c.remarks.note("%s numbers the examples; it is left out", c.describe(0))
+		c.leaveOut(0)
+	case nameless && rows > 2:
+		r.c.remarks.warnings = append(r.c.remarks.warnings, "column 1 has no name and is taken as a "+
+			"feature; if it is an index or holds row names, leave it out ("+
+			option.Named("ignore-columns", "1")+")")
+	case counts && rows >= fewExamples:
+		r.c.remarks.warnings = append(r.c.remarks.warnings, c.describe(0)+" numbers the examples and is "+
+			"taken as a feature; if it is an index, leave it out ("+
+			option.Named("ignore-columns", "1")+")")
 	}
-}
-
-// firstCounts reports whether feature 0 increases by 1 from a whole number on.
-func firstCounts(d *dataset.Dataset) bool {
-	at := func(i int) float32 {
-		if !d.Sparse() {
-			return d.X[i*d.D]
-		}
-		if columns, values := d.SparseRow(i); len(columns) > 0 && columns[0] == 0 {
-			return values[0]
-		}
-		return 0
-	}
-	first := at(0)
-	if !(first >= 0 && first < 1<<23) || first != float32(int32(first)) {
-		return false
-	}
-	for i := range d.N {
-		if at(i) != float32(int64(first)+int64(i)) {
-			return false
-		}
-	}
-	return true
-}
-
-// dropFirst leaves the first column out.
-func dropFirst(d *dataset.Dataset) {
-	width := 1
-	if d.Encoding != nil {
-		width = d.Encoding.Columns[0].Width()
-	}
-	d.Examples = withoutFirst(d, width)
-	d.Features, d.Encoding = d.Features[width:], withoutFirstColumn(d.Encoding)
-}
-
-// withoutFirst returns d's examples without the first features, in the same memory.
-func withoutFirst(d *dataset.Dataset, width int) dataset.Examples {
-	e := dataset.Examples{N: d.N, D: d.D - width}
-	if !d.Sparse() {
-		for i := range e.N {
-			copy(d.X[i*e.D:(i+1)*e.D], d.X[i*d.D+width:(i+1)*d.D])
-		}
-		e.X = d.X[: e.N*e.D : e.N*e.D]
-		return e
-	}
-	at := 0
-	for i := range e.N {
-		from, to := d.Starts[i], d.Starts[i+1]
-		d.Starts[i] = int64(at)
-		for k := from; k < to; k++ {
-			if j := d.Columns[k] - int32(width); j >= 0 {
-				d.Columns[at], d.Values[at] = j, d.Values[k]
-				at++
-			}
-		}
-	}
-	d.Starts[e.N] = int64(at)
-	e.Starts, e.Columns, e.Values = d.Starts, d.Columns[:at:at], d.Values[:at:at]
-	return e
 }
 
 // judgeLabels refuses labels that are measurements, and warns of labels that may be.
@@ -258,12 +214,4 @@ func severalAtOnce(names []string) string {
 		}
 	}
 	return ""
-}
-
-// withoutFirstColumn returns e without its first column.
-func withoutFirstColumn(e *dataset.Encoding) *dataset.Encoding {
-	if e == nil {
-		return nil
-	}
-	return &dataset.Encoding{Missing: e.Missing, Columns: e.Columns[1:]}
 }

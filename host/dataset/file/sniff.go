@@ -139,41 +139,6 @@ func (r *record) rowNames(width int) bool {
 	return 2*wider > records
 }
 
-// joinHeader returns the names of columns, joined with a second row where the first leaves some
-// empty, as a spreadsheet with merged cells does, and no field of the second is a number. line is
-// the line of the second row, 0 without one.
-func (r *record) joinHeader(names []string) (joined []string, line int) {
-	if !slices.Contains(names[1:], "") {
-		return names, 0
-	}
-	next := r.ahead(sniffed)
-	words := func() (texts []string, numbers int) {
-		if next.next() != nil || next.bad != nil {
-			return nil, 0
-		}
-		next.split()
-		texts = next.fields()
-		return texts, lists.Count(texts, func(text string) bool {
-			_, ok := decimal.Parse([]byte(text))
-			return ok
-		})
-	}
-	second, numbers := words()
-	_, then := words()
-	if len(second) != len(names) || numbers > 0 || then == 0 || slices.Contains(second[1:], "") {
-		return names, 0
-	}
-	group := ""
-	joined = slices.Clone(names)
-	for j, name := range names {
-		if name != "" {
-			group = name
-		}
-		joined[j] = strings.TrimSpace(group + " " + second[j])
-	}
-	return joined, r.line + next.src.line - 1
-}
-
 // distinct makes equal names unique as pandas does: x, x.1, x.2.
 func (r *csvReader) distinct(names []string) []string {
 	unique := slices.Clone(names)

@@ -208,7 +208,7 @@ func judgeArguments(args []string) string {
 					c.Flags[k], chooses = own[i], true
 				}
 			}
-			c.Action = app.Action(common, func(context.Context, *app.Common) error {
+			action := app.Action(common, func(context.Context, *app.Common) error {
 				reached = true
 				if len(common.Args) > 0 && c.ArgsUsage == "" {
 					return app.Usage("unexpected argument %q", common.Args[0])
@@ -219,6 +219,16 @@ func judgeArguments(args []string) string {
 				}
 				return nil
 			})
+			c.Action = func(c *cli.Context) error {
+				for _, f := range c.Command.Flags { // but devices, which the reader may have
+					if f, ok := f.(app.CheckedFlag); ok && f.Name != "device" {
+						if err := f.Check(c); err != nil {
+							return err
+						}
+					}
+				}
+				return action(c)
+			}
 		}
 	}
 	disarm(top.Commands)

@@ -51,7 +51,6 @@ awk 'BEGIN { print "x,y,weight,kind"
 awk 'BEGIN { for (i = 0; i < 90; i++) print i % 7 "," i % 3 * 5 + i % 2 "," (i % 3 ? (i % 2 ? "a" : "b") : "c") }' >abc.csv
 awk -F, 'NR % 4 == 0 { $3 = -1 } { print $1 "," $2 "," $3 }' abc.csv >gaps.csv
 awk -F, '{ print $1 "," $2 "," $3 (NR % 3 ? "|" ($3 == "a" ? "b" : "a") : "") }' abc.csv >candidates.csv
-awk -F, '{ print $1 "," $2 "," ($3 == "a" ? "spam" : "") }' abc.csv >mails.csv
 awk -F, '{ print $1 "," $2 "," ($3 == "a" ? "b" : $3 == "b" ? "c" : "a") }' abc.csv >wrong.csv
 cut -d, -f1-4 labelled.csv >pool.csv
 

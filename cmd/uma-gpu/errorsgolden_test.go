@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/errors.txt anew")
 
-// The whole texts of some good errors, pinned on purpose and nowhere else: each names the place,
-// what was found, what is wanted and what to do. Each other test asserts facts alone.
+// The whole texts of errors of usage and of some others, pinned on purpose and nowhere else: each
+// names the place, what was found, what is wanted and what to do. Other tests assert facts alone.
 func TestErrorTexts(t *testing.T) {
 	path, err := filepath.Abs("testdata/errors.txt")
 	if err != nil {
@@ -44,8 +44,8 @@ func TestErrorTexts(t *testing.T) {
 			commands++
 		}
 	}
-	if commands < 10 {
-		t.Fatalf("found %d commands in %s, wanted at least 10", commands, path)
+	if left := names(t, "."); commands < 50 || len(left) != 9 {
+		t.Fatalf("found %d commands in %s, wanted at least 50, and %d files", commands, path, len(left))
 	}
 	if *update {
 		if err := os.WriteFile(path, got.Bytes(), 0o666); err != nil {

@@ -68,6 +68,9 @@ func TestHelpIsNarrow(t *testing.T) {
 			return
 		}
 		help, _ := clitest.Succeed(t, append(strings.Fields(words), "--help")...)
+		if !strings.Contains(help, "Example: uma-gpu "+words) {
+			t.Errorf("the help of %s lacks an example", words)
+		}
 		for _, f := range c.VisibleFlags() {
 			if !strings.Contains(help, "--"+f.Names()[0]) {
 				t.Errorf("the help of %s lacks --%s", words, f.Names()[0])

@@ -5,6 +5,7 @@ package training
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -300,7 +301,11 @@ func Find(flag, name string) (*learners.Definition, error) {
 	if err == nil {
 		return d, nil
 	}
-	if flag != "" {
+	var known []*cli.Command // which the cli package compares with a name
+	for _, d := range catalog.All() {
+		known = append(known, &cli.Command{Name: d.Name})
+	}
+	if err = fmt.Errorf("%w. %s", err, cli.SuggestCommand(known, name)); flag != "" {
 		return nil, app.Usage("--%s: %v", flag, err)
 	}
 	return nil, app.Usage("%v", err)

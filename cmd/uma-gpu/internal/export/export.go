@@ -1,4 +1,4 @@
-// Package export is the command that writes a model for other programs.
+// Package export has the commands that exchange models with other programs.
 package export
 
 import (

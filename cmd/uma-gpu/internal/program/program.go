@@ -18,7 +18,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
@@ -26,7 +25,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/estimate"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/export"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/imports"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/info"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
@@ -135,12 +133,12 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 				calibrate.New(calibrate.Run), learners.New(learners.Run)),
 			grouped("Predict and judge", predict.New(predict.Run), eval.New(eval.Run),
 				report.New(report.Run), inspect.New(inspect.Run), export.New(export.Run),
-				imports.New(imports.Run)),
+				export.NewImport(export.Import)),
 			grouped("Find wrong labels", clean.New(clean.Run), issues.New(issues.Run), &cli.Command{
 				Name:  "confusion",
 				Usage: "estimate, check or show a confusion matrix, or corrupt labels by one",
 				Subcommands: []*cli.Command{estimate.New(estimate.Run), inject.New(inject.Run),
-					show.New(show.Run), check.New(check.Run)},
+					show.New(show.Run), show.NewCheck(show.Check)},
 			}),
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),

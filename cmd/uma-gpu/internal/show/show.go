@@ -1,4 +1,5 @@
-// Package show is the command that prints the confusion matrix of a file or of a model.
+// Package show has the commands that print the confusion matrix of a file or of a model, and check
+// whether one helps.
 package show
 
 import (

@@ -1,5 +1,4 @@
-// Package imports is the command that converts coefficients of a linear classifier into a model.
-package imports
+package export
 
 import (
 	"context"
@@ -15,15 +14,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
-type Options struct {
+type ImportOptions struct {
 	app.Common
 	Coefficients string // file
 	Out          string
 	Temperature  float64 // 0 for none
 }
 
-func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+// NewImport returns the command import.
+func NewImport(run func(context.Context, *ImportOptions) error) *cli.Command {
+	o := new(ImportOptions)
 	return &cli.Command{
 		Name:  "import",
 		Usage: "convert coefficients of a scikit-learn linear classifier into a model",
@@ -50,8 +50,8 @@ Example: uma-gpu import --coefficients coef.json --out m.npz`,
 	}
 }
 
-// Run converts coefficients and writes the model.
-func Run(ctx context.Context, o *Options) error {
+// Import converts coefficients and writes the model.
+func Import(ctx context.Context, o *ImportOptions) error {
 	temperature := float32(o.Temperature)
 	if o.Given("temperature") && !(temperature >= 0x1p-126 && temperature <= math.MaxFloat32) {
 		return app.Usage("--temperature is %v, wanted a number above 0", o.Temperature)

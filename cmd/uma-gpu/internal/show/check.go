@@ -1,5 +1,4 @@
-// Package check is the command that tests whether a confusion matrix helps.
-package check
+package show
 
 import (
 	"context"
@@ -13,10 +12,11 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-type Options struct{ training.Options }
+type CheckOptions struct{ training.Options }
 
-func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+// NewCheck returns the command confusion check.
+func NewCheck(run func(context.Context, *CheckOptions) error) *cli.Command {
+	o := new(CheckOptions)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "test whether a confusion matrix helps and whether the labels contradict it",
@@ -36,14 +36,14 @@ Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
 	}
 }
 
-// Report is what confusion check --json prints.
-type Report struct {
+// CheckReport is what confusion check --json prints.
+type CheckReport struct {
 	Learner string `json:"learner"`
 	*judge.NoiseCheck
 }
 
-// Run compares out-of-fold predictions with and without the matrix.
-func Run(ctx context.Context, o *Options) error {
+// Check compares out-of-fold predictions with and without the matrix.
+func Check(ctx context.Context, o *CheckOptions) error {
 	if o.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
@@ -65,7 +65,7 @@ func Run(ctx context.Context, o *Options) error {
 	for _, w := range check.Warnings {
 		o.Notes.Warn("%s: %s", o.Noise.Path, w)
 	}
-	r := Report{o.Train.Learner.Definition().Name, check}
+	r := CheckReport{o.Train.Learner.Definition().Name, check}
 	return o.Print(r, r.text)
 }
 
@@ -77,7 +77,7 @@ var verdicts = map[string]string{
 		"(--confusion-axes true-rows)",
 }
 
-func (r Report) text(w io.Writer) error {
+func (r CheckReport) text(w io.Writer) error {
 	verdict := verdicts[r.Verdict]
 	if r.Contradicted && r.Verdict != judge.Turned {
 		verdict += fmt.Sprintf(", though it cannot explain %.1f %% of them",

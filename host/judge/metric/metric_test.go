@@ -3,9 +3,7 @@ package metric
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/internal/facts"

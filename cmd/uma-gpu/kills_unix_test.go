@@ -37,14 +37,14 @@ func TestKills(t *testing.T) {
 			want, m, k := filepath.Join(at, "want.npz"), filepath.Join(at, "m.npz"), filepath.Join(at,
 				"k.npz")
 			// Steps enough for the learning to be what is killed most often.
-			args := with(c.train(m), "--max-steps", "400", "--device", device, "--checkpoint", k, "--every",
+			args := with(c.train(m), "--max-steps", "200", "--device", device, "--checkpoint", k, "--every",
 				"1")
 			start := time.Now()
 			if out, err := processOf(t, "", with(args, "--model", want)...).CombinedOutput(); err != nil {
 				t.Fatalf("uma-gpu %s: %v\n%s", strings.Join(args, " "), err, out)
 			}
 			took := time.Since(start)
-			if load(t, want).Meta.Steps < 100 {
+			if load(t, want).Meta.Steps < 60 {
 				continue // only its beginning would be killed
 			}
 			if err := os.Remove(k); err != nil {

@@ -17,10 +17,10 @@ import (
 func TestTrainMemory(t *testing.T) {
 	dir := t.TempDir()
 	raw, prepared := filepath.Join(dir, "raw.npz"), filepath.Join(dir, "prepared.npz")
-	succeed(t, "synth", "--examples", "60000", "--features", "200", "--out", raw)
+	succeed(t, "synth", "--examples", "40000", "--features", "200", "--out", raw)
 	succeed(t, "convert", "--data", raw, "--normalize", "auto", "--out", prepared)
 	// What the program has besides, and a MiB or more for each processor.
-	const features, program, processors = 4 * 60000 * 200, 40 << 20, "GOMAXPROCS=2; export GOMAXPROCS;"
+	const features, program, processors = 4 * 40000 * 200, 40 << 20, "GOMAXPROCS=2; export GOMAXPROCS;"
 	const mapped = features
 	for _, learner := range []string{"uma", "softmax", "uma --validate 0.2"} {
 		for _, data := range []string{raw, prepared} {

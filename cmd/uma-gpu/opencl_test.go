@@ -64,7 +64,7 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 					Driver: i.Driver, Conforming: true}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}
-				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "128K")} {
+				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "160K")} {
 					wantSameModel(t, path, cpu)
 				}
 			}

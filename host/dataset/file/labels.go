@@ -77,7 +77,7 @@ func (l *labels) candidates(text string) error {
 	for _, name := range strings.Split(text, l.rules.Between) {
 		k, err := l.class(strings.TrimSpace(name))
 		if err != nil {
-			return fmt.Errorf("of the candidate classes %s: %w", quote.Text(text), err)
+			return fmt.Errorf("of the candidate classes %s: %v", quote.Text(text), err)
 		}
 		all = append(all, k)
 	}

@@ -17,27 +17,17 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// trusted returns the names that --trust gives, nil for none.
-func trusted(o *Options) ([]string, error) {
-	switch {
-	case o.Trust == "":
-		return nil, nil
-	case o.Annotators == "" && o.Evidence.Functions == "":
-		return nil, app.Usage("--trust is given without --annotators or --functions")
-	}
-	return strings.Split(o.Trust, ","), nil
-}
-
 // checkAnnotators checks the flags of annotators, whose labels take the place of the data's.
 func checkAnnotators(o *Options) error {
-	if _, err := trusted(o); err != nil {
-		return err
-	}
 	switch {
 	case o.Annotators == "" && o.Evidence.Functions == "":
+		if o.Trust != "" {
+			return app.Usage("--trust is given without --annotators or --functions")
+		}
 		if o.Data.NoLabels && o.Evidence.Probabilities == "" {
 			return app.Usage("--no-labels is given without --annotators, --functions or " +
 				"--label-probabilities")
@@ -57,11 +47,7 @@ func checkAnnotators(o *Options) error {
 // ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
 // to go on with, and the votes as labels. Examples without a label leave d.
 func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error {
-	right, err := trusted(o)
-	if err != nil {
-		return err
-	}
-	a, err := readAnnotations(ctx, o, o.Annotators, d, labels.Options{Right: right})
+	a, err := readAnnotations(ctx, o, o.Annotators, d, labels.Options{})
 	if err != nil {
 		return err
 	}
@@ -70,18 +56,11 @@ func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error 
 		if len(which) == 0 {
 			return fmt.Errorf("%s: found no label", o.Annotators)
 		}
-		d.Examples = d.Pick(which)
-		source := make([]int, len(which))
-		for k, i := range which {
-			source[k] = d.SourceRow(i)
+		labelled, err := d.Choose(which)
+		if err != nil {
+			return err
 		}
-		d.Source = source
-		if ids := d.IDs; ids != nil {
-			d.IDs = nil
-			for _, i := range which {
-				d.IDs = append(d.IDs, ids[i])
-			}
-		}
+		d.Examples, d.Source, d.IDs = labelled.Examples, labelled.Source, labelled.IDs
 		d.SHA256 = d.Hash()
 		a = a.Pick(which)
 	}
@@ -98,11 +77,7 @@ func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error 
 // ReadFunctions reads the votes of labelling functions on the examples of d, nil for none.
 func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Dataset,
 ) (*dataset.Annotations, error) {
-	options := labels.Options{Functions: true}
-	if o.Trust != "" {
-		options.Right = strings.Split(o.Trust, ",")
-	}
-	a, err := readAnnotations(ctx, o, path, d, options)
+	a, err := readAnnotations(ctx, o, path, d, labels.Options{Functions: true})
 	if err == nil {
 		o.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
 			len(a.Label), len(a.Names), a.N(), len(a.Classes))
@@ -113,6 +88,7 @@ func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Data
 // readAnnotations reads a table of labels, whose classes are those of the training to go on with.
 func readAnnotations(ctx context.Context, o *Options, path string, d *dataset.Dataset,
 	options labels.Options) (*dataset.Annotations, error) {
+	options.Right = app.List(o.Trust)
 	if base := o.Base(); base != nil && d != nil {
 		options.Classes = base.Meta.Classes
 	}
@@ -127,12 +103,8 @@ func Consensus(ctx context.Context, o *Options, how crowd.Options,
 ) (*crowd.Result, *estimate.Estimate, error) {
 	a := o.Train.Annotations
 	if a == nil {
-		right, err := trusted(o)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err = readAnnotations(ctx, o, o.Annotators, nil, labels.Options{Right: right})
-		if err != nil {
+		var err error
+		if a, err = readAnnotations(ctx, o, o.Annotators, nil, labels.Options{}); err != nil {
 			return nil, nil, err
 		}
 		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
@@ -167,10 +139,6 @@ type Evidence struct {
 	Probabilities string // file of a number per class and example
 	Functions     string // file of the votes of labelling functions
 }
-
-// EvidenceNames are the names of these flags.
-var EvidenceNames = []string{"weight-column", "row-weights", "label-probabilities", "functions",
-	"candidates", "unknown-label"}
 
 // EvidenceFlags returns these flags, for data with them.
 func EvidenceFlags(o *Options) []cli.Flag {
@@ -221,9 +189,7 @@ func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
 		if err != nil {
 			return err
 		}
-		for _, v := range numbers.X {
-			known.Weight = append(known.Weight, float64(v))
-		}
+		known.Weight = lists.As[float64](numbers.X)
 		if err := dataset.CheckWeights(known.Weight, d.N); err != nil {
 			return fmt.Errorf("%s: %w", e.RowWeights, err)
 		}
@@ -246,15 +212,12 @@ func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
 	}
 	if known.Weight != nil || known.Classes != nil {
 		if err := d.SetEvidence(&known); err != nil {
-			return fmt.Errorf("%s: %w", e.path(&o.Data), err)
+			path := cmp.Or(e.Probabilities, e.Functions, e.RowWeights, d.Path)
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if known.Weight != nil {
-		sum := 0.0
-		for _, v := range known.Weight {
-			sum += v
-		}
-		o.Notes.Say("weights: %d examples count as %.6g", d.N, sum)
+		o.Notes.Say("weights: %d examples count as %.6g", d.N, lists.Sum(known.Weight))
 	}
 	sets, all, distributions := known.Sets(q)
 	if distributions > 0 {
@@ -286,17 +249,6 @@ func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.E
 			"overrule too many")
 	}
 	return nil
-}
-
-// path returns the file that evidence comes from.
-func (e *Evidence) path(d *app.Data) string {
-	switch {
-	case e.Probabilities != "" || e.Functions != "":
-		return cmp.Or(e.Probabilities, e.Functions)
-	case e.RowWeights != "":
-		return e.RowWeights
-	}
-	return d.Path
 }
 
 // readNumbers reads a file of numbers for each example of d, width of them, any number if 0.
@@ -348,10 +300,7 @@ func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 	}
 	p := make([]float32, 0, d.N*len(at))
 	for i := range d.N {
-		row := numbers.Row(i)
-		for _, j := range at {
-			p = append(p, row[j])
-		}
+		p = append(p, lists.At(numbers.Row(i), at)...)
 	}
 	return p, nil
 }

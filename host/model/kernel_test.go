@@ -62,14 +62,6 @@ func TestKernelRoundTrip(t *testing.T) {
 		if _, err := decode(text); !facts.Told(err, "meta.json member") {
 			t.Errorf("a basis read as a model: %v", err)
 		}
-		for at := range text { // every flipped bit is noticed, or changes nothing
-			text[at] ^= 4
-			if back, err := readBasis(bytes.NewReader(text), int64(len(text))); err == nil &&
-				!reflect.DeepEqual(back, b) {
-				t.Fatalf("byte %d changed: another basis is read", at)
-			}
-			text[at] ^= 4
-		}
 	}
 }
 

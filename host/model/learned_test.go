@@ -26,17 +26,9 @@ func learnedSample(annotators bool) *Model {
 func TestLearnedRoundTrip(t *testing.T) {
 	for _, annotators := range []bool{false, true} {
 		want := learnedSample(annotators)
-		text := encode(t, want)
-		got, err := decode(text)
+		got, err := decode(encode(t, want))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("annotators %v: %+v, %v, wanted %+v", annotators, got, err, want)
-		}
-		for at := range text { // every flipped bit is noticed, or changes nothing
-			text[at] ^= 4
-			if back, err := decode(text); err == nil && !reflect.DeepEqual(back, want) {
-				t.Fatalf("byte %d changed: another model is read", at)
-			}
-			text[at] ^= 4
 		}
 	}
 }

@@ -188,29 +188,3 @@ func TestConfidentJointRefuses(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkConfidentJoint is a million examples of a hundred classes.
-func BenchmarkConfidentJoint(b *testing.B) {
-	const n, q = 1_000_000, 100
-	p, y := make([]float32, n*q), make([]int32, n)
-	rng := rand.New(rand.NewPCG(1, 1))
-	for i := range n {
-		y[i] = int32(rng.IntN(q))
-		t := int(y[i])
-		if rng.IntN(5) == 0 {
-			t = rng.IntN(q)
-		}
-		row := p[i*q : (i+1)*q]
-		for k := range row {
-			row[k] = 0.3 / q
-		}
-		row[t] += 0.7 * rng.Float32()
-	}
-	classes := names(q)
-	b.SetBytes(n * q * 4)
-	for b.Loop() {
-		if _, err := ConfidentJoint(classes, y, p, false); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

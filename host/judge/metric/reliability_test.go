@@ -6,31 +6,6 @@ import (
 	"testing"
 )
 
-// The calibration error is the mean over examples of how far the bins are from their promises.
-func TestReliabilityIsTheCalibrationError(t *testing.T) {
-	labels, p := drawnProbabilities(rand.New(rand.NewPCG(1, 2)), 500)
-	quality, err := EvaluateProbabilities(labels, p, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bins, err := Reliability(labels, p, 3, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, n := 0.0, 0
-	for _, b := range bins {
-		sum += float64(b.Examples) * math.Abs(b.Right-b.Probability)
-		n += b.Examples
-		if b.Examples > 0 && !(b.Probability > b.Low && b.Probability <= b.High+1e-7) {
-			t.Errorf("mean probability %v in bin %v to %v", b.Probability, b.Low, b.High)
-		}
-	}
-	if n != 500 || math.Abs(sum/500-quality.CalibrationError) > 1e-12 {
-		t.Errorf("%d examples with the error %v, wanted 500 with %v", n, sum/500,
-			quality.CalibrationError)
-	}
-}
-
 // Through C⁻¹ noisy labels tell what right ones tell, within four standard errors of each bin.
 func TestReliabilityOfNoisyLabels(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))

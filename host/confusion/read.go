@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -48,7 +49,6 @@ type Table struct {
 	Error   []float64 // Q×Q: standard errors of V; nil for none
 	Counts  bool      // V counts examples; else it is P(noisy = p | true = q)
 	Axes    string    // of the file: TrueRows or TrueColumns
-	Why     string    // what decided the axes: part of a sentence
 	Notes   []string  // what is odd about it, a sentence each
 }
 
@@ -408,16 +408,14 @@ func (g *grid) findAxes(t *Table, asked string) error {
 	case asked != "" && named != "" && asked != named:
 		return fmt.Errorf("the corner is %q, and %s is given: leave it out, or correct the table",
 			g.corner, option.Named("confusion-axes", asked))
-	case named != "":
-		t.Axes, t.Why = named, fmt.Sprintf("the corner is %q", g.corner)
-	case asked != "":
-		t.Axes, t.Why = asked, "that was asked for"
+	case named != "" || asked != "":
+		t.Axes = cmp.Or(named, asked)
 	case t.Counts:
 		return fmt.Errorf("found counts, and nothing says whether rows or columns are the true classes: "+
 			"say %s (as in scikit-learn's confusion_matrix(y_true, y_noisy)) or %s", axesOption(),
 			TrueColumns)
 	case !g.named:
-		t.Axes, t.Why = TrueColumns, "a table without names has noisy classes in rows"
+		t.Axes = TrueColumns
 	default:
 		turned := &Table{Classes: t.Classes, V: transpose(t.V, q)}
 		columns, rows := t.isShares(SumTolerance), turned.isShares(SumTolerance)
@@ -426,9 +424,9 @@ func (g *grid) findAxes(t *Table, asked string) error {
 			return fmt.Errorf("found rows and columns that all sum to 1, so nothing says which are the "+
 				"true classes: say %s or %s", axesOption(), TrueColumns)
 		case rows && !columns:
-			t.Axes, t.Why = TrueRows, "each row sums to 1"
+			t.Axes = TrueRows
 		default:
-			t.Axes, t.Why = TrueColumns, "each column sums to 1"
+			t.Axes = TrueColumns
 		}
 	}
 	return nil
@@ -477,28 +475,19 @@ func (t *Table) isShares(tolerance float64) bool {
 	})
 }
 
-// remark adds notes on numbers that are doubtful.
+// remark notes that most classes have another label more often than the right one.
 func (t *Table) remark() {
 	q := len(t.Classes)
-	var odd, empty []string
-	for c, sum := range t.sums() {
-		most := 0
+	var odd []string
+	for c := range q {
 		for p := range q {
-			if t.V[p*q+c] > t.V[most*q+c] {
-				most = p
+			if t.V[p*q+c] > t.V[c*q+c] {
+				odd = append(odd, t.Classes[c])
+				break
 			}
 		}
-		if sum == 0 {
-			empty = append(empty, t.Classes[c])
-		} else if t.V[most*q+c] > t.V[c*q+c] {
-			odd = append(odd, t.Classes[c])
-		}
 	}
-	if empty != nil {
-		t.Notes = append(t.Notes, fmt.Sprintf("no example has the true class %s: its noise is unknown",
-			strings.Join(empty, ", ")))
-	}
-	if 2*len(odd) > q-len(empty) {
+	if 2*len(odd) > q {
 		t.Notes = append(t.Notes, fmt.Sprintf("most classes (%s) have another label more often than the "+
 			"right one: are rows and columns in the same order?", quote.List(odd)))
 	}

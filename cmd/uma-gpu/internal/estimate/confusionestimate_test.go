@@ -39,7 +39,7 @@ func TestEstimateTable(t *testing.T) {
 		"true,cat,dog\ncat,900,100\ndog,300,1700\n")
 	out := filepath.Join(dir, "C.csv")
 	r, stderr := estimated(t, "--table", table, "--out", out)
-	if !facts.Told(stderr, `2 classes "true"`) {
+	if !facts.Told(stderr, "2 classes true-rows") {
 		t.Errorf("stderr %s", stderr)
 	}
 	m, err := confusion.Read(out, confusion.ReadOptions{Classes: []string{"cat", "dog"}})

@@ -193,8 +193,7 @@ func (o *Options) byTable(ctx context.Context) (*Report, error) {
 	if t.Counts {
 		what = "counts"
 	}
-	o.Notes.Say("table: %s, %s of %d classes with %s, for %s", o.Table, what, len(t.Classes), t.Axes,
-		t.Why)
+	o.Notes.Say("table: %s, %s of %d classes with %s", o.Table, what, len(t.Classes), t.Axes)
 	m := &estimate.Estimate{Method: "table",
 		Assumes: "the table is right; shares have no standard errors"}
 	if t.Counts {

@@ -223,3 +223,29 @@ func TestFailedIsSaved(t *testing.T) {
 		t.Errorf("gone on: %v, or other weights", err)
 	}
 }
+
+// TestResumeTakesOver: what a program leaves open is as the training to go on with began.
+func TestResumeTakesOver(t *testing.T) {
+	data, noise, _ := noisyDigits()
+	began := host.Options{
+		Engine: simd.New(),
+		Learner: &uma.Params{Step: uma.StepPair, Select: uma.SelectRandom, AlphaUnit: uma.UnitWeights,
+			Tol: 1e-9},
+		Weights: learners.Last, MaxSteps: 40, Seed: 7,
+	}
+	straight := must(host.Train(context.Background(), data, noise, began))
+	ctx, cancel := context.WithCancel(context.Background())
+	began.Watch.Step = func(r host.Report) {
+		if r.Step == 20 {
+			cancel()
+		}
+	}
+	stopped := must(host.Train(ctx, data, noise, began))
+	again := host.Options{Engine: began.Engine, Resume: stopped.Model}
+	resumed := must(host.Train(context.Background(), data, noise, again))
+	if !slices.Equal(resumed.W, straight.W) || resumed.Meta.Steps != 40 || resumed.Meta.Seed != 7 ||
+		resumed.Meta.Weights != "last" ||
+		string(resumed.Meta.Parameters) != string(straight.Meta.Parameters) {
+		t.Errorf("got other weights than the straight run, or %+v", resumed.Meta)
+	}
+}

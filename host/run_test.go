@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -307,24 +306,6 @@ func TestRunErrors(t *testing.T) {
 	} {
 		if _, err := host.Run(context.Background(), &script{}, problem(), c.o); !facts.Told(err, c.want) {
 			t.Errorf("%v, want %q", err, c.want)
-		}
-	}
-}
-
-func TestPredict(t *testing.T) {
-	x := dataset.Examples{N: 3, D: 2, X: []float32{1, 0, 0, 1, -1, -1}}
-	w := engine.Weights{Q: 3, D: 2, W: []float32{1, 0, 0, 1, -1, -1}}
-	for _, e := range everyengine.Open(t) {
-		got, err := engine.Predict(e, w, x)
-		if err != nil || !slices.Equal(got, []int32{0, 1, 2}) {
-			t.Errorf("%s: %v, %v; want 0 1 2", e.Device().ID, got, err)
-		}
-		if got, err := engine.Predict(e, w, dataset.Examples{D: 2}); err != nil || len(got) != 0 {
-			t.Errorf("%s: no examples: %v, %v", e.Device().ID, got, err)
-		}
-		other := dataset.Examples{N: 1, D: 3, X: []float32{1, 2, 3}}
-		if _, err := engine.Predict(e, w, other); !errors.Is(err, engine.ErrShape) {
-			t.Errorf("%s: examples of another width: %v, want %v", e.Device().ID, err, engine.ErrShape)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 	}
 	if noise != nil && about.IgnoresNoise {
 		t.o.note("learner %s takes labels to be right: the confusion matrix judges its weights, and "+
-			"changes none%s", about.Name, insteadOf(about.New()))
+			"changes none; take a learner such as softmax to learn with it", about.Name)
 	}
 	if t.data.SHA256 == "" && t.data.Prepared == nil && o.HoldOut == 0 && !o.Trial {
 		t.data.SHA256 = t.data.Hash()
@@ -362,14 +362,6 @@ func (o *Options) note(format string, args ...any) {
 	if o.Watch.Note != nil {
 		o.Watch.Note(format, args...)
 	}
-}
-
-// insteadOf returns advice on wrong labels for the user of a learner that takes labels to be right.
-func insteadOf(p learners.Params) string {
-	if _, ok := learners.Lookup(p, "correction"); ok {
-		return ", unless its correction is steps"
-	}
-	return "; learn from labels that are made clean, or with another learner, such as softmax"
 }
 
 // setLearned gives m the noise n that its training learned, sharing memory.

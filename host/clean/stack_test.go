@@ -92,17 +92,6 @@ func TestSharesOfCandidates(t *testing.T) {
 	}
 }
 
-// A part that hardly counts is left out, and the others sum to 1.
-func TestPartsThatCount(t *testing.T) {
-	said := []*candidate{{}, {}, {}}
-	parts := kept(said, []float64{0.2, 0.79, 0.01})
-	if len(parts) != 2 || parts[0].candidate != said[1] || parts[1].candidate != said[0] ||
-		math.Abs(parts[0].share-0.79/0.99) > 1e-12 ||
-		math.Abs(parts[0].share+parts[1].share-1) > 1e-12 {
-		t.Errorf("got %+v", parts)
-	}
-}
-
 // The model is of one kind: curved candidates have to be surely likelier, by more than chance.
 func TestCurvedModelsAreSurelyLikelier(t *testing.T) {
 	for misses, curved := range map[int]bool{30: true, 5: false} {

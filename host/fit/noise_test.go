@@ -177,26 +177,6 @@ func TestAnnotators(t *testing.T) {
 	}
 }
 
-// One who takes each class for the next is worth as much as one who is as often right.
-func TestAdversaryIsUsed(t *testing.T) {
-	errors := map[string]float64{}
-	for name, third := range map[string]*confusion.Matrix{
-		"adversary": must(confusion.Pairwise(names(10), 0.9)),
-		"spammer":   must(confusion.Symmetric(names(10), 0.9)),
-	} {
-		p := digits(t, 800, nil)
-		weak := must(confusion.Symmetric(names(10), 0.6))
-		annotate(t, p, []*confusion.Matrix{weak, weak, third}, 0.8)
-		errors[name] = wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 800)
-	}
-	t.Logf("error %.3f with the adversary, %.3f with a spammer", errors["adversary"],
-		errors["spammer"])
-	if errors["adversary"] > errors["spammer"]-0.02 {
-		t.Errorf("error %.3f with the adversary, %.3f with a spammer in its place", errors["adversary"],
-			errors["spammer"])
-	}
-}
-
 // Annotators who all make one mistake are found out by a chief who has checked few of the
 // examples, if the chief is trusted.
 func TestTrusted(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners/localisation"
 )
 
@@ -30,9 +29,5 @@ func TestCompressionSet(t *testing.T) {
 	}
 	if m := must(model.Load(path)); !slices.Equal(m.Meta.CompressionSet, set) {
 		t.Errorf("the file has %v, wanted %v", m.Meta.CompressionSet, set)
-	}
-	trained.Meta.CompressionSet = []int{3, 3}
-	if err := trained.Save(path); !facts.Told(err, "compression_set") {
-		t.Errorf("a set with an example twice: %v", err)
 	}
 }

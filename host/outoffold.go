@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -47,7 +46,7 @@ func OutOfFold(ctx context.Context, data *dataset.Dataset, noise *confusion.Matr
 		Total: int64(folds)})
 	defer task.End()
 	for f := range folds {
-		fit, rest := fold.Divide(h.Fold, f)
+		fit, rest := dataset.DivideFolds(h.Fold, f)
 		part := *data
 		part.Y, part.SHA256 = lists.At(y, fit), ""
 		part.Evidence = data.Evidence.Pick(fit, h.Q)
@@ -99,7 +98,7 @@ func Score(ctx context.Context, e *engine.Engine, m *model.Model, data *dataset.
 	if data.Prepared != nil {
 		of = m.ScoresPrepared
 	}
-	for block := range slices.Chunk(some, fold.BlockRows(data.Examples)) {
+	for block := range slices.Chunk(some, dataset.BlockRows(data.Examples)) {
 		x, err := data.Copy(block)
 		if err != nil {
 			return err
@@ -155,7 +154,8 @@ func drawFolds(data *dataset.Dataset, o *Options, folds int) ([]int32, *judge.He
 		slices.ContainsFunc(shared, func(k int32) bool { return k < 0 || int(k) >= q }) {
 		shared = y
 	}
-	return y, &judge.HeldOut{Q: q, Fold: fold.Draw(shared, q, folds, o.Seed, fold.Outer),
+	return y, &judge.HeldOut{Q: q, Fold: dataset.DrawFolds(shared, q, folds, o.Seed,
+		dataset.OuterFolds),
 		Scores: make([]float32, data.N*q)}, nil
 }
 

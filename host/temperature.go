@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -47,7 +47,7 @@ func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err 
 	if e := t.problem.Evidence; e != nil {
 		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
 	}
-	for block := range slices.Chunk(which, fold.BlockRows(t.problem.X)) {
+	for block := range slices.Chunk(which, dataset.BlockRows(t.problem.X)) {
 		s, err := engine.Scores(t.o.Engine, w, t.problem.X.Pick(block))
 		if err != nil {
 			return nil, nil, err

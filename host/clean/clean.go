@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -131,13 +130,13 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 			groups[k] = int32(c.q) + c.right[i]
 		}
 	}
-	c.fold = fold.Draw(groups, 2*c.q, c.Folds, c.Seed, fold.Outer)
+	c.fold = dataset.DrawFolds(groups, 2*c.q, c.Folds, c.Seed, dataset.OuterFolds)
 	return c, nil
 }
 
 // sample returns about most examples, stratified by label, and all of known class.
 func sample(c *cases, most int, seed uint64) []int {
-	in := fold.Draw(c.data.Y, c.q, (c.data.N+most-1)/most, seed+1, fold.Outer)
+	in := dataset.DrawFolds(c.data.Y, c.q, (c.data.N+most-1)/most, seed+1, dataset.OuterFolds)
 	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right[i] >= 0 })
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -328,7 +327,7 @@ func next(c *cases, r *Result, seed uint64) {
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
 		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
-		for k, f := range fold.Draw(y, c.q, parts, seed+2, fold.Outer) {
+		for k, f := range dataset.DrawFolds(y, c.q, parts, seed+2, dataset.OuterFolds) {
 			if f == 0 && len(r.Next) < fair {
 				r.Next = append(r.Next, left[k])
 			}

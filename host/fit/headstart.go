@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -58,8 +58,8 @@ func headStart(ctx context.Context, r *training, w []float32, held []int,
 	}
 	n := len(r.problem.Y)
 	parts := max(2, min(mostParts, (n+mostSearched-1)/mostSearched))
-	_, some := fold.Divide(fold.Draw(r.problem.Y, r.problem.Q, parts,
-		r.problem.Seed^fold.Inner, fold.Inner), 0)
+	_, some := dataset.DivideFolds(dataset.DrawFolds(r.problem.Y, r.problem.Q, parts,
+		r.problem.Seed^dataset.InnerFolds, dataset.InnerFolds), 0)
 	p := r.Params
 	p.Tolerance *= rough
 	if r.stage != searching {

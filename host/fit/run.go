@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -355,5 +355,5 @@ func isConvex(r *training) bool {
 
 // deal returns the fold of each example.
 func deal(r *training, count int) []int {
-	return fold.Draw(r.problem.Y, r.problem.Q, count, r.problem.Seed, fold.Inner)
+	return dataset.DrawFolds(r.problem.Y, r.problem.Q, count, r.problem.Seed, dataset.InnerFolds)
 }

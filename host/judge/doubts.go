@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -195,13 +195,12 @@ func divide(p *learners.Problem) ([]int64, error) {
 		if len(half) == 0 {
 			continue
 		}
-		means, offset := meansOf(fold.Pick(p.X, p.Y, halves[1-k]), q)
-		to := fold.Pick(p.X, p.Y, half)
-		scores, err := engine.Scores(p.Engine, means, to.X)
+		means, offset := meansOf(p.X, p.Y, halves[1-k], q)
+		scores, err := engine.Scores(p.Engine, means, p.X.Pick(half))
 		if err != nil {
 			return nil, err
 		}
-		for i, label := range to.Y {
+		for i, label := range lists.At(p.Y, half) {
 			nearest, best := 0, math.Inf(-1)
 			for r, v := range offset {
 				if s := float64(scores[i*q+r]) + v; s > best {
@@ -214,16 +213,18 @@ func divide(p *learners.Problem) ([]int64, error) {
 	return counts, nil
 }
 
-// meansOf returns the mean of the examples of each label and the offset for which the nearest mean
-// has the largest score; -Inf for a label without examples.
-func meansOf(of fold.Labelled, q int) (w engine.Weights, offset []float64) {
-	d := of.X.D
+// meansOf returns the mean of those of some examples that have each label, and the offset for which
+// the nearest mean has the largest score; -Inf for a label without examples.
+func meansOf(x dataset.Examples, labels []int32, some []int, q int,
+) (w engine.Weights, offset []float64) {
+	d := x.D
 	w, offset = engine.NewWeights(q, d), make([]float64, q)
 	sums, n := make([]float64, q*d), make([]float64, q)
-	for i, y := range of.Y {
+	for _, i := range some {
+		y := labels[i]
 		to := sums[int(y)*d : (int(y)+1)*d]
 		n[y]++
-		columns, values := of.X.Entries(i)
+		columns, values := x.Entries(i)
 		for c, v := range values {
 			if columns != nil {
 				c = int(columns[c])

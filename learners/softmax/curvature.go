@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -68,8 +67,8 @@ func newCurvature(problem *learners.Problem) (*curvature, error) {
 		most = max(1<<8, min(leastRows, mostValues/d))
 	}
 	if parts := (problem.X.N + most - 1) / most; parts > 1 {
-		_, c.rows = fold.Divide(fold.Draw(problem.Y, problem.Q,
-			min(parts, math.MaxUint8), problem.Seed^fold.Inner, fold.Inner), 0)
+		_, c.rows = dataset.DivideFolds(dataset.DrawFolds(problem.Y, problem.Q,
+			min(parts, math.MaxUint8), problem.Seed^dataset.InnerFolds, dataset.InnerFolds), 0)
 		if count := len(c.rows); count > most { // more parts than folds can count
 			for k := range most { // from all places: files may be in the order of their labels
 				c.rows[k] = c.rows[k*count/most]
@@ -257,7 +256,7 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 		c.factor[j*(d+1)] += ridge
 	}
 	factorise(c.factor, d)
-	rng := rand.New(rand.NewPCG(c.problem.Seed, fold.Inner))
+	rng := rand.New(rand.NewPCG(c.problem.Seed, dataset.InnerFolds))
 	u := make([]float64, probes*d)
 	for k := range u {
 		u[k] = float64(2*rng.IntN(2) - 1)

@@ -7,9 +7,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/fold"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -27,16 +27,18 @@ type trial struct {
 // index of the first with the least error. A cancelled ctx ends it with ctx's error.
 func tryGammas(ctx context.Context, p *learners.Problem, l Learning, o pca.Options,
 	gammas []float32, steps []dataset.Steps) (trials []trial, best int, err error) {
-	fit, rest := fold.HoldOutFifth(p.Y, p.Q, p.Seed)
-	if len(rest) == 0 {
-		return nil, 0, fmt.Errorf("search for gamma: no class has two examples, so none can be held " +
-			"out; name a gamma")
+	const parts = 5
+	if p.X.N < parts {
+		return nil, 0, fmt.Errorf("search for gamma: got %d examples, want at least %d to hold some "+
+			"out; name a gamma", p.X.N, parts)
 	}
-	train, err := fold.Copy(p.X, p.Y, fit)
+	fit, rest := dataset.DivideFolds(
+		dataset.DrawFolds(p.Y, p.Q, parts, p.Seed, dataset.OuterFolds), 0)
+	train, err := copied(p, fit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
-	test, err := fold.Copy(p.X, p.Y, rest)
+	test, err := copied(p, rest)
 	if err != nil {
 		return nil, 0, fmt.Errorf("search for gamma: %w", err)
 	}
@@ -48,13 +50,13 @@ func tryGammas(ctx context.Context, p *learners.Problem, l Learning, o pca.Optio
 	defer task.End()
 	for _, gamma := range gammas {
 		o.Function.Gamma = gamma
-		fitted, held := fold.Labelled{Y: train.Y}, fold.Labelled{Y: test.Y}
-		basis, err := fitBasis(ctx, l.Learner, p.On(train.X, train.Y), o, nil)
+		fitted, held := sampled{y: train.y}, sampled{y: test.y}
+		basis, err := fitBasis(ctx, l.Learner, p.On(train.x, train.y), o, nil)
 		if err == nil {
-			fitted.X, err = basis.Components(ctx, p.Engine, train.X)
+			fitted.x, err = basis.Components(ctx, p.Engine, train.x)
 		}
 		if err == nil {
-			held.X, err = basis.Components(ctx, p.Engine, test.X)
+			held.x, err = basis.Components(ctx, p.Engine, test.x)
 		}
 		for _, s := range steps {
 			t := trial{Gamma: gamma, Steps: s}
@@ -80,23 +82,29 @@ func tryGammas(ctx context.Context, p *learners.Problem, l Learning, o pca.Optio
 	return trials, best, nil
 }
 
+// copied returns some of the examples of p.
+func copied(p *learners.Problem, some []int) (sampled, error) {
+	x, err := p.X.Copy(some)
+	return sampled{x: x, y: lists.At(p.Y, some)}, err
+}
+
 // try learns from the components of train, prepared by steps, and returns the estimated error on
 // test.
 func (l Learning) try(ctx context.Context, p *learners.Problem, steps dataset.Steps, train,
-	test fold.Labelled) (estimate float64, err error) {
-	preparation, err := features.Fit(steps, train.X)
+	test sampled) (estimate float64, err error) {
+	preparation, err := features.Fit(steps, train.x)
 	if err != nil {
 		return 0, err
 	}
-	x, err := features.Apply(preparation, train.X)
+	x, err := features.Apply(preparation, train.x)
 	if err != nil {
 		return 0, err
 	}
-	held, err := features.Apply(preparation, test.X)
+	held, err := features.Apply(preparation, test.x)
 	if err != nil {
 		return 0, err
 	}
-	on := p.On(x, train.Y)
+	on := p.On(x, train.y)
 	on.Bias, on.OwnMap = steps.Bias, l.Learner.Definition().FitMap != nil
 	w, err := l.Learn(ctx, on, l.MaxSteps)
 	if err != nil {
@@ -110,6 +118,6 @@ func (l Learning) try(ctx context.Context, p *learners.Problem, steps dataset.St
 	if err != nil {
 		return 0, err
 	}
-	return inverse.EstimatedError(engine.Count(make([]int64, p.Q*p.Q), classes, test.Y, p.Q),
+	return inverse.EstimatedError(engine.Count(make([]int64, p.Q*p.Q), classes, test.y, p.Q),
 		held.N), nil
 }

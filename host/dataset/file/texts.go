@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ReadTexts returns a text for each of n rows: a column of a CSV by name or position, or "" for
-// whole lines. The first record is a header if it holds the name, or is one too many. A file with
-// another number is an error.
+// ReadTexts returns a text for each of n rows: a column of a CSV by name or position. The first
+// record is a header if it holds the name, or is one too many. A file with another number is an
+// error.
 func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]string, error) {
 	l, err := o.layout()
 	if err != nil {
@@ -26,16 +26,9 @@ func ReadTexts(ctx context.Context, path, column string, n int, o Options) ([]st
 	}
 	defer done()
 	if !isText(s) {
-		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV, or a line for each "+
-			"example", path)
+		return nil, fmt.Errorf("%s: found a file of numbers, wanted texts: a CSV", path)
 	}
-	read := readLines
-	if column != "" {
-		read = func(s *source) ([]string, error) {
-			return readColumn(s, l, strings.TrimSpace(column), n, o.SkipBad)
-		}
-	}
-	texts, err := read(s)
+	texts, err := readColumn(s, l, strings.TrimSpace(column), n, o.SkipBad)
 	if err = s.finished(err); err != nil {
 		return nil, err
 	}
@@ -51,19 +44,6 @@ func isText(s *source) bool {
 	head := s.peek(16)
 	return !isNPY(head) && !isIDX(head) && !isParquet(head) && !bytes.HasPrefix(head, []byte("PK")) &&
 		bytes.IndexByte(head, 0) < 0
-}
-
-func readLines(s *source) (texts []string, err error) {
-	for {
-		line, err := s.next()
-		if err == io.EOF {
-			return texts, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, strings.ToValidUTF8(string(line), "\uFFFD"))
-	}
 }
 
 // readColumn reads one column of a CSV of n rows; a first record too many is a header. A malformed

@@ -27,7 +27,6 @@ func TestReadTexts(t *testing.T) {
 		{"a.csv", "id,x,what\n7,1,a\n8,2,c\n", "1", "7|8"},
 		{"a.csv", "7,1,a\n8,2,c\n", "last", "a|c"},
 		{"a.tsv", "id\twhat\n7\t\"two\nlines\"\n8\tc\n", "what", "two\nlines|c"},
-		{"a.txt", "what, \"is\" this\n\n", "", "what, \"is\" this|"},
 	} {
 		path := writeText(t, c.name, c.text)
 		got, err := ReadTexts(t.Context(), path, c.column, 2, Options{})
@@ -41,7 +40,6 @@ func TestReadTexts(t *testing.T) {
 		{"a.csv", "id,what\n7,a\n8,b\n", "3", `a.csv:1 2 columns "3"`},
 		{"a.csv", "id,what\n7,a\n8\n", "what", "a.csv:3:2 1 fields 2 line 1"},
 		{"a.csv", "id,what\n7,\"a\n8\n", "what", "a.csv:2:3"},
-		{"a.txt", "one\n", "", "a.txt 1 texts"},
 		{"a.parquet", "PAR1xxxx", "what", "a.parquet numbers"},
 	} {
 		path := writeText(t, c.name, c.text)

@@ -214,11 +214,9 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	rows := d.N + len(d.SkippedAt) // of the input
 	if r.Show != "" {
 		texts, err = file.ReadTexts(ctx, r.Data.Path, r.Show, rows, r.Read)
-	} else if r.ShowFile != "" {
-		texts, err = file.ReadTexts(ctx, r.ShowFile, "", rows, r.Read)
-	}
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
 	width, height, err := r.pictureSizeOf(d)
 	if err != nil {

@@ -28,7 +28,6 @@ type Options struct {
 	Model    string
 	Judge    string
 	Show     string // column
-	ShowFile string
 	Pictures string // WxH
 	Out      string // "" for text
 }
@@ -58,8 +57,6 @@ Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 				"auto", byFolds, byModel),
 			training.FoldFlag(&o.Options),
 			app.Text(&o.Show, "show", "", "text `COLUMN` of the data to show with suspicious rows"),
-			app.Input(&o.ShowFile, "show-file",
-				"`FILE` with a line per example, to show instead"),
 			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &o.Pictures,
 				Usage: "examples are pictures of `WxH` pixels, or none"},
 			o.Device.Flags(),
@@ -92,8 +89,6 @@ func (o *Options) check() error {
 	switch {
 	case o.Out != "" && ext != ".html" && ext != ".htm":
 		return app.Usage("--out is %q, wanted a name that ends in .html", o.Out)
-	case o.Show != "" && o.ShowFile != "":
-		return app.Usage("--show and --show-file cannot be combined")
 	case o.Data.Path == "" && o.Noise.Path != "":
 		return app.Usage("--confusion needs --data")
 	}

@@ -144,7 +144,7 @@ func (o *Options) checkOwnMap() error {
 	case o.From != nil && o.From.Projection != nil:
 		found = "a model with a kernel map to begin with"
 	case k == nil:
-	case k.Components != 0 || k.Variance != 0:
+	case k.Components != 0:
 		found = "a number of components"
 	case k.Landmarks != 0:
 		found = "landmarks"

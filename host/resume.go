@@ -199,7 +199,7 @@ func Settings(m *model.Model, n int) (Options, *confusion.Matrix, error) {
 		MaxSteps: cmp.Or(meta.MaxSteps, NoSteps),
 		Weights:  learners.Rule(meta.Weights), Seed: meta.Seed, Tool: meta.ToolVersion}
 	if k := meta.Kernel; k != nil {
-		o.Kernel = &fitting.Options{Function: k.Function, Cosine: k.Cosine}
+		o.Kernel = &fitting.Options{Function: k.Function}
 		if params.Definition().FitMap == nil {
 			steps := k.Preparation.Steps
 			o.Kernel.Steps = &steps

@@ -153,7 +153,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	if c.mapped = r.IntN(3) == 0; !c.mapped {
 		return c
 	}
-	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear", "cosine"))
+	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear"))
 	if d.FitMap != nil {
 		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform",
 			"clusters", "herding"))

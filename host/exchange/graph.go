@@ -91,9 +91,6 @@ func (g *graph) cast(x string, to int) string {
 // project adds the components of prepared rows x: the kernel function of each and each landmark,
 // times the axes.
 func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
-	if k.Cosine {
-		x = g.unit("cosine.", x)
-	}
 	m, d := p.Landmarks.N, p.Landmarks.D
 	landmarks, squares := make([]float32, 0, m*d), make([]float32, m)
 	buffer := make([]float32, d)

@@ -76,8 +76,8 @@ type trial struct {
 // changed.
 var trials = sync.OnceValue(func() map[string]trial {
 	letters, numbers := blobs(121, "cat", "dog", "<é>"), blobs(121, "-1", "0", "12")
-	mapped := func(f kernel.Function, cosine bool) *fitting.Options {
-		return &fitting.Options{Function: f, Cosine: cosine, Components: 4, Landmarks: 30}
+	mapped := func(f kernel.Function) *fitting.Options {
+		return &fitting.Options{Function: f, Components: 4, Landmarks: 30}
 	}
 	all := map[string]trial{}
 	for name, o := range map[string]host.Options{
@@ -88,14 +88,13 @@ var trials = sync.OnceValue(func() map[string]trial {
 		"linear, numbers": {},
 		"linear, sparse":  {},
 		"no temperature":  {Learner: uma.Defaults(), MaxSteps: 5},
-		"rbf":             {Kernel: mapped(kernel.Function{Kind: kernel.RBF}, false)},
-		"rbf, sparse": {Kernel: mapped(kernel.Function{Kind: kernel.RBF, Gamma: 0.7}, false),
+		"rbf":             {Kernel: mapped(kernel.Function{Kind: kernel.RBF})},
+		"rbf, sparse": {Kernel: mapped(kernel.Function{Kind: kernel.RBF, Gamma: 0.7}),
 			Preparation: "maxabs"},
 		"poly": {Kernel: mapped(kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1,
-			Degree: 3}, false)},
-		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, false),
+			Degree: 3})},
+		"kernel linear": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}),
 			Preparation: "standardize,bias"},
-		"cosine": {Kernel: mapped(kernel.Function{Kind: kernel.Linear}, true)},
 		"means": {Learner: kernelmean.Defaults(),
 			Kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}},
 	} {

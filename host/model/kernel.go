@@ -14,8 +14,6 @@ import (
 // Kernel describes a kernel PCA: the numbers are in Projection.
 type Kernel struct {
 	Function kernel.Function `json:"function"`
-	// Cosine says that examples, and the landmarks already, are scaled to length 1 before.
-	Cosine bool `json:"cosine,omitempty"`
 	// Landmarks is m, Components D.
 	Landmarks  int `json:"landmarks"`
 	Components int `json:"components"`
@@ -61,7 +59,7 @@ type Projection struct {
 func describe(k *pca.Map) (Kernel, *Projection) {
 	b := k.Basis
 	return Kernel{
-			Function: b.Function, Cosine: b.Cosine, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
+			Function: b.Function, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
 			Explained: b.Explained, Preparation: *k.Preparation,
 		},
 		&Projection{Landmarks: b.Landmarks, Axes: b.Axes.W, Offset: b.Offset}
@@ -69,7 +67,7 @@ func describe(k *pca.Map) (Kernel, *Projection) {
 
 // newMap is the opposite of describe. Of the basis it has what projects, and Explained.
 func newMap(k *Kernel, p *Projection) *pca.Map {
-	b := &pca.Basis{Cosine: k.Cosine, Explained: k.Explained}
+	b := &pca.Basis{Explained: k.Explained}
 	b.Projection = engine.Projection{
 		Function: k.Function, Landmarks: p.Landmarks,
 		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,

@@ -129,7 +129,7 @@ func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning
 			return nil, none, err
 		}
 	}
-	o := pca.Options{Function: f, Cosine: k.Cosine}
+	o := pca.Options{Function: f}
 	if k.findsGamma() && k.Search {
 		best, err := search(ctx, p, l, o, []dataset.Steps{{}})
 		if err != nil {
@@ -157,14 +157,11 @@ func fitBasis(ctx context.Context, l learners.Params, p *learners.Problem, o pca
 	if note == nil {
 		note = func(string, ...any) {}
 	}
-	b := &pca.Basis{Cosine: o.Cosine}
-	x, err := b.Prepare(p.X)
+	projection, err := fitMap(ctx, p, o.Function, note)
 	if err != nil {
 		return nil, err
 	}
-	if b.Projection, err = fitMap(ctx, p.On(x, p.Y), o.Function, note); err != nil {
-		return nil, err
-	}
+	b := &pca.Basis{Projection: projection}
 	if b.Offset == nil {
 		b.Offset = make([]float32, b.Axes.Q) // which model files have
 	}

@@ -46,14 +46,10 @@ type Options struct {
 	Search bool
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
-	Cosine     bool // scale each example to length 1 first
-	Components int  // 0 for 500, or all if there are fewer, or all coordinates
-	// instead of Components: the share of the variance that they have; 0 for none
-	Variance  float64
-	Landmarks int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
-	// Coordinates takes, unless Components, Variance or AllLandmarks ask for principal components,
-	// all coordinates of the landmarks, 1000 by default, which cost less: of learners that see no
-	// rotation
+	Components int // 0 for 500, or all if there are fewer, or all coordinates
+	Landmarks  int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	// Coordinates takes, unless Components or AllLandmarks ask for principal components, all
+	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
 	Coordinates bool
 	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
 }
@@ -65,7 +61,7 @@ func (k *Options) findsGamma() bool {
 
 // coordinates reports whether all coordinates of the landmarks are used.
 func (k *Options) coordinates() bool {
-	return k.Coordinates && k.Components == 0 && k.Variance == 0 && k.Landmarks != AllLandmarks
+	return k.Coordinates && k.Components == 0 && k.Landmarks != AllLandmarks
 }
 
 // searches reports whether γ is searched for.
@@ -77,8 +73,7 @@ func (k *Options) searches() bool {
 // found.
 func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	o := pca.Options{
-		Function: k.Function, Cosine: k.Cosine, Components: k.Components, Variance: k.Variance,
-		Landmarks: k.Landmarks, Seed: seed,
+		Function: k.Function, Components: k.Components, Landmarks: k.Landmarks, Seed: seed,
 	}
 	if k.findsGamma() {
 		o.Function.Gamma = 1
@@ -95,29 +90,29 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	case k.Landmarks == 0 && n > exactExamples:
 		o.Landmarks = manyLandmarks
 	}
-	if o.Components == 0 && o.Variance == 0 {
+	if o.Components == 0 {
 		o.Components = min(defaultComponents, o.MostComponents(n, d))
 	}
 	return o
 }
 
 // Check reports whether the kernel map can be fitted to x, judging by its size alone. Errors:
-// errors from pca.NewPlan, and memory.ErrBudget if there is no room for the fit and the components.
+// errors from pca.Bytes, and memory.ErrBudget if there is no room for the fit and the components.
 func (k *Options) Check(x dataset.Examples) error {
-	p, err := pca.NewPlan(x, k.PCA(x.N, x.D, 0))
+	needed, err := pca.Bytes(x, k.PCA(x.N, x.D, 0))
 	if err != nil {
 		return err
 	}
 	// twice, while they are prepared
 	components := memory.Product(x.N, max(1, k.MostComponents(x.N, x.D)), 8)
-	return memory.Check(memory.Sum(p.Total(), components),
+	return memory.Check(memory.Sum(needed, components),
 		fmt.Sprintf("kernel PCA of %d examples × %d features", x.N, x.D))
 }
 
 // MostComponents returns the most components that a learner can see of n examples of d features.
 func (k *Options) MostComponents(n, d int) int {
 	o := k.PCA(n, d, 0)
-	if o.Components == 0 { // whatever the variance asks for
+	if o.Coordinates {
 		return o.MostComponents(n, d)
 	}
 	return o.Components

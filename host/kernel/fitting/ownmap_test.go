@@ -72,7 +72,6 @@ func TestOwnMapRefuses(t *testing.T) {
 	}
 	for want, o := range map[string]host.Options{
 		"number components": {Kernel: &fitting.Options{Function: rbf, Components: 5}},
-		"components":        {Kernel: &fitting.Options{Function: rbf, Variance: 0.5}},
 		"landmarks":         {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
 		"landmarks none":    {Kernel: &fitting.Options{Function: rbf, Landmarks: 5}},
 		"preparation":       {Kernel: &fitting.Options{Function: rbf, Steps: &dataset.Steps{L2: true}}},

@@ -37,7 +37,7 @@ func rings(n int, seed uint64) (x dataset.Examples, y []int32) {
 func noisyRings(t *testing.T, matrix func([]string, float64) (*confusion.Matrix, error),
 ) (x dataset.Examples, y []int32, noise *confusion.Matrix) {
 	t.Helper()
-	x, clean := rings(600, 1)
+	x, clean := rings(540, 1)
 	noise, err := matrix([]string{"a", "b", "c"}, 0.3)
 	if err != nil {
 		t.Fatal(err)

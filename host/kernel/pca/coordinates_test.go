@@ -24,7 +24,6 @@ func TestCoordinates(t *testing.T) {
 		{Function: kernel.Function{Kind: kernel.RBF, Gamma: 20}, Landmarks: 300},
 		{Function: kernel.Function{Kind: kernel.RBF, Gamma: 200}, Landmarks: 400, Seed: 2},
 		{Function: kernel.Function{Kind: kernel.Poly, Gamma: 1, Coef0: 1, Degree: 2}, Landmarks: 50},
-		{Function: kernel.Function{Kind: kernel.Linear}, Cosine: true, Landmarks: 20},
 	} {
 		coordinates := o
 		coordinates.Coordinates = true
@@ -32,13 +31,15 @@ func TestCoordinates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Variance = 1; o.Landmarks == x.N {
+		if o.Landmarks == x.N {
 			o.Landmarks--
 		}
+		o.Components = o.MostComponents(x.N, x.D)
 		b := m.Basis
-		if plan, err := NewPlan(x, coordinates); err != nil || b.Axes.Q+b.DroppedLandmarks !=
-			coordinates.Landmarks || b.Axes.Q > coordinates.MostComponents(x.N, x.D) || plan.Vectors != 0 {
-			t.Errorf("%+v: %d coordinates, plan %+v, %v", o, b.Axes.Q, plan, err)
+		if needed, err := Bytes(x, coordinates); err != nil || b.Axes.Q+b.DroppedLandmarks !=
+			coordinates.Landmarks || b.Axes.Q > coordinates.MostComponents(x.N, x.D) ||
+			needed > 40<<10*int64(o.Landmarks) {
+			t.Errorf("%+v: %d coordinates, %d bytes, %v", o, b.Axes.Q, needed, err)
 		}
 		for _, e := range []*engine.Engine{cpuref.New(), simd.New()} {
 			for _, x := range []dataset.Examples{x, x.Compressed()} {
@@ -91,7 +92,6 @@ func TestCoordinatesErrors(t *testing.T) {
 	x := dataset.Examples{N: 4, D: 1, X: []float32{1, 2, 3, 4}}
 	for name, o := range map[string]Options{
 		"components":   {Landmarks: 2, Components: 2},
-		"variance":     {Landmarks: 2, Variance: 0.5},
 		"no landmarks": {},
 	} {
 		o.Function, o.Coordinates = rbf, true

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -25,23 +24,17 @@ func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) (
 	if err := errors.Join(o.check(x.N, x.D), x.Check()); err != nil {
 		return nil, err
 	}
-	x, err := unitRows(x, o.Cosine)
-	if err != nil {
-		return nil, err
-	}
 	if allEqual(x) {
 		return nil, fmt.Errorf("%w: every one of the %d is as the first", ErrConstant, x.N)
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "fitting the kernel"})
 	defer task.End()
-	b := &Basis{Cosine: o.Cosine, Tolerance: o.Tolerance}
-	b.Function = o.Function
+	b := &Basis{Projection: engine.Projection{Function: o.Function}}
+	fit := b.fitLandmarks
 	if o.Landmarks == 0 {
-		err = b.fitAll(ctx, e, x, o)
-	} else {
-		err = b.fitLandmarks(ctx, e, x, o)
+		fit = b.fitAll
 	}
-	if err != nil {
+	if err := fit(ctx, e, x, o); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -138,8 +131,7 @@ func allEqual(x dataset.Examples) bool {
 
 // Basis is a fitted kernel PCA.
 type Basis struct {
-	engine.Projection      // landmarks, axes and offsets; D = Axes.Q
-	Cosine            bool // examples are scaled to length 1 before; the landmarks are
+	engine.Projection // landmarks, axes and offsets; D = Axes.Q
 
 	// Rows[k] is the index of the training example that is landmark k. If every example is a
 	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
@@ -154,31 +146,20 @@ type Basis struct {
 	// Σ_it z_it² / Variance: the share of the variance that the components explain
 	Explained float64
 
-	DroppedAxes      int     // requested axes whose eigenvalue is at most Tolerance times the largest
-	DroppedLandmarks int     // landmarks within Tolerance of the span of the others
-	Tolerance        float64 // as it was applied
-	Steps            int     // dimensions of the Lanczos process; 0 if the problem was solved densely
-}
-
-// Prepare returns x as the projection wants it: itself, or for Cosine a copy with rows of length 1.
-// Its error is from features.Apply.
-func (b *Basis) Prepare(x dataset.Examples) (dataset.Examples, error) {
-	return unitRows(x, b.Cosine)
+	DroppedAxes      int // requested axes whose eigenvalue is at most tolerance times the largest
+	DroppedLandmarks int // landmarks within tolerance of the span of the others
+	Steps            int // dimensions of the Lanczos process; 0 if the problem was solved densely
 }
 
 // Project writes the D components of each example of x to dst, x.N × D row-major. A cancelled ctx
-// ends it between two blocks of examples, with ctx's error. Other errors: errors from Prepare and
+// ends it between two blocks of examples, with ctx's error. Other errors: errors from
 // Engine.Project.
 func (b *Basis) Project(ctx context.Context, e *engine.Engine, dst []float32,
 	x dataset.Examples) error {
 	if err := x.Check(); err != nil {
 		return err
 	}
-	prepared, err := b.Prepare(x)
-	if err != nil {
-		return err
-	}
-	return project(ctx, e, dst, prepared, b.Projection)
+	return project(ctx, e, dst, x, b.Projection)
 }
 
 // projectRows is the number of examples projected between two checks of the context. The cost of a
@@ -227,12 +208,12 @@ func (b *Basis) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d of %d landmarks were dropped: in feature space they are within %v of the "+
 				"largest squared length of the span of the others",
-				b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, b.Tolerance))
+				b.DroppedLandmarks, b.DroppedLandmarks+b.Landmarks.N, tolerance))
 	}
 	if b.DroppedAxes > 0 {
 		notes = append(notes,
 			fmt.Sprintf("%d of %d axes were dropped: their eigenvalues are at most %v of the largest, "+
-				"which is %.6g", b.DroppedAxes, b.DroppedAxes+b.Axes.Q, b.Tolerance, b.Eigenvalues[0]))
+				"which is %.6g", b.DroppedAxes, b.DroppedAxes+b.Axes.Q, tolerance, b.Eigenvalues[0]))
 	}
 	return notes
 }
@@ -261,19 +242,6 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 		b.Offset[t] = float32(-sum)
 	})
 	b.Explained = lists.Sum(values) / b.Variance
-}
-
-// unitRows returns x, or if unit is set a copy whose rows have length 1, as the preparation step
-// l2 has it.
-func unitRows(x dataset.Examples, unit bool) (dataset.Examples, error) {
-	if !unit {
-		return x, nil
-	}
-	p, err := features.Fit(dataset.Steps{L2: true}, x)
-	if err != nil {
-		return x, err
-	}
-	return features.Apply(p, x)
 }
 
 // selfValue returns κ(x_i, x_i), with the bits that an engine gives it.

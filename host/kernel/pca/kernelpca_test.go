@@ -39,7 +39,7 @@ func TestSameBits(t *testing.T) {
 	}{
 		"small":     {small, Options{Function: rbf, Components: 5}},
 		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Seed: 3}},
-		"large":     {large, Options{Function: rbf, Variance: 0.8, Seed: 3}},
+		"large":     {large, Options{Function: rbf, Components: 6, Seed: 3}},
 		"many":      {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
 	} {
 		before := slices.Clone(c.x.X)
@@ -144,37 +144,15 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-func TestVariance(t *testing.T) {
-	small, _ := generated(60, 7, 1)
-	large, _ := generated(denseSize+40, 7, 1)
-	for _, x := range []dataset.Examples{small, large} {
-		for _, share := range []float64{0.3, 0.9} {
-			b := fit(t, simd.New(), x, Options{Function: rbf, Variance: share})
-			before := b.Explained - b.Eigenvalues[b.Axes.Q-1]/b.Variance
-			if b.Explained < share || before >= share {
-				t.Errorf("n = %d: %d components explain %v, one fewer %v, wanted %v", x.N, b.Axes.Q,
-					b.Explained, before, share)
-			}
-		}
-	}
-	// Landmarks that cannot explain so much: all their axes.
-	if b := fit(t, simd.New(), small, Options{Function: rbf, Variance: 0.99,
-		Landmarks: 6}); b.Axes.Q != 6 || b.Explained > 0.99 {
-		t.Errorf("%d axes of 6 landmarks explain %v", b.Axes.Q, b.Explained)
-	}
-}
-
-func TestPlan(t *testing.T) {
+func TestBytes(t *testing.T) {
 	o := Options{Function: rbf, Components: 640}
-	few := dataset.Examples{N: 3823, D: 65}
-	p, err := NewPlan(few, o)
-	if err != nil || p.Kernel < 4*3823*3823 || p.Total() > 4*p.Kernel {
-		t.Errorf("%+v, %v", p, err)
+	needed, err := Bytes(dataset.Examples{N: 3823, D: 65}, o)
+	if values := int64(4 * 3823 * 3823); err != nil || needed < values || needed > 4*values {
+		t.Errorf("%d, %v", needed, err)
 	}
-	many := dataset.Examples{N: math.MaxInt32, D: 1000}
-	if p, err := NewPlan(many, Options{Function: rbf, Components: 640}); err != nil ||
-		p.Total() < 1<<54 {
-		t.Errorf("for too many: %+v, %v", p, err)
+	if needed, err := Bytes(dataset.Examples{N: math.MaxInt32, D: 1000}, o); err != nil ||
+		needed < 1<<54 {
+		t.Errorf("for too many: %d, %v", needed, err)
 	}
 }
 

@@ -49,8 +49,8 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 			"values were found; are they finite?", n, n)
 	}
 	slices.Reverse(values)
-	d, _ := o.count(values, b.Variance)
-	kept := above(values[:d], o.Tolerance)
+	d := min(o.Components, n)
+	kept := above(values[:d], tolerance)
 	if kept == 0 {
 		return eigenpairs{}, errNoAxis
 	}
@@ -89,9 +89,9 @@ func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Optio
 			return eigenpairs{}, fmt.Errorf("kernel PCA: no eigenvalues of a band matrix of order %d were "+
 				"found; are the kernel values finite?", l.t.n)
 		}
-		d, reached := o.count(values, b.Variance)
-		kept := above(values[:d], o.Tolerance)
-		if !l.exhausted && l.q.count < a.n && (!reached && kept == d || !l.settled(values[:kept])) {
+		d := min(o.Components, len(values))
+		kept := above(values[:d], tolerance)
+		if !l.exhausted && l.q.count < a.n && !l.settled(values[:kept]) {
 			continue
 		}
 		if kept == 0 {
@@ -113,21 +113,6 @@ func (l *lanczos) settled(values []float64) bool {
 		}
 	}
 	return true
-}
-
-// count returns how many components are asked for, given eigenvalues, and whether that
-// number is there.
-func (o *Options) count(values []float64, variance float64) (int, bool) {
-	if o.Components > 0 {
-		return min(o.Components, len(values)), len(values) >= o.Components
-	}
-	sum := 0.0
-	for t, v := range values {
-		if sum += v; sum >= o.Variance*variance {
-			return t + 1, true
-		}
-	}
-	return len(values), false
 }
 
 // above returns how many values, which decrease, are above tolerance times the first.

@@ -22,7 +22,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e *engine.Engine, x dataset.Ex
 		b.Rows = uniform(x.N, o.Landmarks, newRand(o.Seed))
 	}
 	b.Landmarks = x.Pick(b.Rows)
-	factor, err := b.factor(ctx, e, o.Tolerance)
+	factor, err := b.factor(ctx, e, tolerance)
 	if err != nil {
 		return err
 	}

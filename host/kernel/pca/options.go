@@ -31,7 +31,6 @@
 package pca
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -46,17 +45,15 @@ var (
 	ErrConstant = errors.New("the examples are all the same in feature space")
 )
 
-// defaultTolerance is the least eigenvalue, relative to the largest, whose axis is kept:
-// float32 kernel values say little about smaller ones.
-const defaultTolerance = 1e-6
+// tolerance is the least eigenvalue, relative to the largest, whose axis is kept, and the least
+// squared distance of a landmark from the span of the others: float32 kernel values say little
+// about smaller ones.
+const tolerance = 1e-6
 
 // Options configures Fit.
 type Options struct {
-	Function kernel.Function
-	Cosine   bool // scale each example to length 1 first (clause 2), so that linear is the cosine
-
-	Components int     // D; 0 to choose it by Variance
-	Variance   float64 // the share of the variance in feature space that D components reach, in (0, 1]
+	Function   kernel.Function
+	Components int // D
 	// Coordinates takes, in place of D components, all coordinates in the space that the landmarks
 	// span: L⁻¹k_m(x), K_mm = LLᵀ, not centred. All components are a rotation of them.
 	Coordinates bool
@@ -64,11 +61,9 @@ type Options struct {
 	Landmarks int    // m; 0 for all examples, which is exact
 	Rows      []int  // the landmarks, increasing; nil for a random choice, each set equally likely
 	Seed      uint64 // of landmarks and of the start of the Lanczos process
-
-	Tolerance float64 // of eigenvalues; 0 for 1e-6
 }
 
-// check returns an error for invalid options and sets defaults, for n examples of d features.
+// check returns an error for invalid options, for n examples of d features.
 func (o *Options) check(n, d int) error {
 	wrong := func(format string, a ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrOptions}, a...)...)
@@ -83,23 +78,15 @@ func (o *Options) check(n, d int) error {
 		return wrong("found %d landmarks, wanted at most one per example (%d), or 0 for all examples",
 			o.Landmarks, n)
 	}
-	o.Tolerance = cmp.Or(o.Tolerance, defaultTolerance)
-	if !(o.Tolerance > 0 && o.Tolerance < 1) {
-		return wrong("found the tolerance %v of eigenvalues, wanted it between 0 and 1", o.Tolerance)
-	}
 	switch rank, why := o.rank(n, d); {
-	case o.Coordinates && (o.Components != 0 || o.Variance != 0 || o.Landmarks == 0):
-		return wrong("found %d components, variance %v and %d landmarks with coordinates, wanted "+
-			"landmarks alone", o.Components, o.Variance, o.Landmarks)
+	case o.Coordinates && (o.Components != 0 || o.Landmarks == 0):
+		return wrong("found %d components and %d landmarks with coordinates, wanted landmarks alone",
+			o.Components, o.Landmarks)
 	case o.Coordinates:
-	case o.Components < 0 || o.Components > 0 && o.Variance != 0:
-		return wrong("found %d components and variance %v, wanted one of them above 0", o.Components,
-			o.Variance)
+	case o.Components < 1:
+		return wrong("found %d components, wanted at least 1", o.Components)
 	case o.Components > rank:
 		return wrong("found %d components, wanted at most %d: %s", o.Components, rank, why)
-	case o.Components == 0 && !(o.Variance > 0 && o.Variance <= 1):
-		return wrong("found no number of components and variance %v, wanted components above 0 or a "+
-			"share of variance in (0, 1]", o.Variance)
 	}
 	return nil
 }
@@ -123,50 +110,37 @@ func (o *Options) rank(n, d int) (int, string) {
 	return rank, why
 }
 
-// Plan is what a fit takes besides the examples, in bytes, most of it in float32.
-type Plan struct {
-	Kernel  int64 `json:"kernel_bytes"`  // kernel values and their results
-	Vectors int64 `json:"vectors_bytes"` // of the Lanczos process, about, for 3·D dimensions
-	Basis   int64 `json:"basis_bytes"`   // landmarks (as dense) and axes
-}
-
-// Total returns the sum.
-func (p Plan) Total() int64 { return memory.Sum(p.Kernel, p.Vectors, p.Basis) }
-
-// NewPlan returns what Fit needs for examples x. Its error is the error Fit has for these options.
-func NewPlan(x dataset.Examples, o Options) (Plan, error) {
+// Bytes returns what Fit needs besides examples x, most of it in float32: kernel values, vectors of
+// the Lanczos process for about 3·D dimensions, landmarks and axes. Its error is the error that Fit
+// has for these options.
+func Bytes(x dataset.Examples, o Options) (int64, error) {
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {
-		return Plan{}, err
+		return 0, err
 	}
 	m, size := n, n // landmarks, and the order of the matrix whose eigenvectors are sought
 	if o.Landmarks > 0 {
 		m, size = o.Landmarks, o.Landmarks
 	}
-	components := o.Components
-	if components == 0 {
-		components = o.MostComponents(n, d) // the most that a variance can ask for
+	basis := memory.Product(m, d+o.Components, 4)
+	if o.Coordinates { // kernel values, factors in float64 and their inverse
+		return memory.Sum(basis, memory.Product(m, m, 32)), nil
 	}
-	p := Plan{Basis: memory.Product(m, d+components, 4)}
-	switch {
-	case o.Coordinates:
-		p.Kernel = memory.Product(m, m, 32) // kernel values, factors in float64 and their inverse
-		return p, nil
-	case size <= denseSize:
-		p.Kernel, p.Vectors = memory.Product(size, size, 28), memory.Product(size, size, 8)
-	default:
-		p.Kernel = memory.Product(size, size, 4)
-		steps := min(3*components, size)
-		// Both orders, the block and its products, T and its factors, results twice.
-		p.Vectors = memory.Sum(memory.Product(size, steps, 8), memory.Product(size, blockSize, 32),
-			memory.Product(steps, blockSize, 56), memory.Product(components, steps, 8),
-			memory.Product(size, components, 4))
+	var needed int64
+	if size <= denseSize {
+		needed = memory.Product(size, size, 36)
+	} else {
+		steps := min(3*o.Components, size)
+		// Kernel values; both orders, the block and its products, T and its factors, results twice.
+		needed = memory.Sum(memory.Product(size, size, 4), memory.Product(size, steps, 8),
+			memory.Product(size, blockSize, 32), memory.Product(steps, blockSize, 56),
+			memory.Product(o.Components, steps, 8), memory.Product(size, o.Components, 4))
 	}
 	if o.Landmarks > 0 {
 		// Factors in float64; features, and of one panel of them products, remainders and the other
 		// order.
-		p.Kernel = memory.Sum(p.Kernel, memory.Product(m, m, 20), memory.Product(n, m, 4),
+		needed = memory.Sum(needed, memory.Product(m, m, 20), memory.Product(n, m, 4),
 			memory.Product(n, min(m, panelSize), 16))
 	}
-	return p, nil
+	return memory.Sum(basis, needed), nil
 }

@@ -106,12 +106,9 @@ func (t *twin) compare(test *testing.T, name string, b *Basis, x dataset.Example
 }
 
 // kernelOf returns the function in float64.
-func kernelOf(f kernel.Function, cosine bool) func(x, y []float32) float64 {
+func kernelOf(f kernel.Function) func(x, y []float32) float64 {
 	return func(x, y []float32) float64 {
 		xx, xy, yy := dot64(x, x), dot64(x, y), dot64(y, y)
-		if cosine {
-			xy /= math.Sqrt(xx * yy)
-		}
 		switch f.Kind {
 		case kernel.RBF:
 			return math.Exp(-float64(f.Gamma) * (xx + yy - 2*xy))
@@ -139,14 +136,12 @@ func generated(n, d int, seed uint64) (dataset.Examples, [][]float32) {
 }
 
 var functions = []struct {
-	name   string
-	f      kernel.Function
-	cosine bool
+	name string
+	f    kernel.Function
 }{
-	{"rbf", kernel.Function{Kind: kernel.RBF, Gamma: 0.7}, false},
-	{"poly", kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}, false},
-	{"linear", kernel.Function{Kind: kernel.Linear}, false},
-	{"cosine", kernel.Function{Kind: kernel.Linear}, true},
+	{"rbf", kernel.Function{Kind: kernel.RBF, Gamma: 0.7}},
+	{"poly", kernel.Function{Kind: kernel.Poly, Gamma: 0.5, Coef0: 1, Degree: 3}},
+	{"linear", kernel.Function{Kind: kernel.Linear}},
 }
 
 func TestAllExamples(t *testing.T) {
@@ -158,12 +153,12 @@ func TestAllExamples(t *testing.T) {
 			if sparse {
 				train, test = x.Compressed(), fresh.Compressed()
 			}
-			b, err := Fit(context.Background(), simd.New(), train, Options{Function: c.f, Cosine: c.cosine,
+			b, err := Fit(context.Background(), simd.New(), train, Options{Function: c.f,
 				Components: 5})
 			if err != nil {
 				t.Fatal(err)
 			}
-			twin := newTwin(lines, lines, kernelOf(c.f, c.cosine))
+			twin := newTwin(lines, lines, kernelOf(c.f))
 			twin.compare(t, c.name, b, train, lines)
 			twin.compare(t, c.name+", others", b, test, freshLines)
 			all := 0.0
@@ -185,7 +180,7 @@ func TestLandmarks(t *testing.T) {
 			m = 6 // more landmarks than dimensions would be dropped
 		}
 		b, err := Fit(context.Background(), simd.New(), x,
-			Options{Function: c.f, Cosine: c.cosine, Components: 4, Landmarks: m, Seed: 7})
+			Options{Function: c.f, Components: 4, Landmarks: m, Seed: 7})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +191,7 @@ func TestLandmarks(t *testing.T) {
 		for _, i := range b.Rows {
 			chosen = append(chosen, lines[i])
 		}
-		newTwin(lines, chosen, kernelOf(c.f, c.cosine)).compare(t, c.name, b, x, lines)
+		newTwin(lines, chosen, kernelOf(c.f)).compare(t, c.name, b, x, lines)
 	}
 }
 
@@ -209,14 +204,14 @@ func TestAllLandmarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	newTwin(lines, lines, kernelOf(f, false)).compare(t, "all landmarks", b, x, lines)
+	newTwin(lines, lines, kernelOf(f)).compare(t, "all landmarks", b, x, lines)
 }
 
 // Beyond denseSize the Lanczos process finds the same, of all examples or of landmarks.
 func TestLarge(t *testing.T) {
 	x, lines := generated(denseSize+77, 9, 5)
 	f := functions[0].f
-	exact := newTwin(lines, lines, kernelOf(f, false))
+	exact := newTwin(lines, lines, kernelOf(f))
 	for name, o := range map[string]Options{"exact": {Function: f, Components: 12},
 		"all landmarks": {Function: f, Components: 12, Landmarks: x.N}} {
 		b, err := Fit(context.Background(), simd.New(), x, o)

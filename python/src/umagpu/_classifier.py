@@ -175,7 +175,7 @@ class NoisyClassifier(ClassifierMixin, _Program):
     learner : name of a learner; umagpu.run("learners") lists them.
     confusion : None (labels are right), "estimate", an array with P(noisy = row | true = column)
         in the order of the classes, or a DataFrame with names, also of counts.
-    kernel : None, "rbf", "poly", "linear" or "cosine".
+    kernel : None, "rbf", "poly" or "linear".
     device : None (auto), "cpu", "opencl" or a name.
     correction : None (the learner's), "forward", "backward", "em", "none" or "auto".
     l2 : None (searched) or a number, the penalty on the size of the weights.

@@ -388,7 +388,7 @@ func OrList(words []string) string {
 func Advise(err error) error {
 	switch {
 	case errors.Is(err, pca.ErrOptions):
-		return fmt.Errorf("%w (--components, --variance, --landmarks)", err)
+		return fmt.Errorf("%w (--components, --landmarks)", err)
 	case errors.Is(err, engine.ErrMemory):
 		return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
 			"another --device, or train with fewer examples or classes", err)

@@ -312,16 +312,12 @@ func StepsFlag(f *cli.StringFlag) cli.Flag {
 	}}
 }
 
-// Cosine is the kernel function that is kernel.Linear on rows of length 1.
-const Cosine = "cosine"
-
 type Kernel struct {
 	Kind       string // "" for none
 	Gamma      string // a number, or a word
 	Coef0      float64
 	Degree     int
 	Components int
-	Variance   float64
 	Landmarks  string // a number, or a word
 	Normalize  string // steps for the components, of training alone
 
@@ -332,8 +328,7 @@ type Kernel struct {
 func (k *Kernel) Flag(o *Common) cli.Flag {
 	*k = Kernel{Gamma: "auto", Coef0: 1, Degree: 3, Landmarks: "auto", Normalize: "auto", common: o}
 	return Grouped("Kernel", Choice(&k.Kind, "kernel", "",
-		"kernel `FUNCTION`: rbf, poly, linear or cosine", kernel.RBF, kernel.Poly, kernel.Linear,
-		Cosine))[0]
+		"kernel `FUNCTION`: rbf, poly or linear", kernel.RBF, kernel.Poly, kernel.Linear))[0]
 }
 
 // DetailFlags returns the other flags of a kernel function and of its components.
@@ -345,8 +340,6 @@ func (k *Kernel) DetailFlags() []cli.Flag {
 		Count(&k.Degree, "degree", 3, 1, math.MaxInt, "`DEGREE` of poly, at least 1"),
 		Count(&k.Components, "components", 0, 1, math.MaxInt,
 			"number `D` of components").Unless("500, or all"),
-		Number(&k.Variance, "variance", 0,
-			"the fewest components that explain this `SHARE` of the variance"),
 		Text(&k.Landmarks, "landmarks", "auto",
 			"number `M` of examples that span the components; all, or auto"))
 }
@@ -358,7 +351,7 @@ func (k *Kernel) StepsFlag() cli.Flag {
 }
 
 // KernelDetails are the names of all flags of kernels but --kernel.
-var KernelDetails = []string{"gamma", "coef0", "degree", "components", "variance", "landmarks",
+var KernelDetails = []string{"gamma", "coef0", "degree", "components", "landmarks",
 	"normalize-components"}
 
 // FitOptions returns the kernel map of a training, nil for none.
@@ -378,16 +371,8 @@ func (k *Kernel) FitOptions() (*fitting.Options, error) {
 	if k.Kind == "" {
 		return nil, nil
 	}
-	if k.common.Given("variance") && (!(k.Variance > 0 && k.Variance <= 1) || k.Components > 0) {
-		return nil, Usage("--variance is %v, wanted a share above 0, at most 1, and no --components",
-			k.Variance)
-	}
-	o := &fitting.Options{Components: k.Components, Variance: k.Variance}
-	o.Function.Kind = k.Kind
-	switch k.Kind {
-	case Cosine:
-		o.Function.Kind, o.Cosine = kernel.Linear, true
-	case kernel.Poly:
+	o := &fitting.Options{Components: k.Components}
+	if o.Function.Kind = k.Kind; k.Kind == kernel.Poly {
 		o.Function.Coef0, o.Function.Degree = float32(k.Coef0), k.Degree
 	}
 	trial := o.Function // with some γ, if it is to be found

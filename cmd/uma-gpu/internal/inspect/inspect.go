@@ -65,7 +65,6 @@ type Inspection struct {
 
 type kernelSummary struct {
 	Function   kernel.Function `json:"function"`
-	Cosine     bool            `json:"cosine"`
 	Landmarks  int             `json:"landmarks"`
 	Components int             `json:"components"`
 	Explained  float64         `json:"explained"` // share of the variance in feature space
@@ -108,7 +107,7 @@ func Run(ctx context.Context, o *Options) error {
 		r.Temperature = &t
 	}
 	if k := m.Meta.Kernel; k != nil {
-		r.Kernel = &kernelSummary{k.Function, k.Cosine, k.Landmarks, k.Components, k.Explained}
+		r.Kernel = &kernelSummary{k.Function, k.Landmarks, k.Components, k.Explained}
 	}
 	r.Classes = summarise(m, o.Top)
 	if m.Confusion != nil {
@@ -190,12 +189,8 @@ func (r Inspection) rows(row app.Row) {
 	row("classes\t%d", len(r.Classes))
 	row("features\t%d, prepared by %s", r.Features, r.Preparation)
 	if k := r.Kernel; k != nil {
-		cosine := ""
-		if k.Cosine {
-			cosine = " of examples of length 1"
-		}
-		row("kernel\t%s%s, %d components of %d landmarks, %.4g %% of the variance",
-			k.Function.Kind, cosine, k.Components, k.Landmarks, 100*k.Explained)
+		row("kernel\t%s, %d components of %d landmarks, %.4g %% of the variance",
+			k.Function.Kind, k.Components, k.Landmarks, 100*k.Explained)
 	}
 	row("learner\t%s, seed %d", p.Learner, p.Seed)
 	row("parameters\t%s", p.Parameters)

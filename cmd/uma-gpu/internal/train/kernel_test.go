@@ -72,7 +72,6 @@ func TestTrainKernel(t *testing.T) {
 		{"--kernel", "poly", "--degree", "2", "--gamma", "1"},
 		{"--kernel", "rbf"},
 		{"--kernel", "rbf", "--gamma", "median"},
-		{"--kernel", "rbf", "--variance", "0.9"},
 		{"--kernel", "rbf", "--landmarks", "50", "--normalize-components", "l2"},
 		{"--kernel", "rbf", "--landmarks", "50", "--storage", "sparse", "--normalize", "none"},
 	} {
@@ -83,8 +82,6 @@ func TestTrainKernel(t *testing.T) {
 			t.Errorf("%v: error rate %v", more, rate)
 		}
 	}
-	clitest.Succeed(t, "train", "--data", data, "--model", model, "--kernel", "cosine", "--components",
-		"2")
 }
 
 func TestTrainKernelErrors(t *testing.T) {
@@ -108,9 +105,6 @@ func TestTrainKernelErrors(t *testing.T) {
 		{app.ExitUsage, "--degree --kernel rbf", []string{"--kernel", "rbf", "--degree", "2"}},
 		{app.ExitUsage, "degree 0", []string{"--kernel", "poly", "--degree", "0"}},
 		{app.ExitUsage, "--components 0 1", []string{"--kernel", "rbf", "--components", "0"}},
-		{app.ExitUsage, "--variance 0.5 --components", []string{"--kernel", "rbf", "--components", "5",
-			"--variance", "0.5"}},
-		{app.ExitUsage, "--variance 1.5", []string{"--kernel", "rbf", "--variance", "1.5"}},
 		{app.ExitUsage, `--landmarks "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
 		{app.ExitUsage, "--normalize-components", []string{"--kernel", "rbf", "--normalize-components",
 			"whiten"}},

@@ -83,35 +83,33 @@ func given(c *cli.Context) (all []string) {
 	return all
 }
 
-// Parse reads words as a command line of these flags and nothing else.
-func (o *Common) Parse(flags []cli.Flag, words []string) error {
+// Vary fills the options c: by what o has of the shared flags, and then by words, which may have
+// the own flags too.
+func Vary(o, c *Common, shared, own []cli.Flag, words []string) error {
+	var all []string
+	for _, name := range FlagNames(shared) {
+		if o.line.IsSet(name) {
+			all = append(all, "--"+name+"="+o.Text(name))
+		}
+	}
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
+	flags := slices.Concat(shared, own)
 	for _, f := range flags {
 		if err := f.Apply(set); err != nil {
 			return err
 		}
 	}
-	if err := set.Parse(words); err != nil {
+	if err := set.Parse(append(all, words...)); err != nil {
 		return Usage("%v", err)
 	}
 	if set.NArg() > 0 {
 		return Usage("unexpected argument %q, wanted flags", set.Arg(0))
 	}
-	c := cli.NewContext(nil, set, nil)
-	c.Command = &cli.Command{Flags: flags}
-	o.given, o.line = given(c), c
-	return checkFlags(c, nil)
-}
-
-// Words returns the given ones among the named flags, as words that Parse reads.
-func (o *Common) Words(names ...string) (words []string) {
-	for _, name := range names {
-		if o.line.IsSet(name) {
-			words = append(words, "--"+name+"="+o.Text(name))
-		}
-	}
-	return words
+	line := cli.NewContext(nil, set, nil)
+	line.Command = &cli.Command{Flags: flags}
+	c.given, c.line = given(line), line
+	return checkFlags(line, nil)
 }
 
 // Action returns the action of a command: it fills in the Common of its options, runs the command,

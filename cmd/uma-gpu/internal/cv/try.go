@@ -62,12 +62,11 @@ const noConfusion = "none"
 func (o *Options) configurations() (all []*configuration, err error) {
 	for _, flags := range o.Try.Value() {
 		c := &configuration{flags: flags}
-		known := app.Flags(app.NormalizeFlag(&c.Train.Preparation),
+		shared := app.Flags(app.NormalizeFlag(&c.Train.Preparation),
 			app.Without(training.LearningFlags(&c.Options, "folds"), "seed"),
 			c.Kernel.Flag(&c.Common), c.Kernel.DetailFlags(), c.Kernel.StepsFlag())
-		words := append(o.Words(app.FlagNames(known)...), strings.Fields(flags)...)
-		known = append(known, c.Noise.Flags("`FILE`")...)
-		if err := c.Parse(known, words); err != nil {
+		if err := app.Vary(&o.Common, &c.Common, shared, c.Noise.Flags("`FILE`"),
+			strings.Fields(flags)); err != nil {
 			return nil, fmt.Errorf("--try %q: %w", flags, err)
 		}
 		if err := c.CheckLearning(); err != nil {

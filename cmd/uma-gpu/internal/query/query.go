@@ -171,7 +171,7 @@ func (o *Options) check() error {
 	case len(classes) == 1 || o.Bare && classes == nil:
 		return app.Usage("--classes is %q, wanted two classes or more; to begin without any label, name "+
 			"the classes: --classes a,b,c", o.Classes)
-	case o.OwnMap():
+	case o.Train.Kernel != nil && o.Train.Learner.Definition().FitMap != nil:
 		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
 			"out, or choose another learner", o.Train.Learner.Definition().Name)
 	case o.WriteLabelled != "":

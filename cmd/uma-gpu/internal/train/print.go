@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -22,6 +23,34 @@ type seconds struct {
 	Upload  float64 `json:"upload"`  // examples to the device
 	Train   float64 `json:"train"`
 	Total   float64 `json:"total"`
+}
+
+// clock measures the seconds of the parts of a training.
+type clock struct {
+	seconds
+	began, lap time.Time
+}
+
+func (c *clock) start() { c.began, c.lap = time.Now(), time.Now() }
+
+func (c *clock) passed() time.Duration { return time.Since(c.began) }
+
+// mark stores the seconds since the last mark.
+func (c *clock) mark(seconds *float64) {
+	*seconds = time.Since(c.lap).Seconds()
+	c.lap = time.Now()
+}
+
+// phase is host.Watch.Phase.
+func (c *clock) phase(p host.Phase) {
+	switch p {
+	case host.Mapped:
+		c.mark(&c.Kernel)
+	case host.Loaded:
+		c.mark(&c.Upload)
+	case host.Learned:
+		c.mark(&c.Train)
+	}
 }
 
 // Report is what train --json prints.
@@ -46,29 +75,18 @@ type Report struct {
 	CompressionSet []int `json:"compression_set,omitempty"`
 }
 
-func (o *Options) report(trained *host.Trained) *Report {
-	n := 0
-	for _, count := range trained.Run.Counts {
-		n += int(count)
-	}
-	o.seconds.Total = time.Since(o.start).Seconds()
+func report(o *Options, trained *host.Trained) *Report {
 	run, meta := trained.Run, trained.Meta
+	n := int(lists.Sum(run.Counts))
+	o.clock.Total = o.clock.passed().Seconds()
 	return &Report{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
 		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
 		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count,
 		Condition: max(1, meta.Condition), Device: o.Train.Engine.Device(), Model: o.Model,
-		Seconds: o.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
+		Seconds: o.clock.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		CompressionSet: run.CompressionSet,
 	}
-}
-
-// print prints the report as JSON or for people.
-func (o *Options) print(r *Report) error {
-	if r.Validation != nil {
-		r.Validation.Warn(o.Notes)
-	}
-	return o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables) })
 }
 
 // text prints the report for people, with the tables of classes if tables.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
@@ -39,8 +39,7 @@ type Options struct {
 	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
 	TrustConfusion bool
 
-	start, lap time.Time
-	seconds    seconds
+	clock clock
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -107,45 +106,57 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 
 // Run trains and writes the model.
 func Run(ctx context.Context, o *Options) (err error) {
-	o.start = time.Now()
-	o.lap = o.start
-	if err := o.check(); err != nil {
+	o.clock.start()
+	if err := check(o); err != nil {
 		return err
 	}
-	d, noise, err := o.read(ctx)
-	if d != nil {
-		defer d.Close() // only read
-	}
+	d, err := o.ReadExamples(ctx, &o.Match)
 	if err != nil {
 		return err
 	}
+	defer d.Close() // only read
+	noise, err := readLabels(ctx, o, d)
+	if err != nil {
+		return err
+	}
+	o.clock.mark(&o.clock.Read)
+	t := &o.Train
 	if o.Time > 0 { // reading has used some of it
-		o.Train.Time = max(1, o.Time-time.Since(o.start))
+		t.Time = max(1, o.Time-o.clock.passed())
 	}
-	o.lendMemory(d)
-	defer func() { err = errors.Join(err, o.closeEngine()) }()
-	o.watch(d.Classes)
-	trained, err := host.Train(ctx, d, noise, o.Train)
+	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.clock.phase}
+	if o.Verbose {
+		t.Watch.Step = func(r host.Report) { o.Notes.Step(r, d.Classes) }
+	}
+	t.Memory = []dataset.Memory{dataset.InPlace} // nothing else needs the examples
+	t.Open = func(w host.Work) (*engine.Engine, error) { return open(o, w) }
+	defer func() {
+		if t.Engine != nil {
+			err = errors.Join(err, t.Engine.Close())
+		}
+	}()
+	trained, err := host.Train(ctx, d, noise, *t)
+	if failed := (*openError)(nil); errors.As(err, &failed) {
+		return failed.error
+	}
 	if err != nil {
-		return o.explain(ctx, err)
+		return o.Failure(ctx, adviseResume(o, err))
 	}
-	if err := checkConfusion(o, trained.Doubts); err != nil {
-		return err
-	}
-	if err := checkLearned(o, d, trained); err != nil {
+	if err := checkTrained(o, d, trained); err != nil {
 		return err
 	}
 	if err := trained.Save(o.Model); err != nil {
 		return err
 	}
-	r := o.report(trained)
+	r := report(o, trained)
 	stopped := trained.Run.Stop == host.Interrupted
 	if held := trained.HeldOut; held != nil && !stopped {
-		if r.Validation, err = o.validate(ctx, trained.Model, held, noise); err != nil {
+		if r.Validation, err = validate(ctx, o, trained.Model, held, noise); err != nil {
 			return err
 		}
+		r.Validation.Warn(o.Notes)
 	}
-	if err := o.print(r); err != nil {
+	if err := o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables) }); err != nil {
 		return err
 	}
 	if stopped {
@@ -155,36 +166,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 	return nil
 }
 
-// checkLearned warns of classes of a learned matrix that are not identified, as confusion estimate
-// does.
-func checkLearned(o *Options, d *dataset.Dataset, t *host.Trained) error {
-	if t.Run.Noise == nil || o.Train.Annotations != nil || t.Run.Stop == host.Interrupted {
-		return nil
-	}
-	found, err := estimate.FromLearned(d.Classes, t.Run.Noise)
-	if err != nil {
-		return err
-	}
-	found.DoubtFeatures(d.N, d.D)
-	for _, note := range found.Notes {
-		o.Notes.Warn("learned confusion matrix: %s", note)
-	}
-	return nil
-}
-
-// checkConfusion returns an error if a training has shown that the confusion matrix is turned.
-func checkConfusion(o *Options, doubts []learners.Doubt) error {
-	for _, d := range doubts {
-		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
-			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
-				"all the same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
-		}
-	}
-	return nil
-}
-
 // check checks all options before a data file is read, and reads the model to begin with.
-func (o *Options) check() error {
+func check(o *Options) error {
 	t := &o.Train
 	if o.Quiet && o.Verbose {
 		return app.Usage("--quiet and --verbose exclude each other")
@@ -214,8 +197,6 @@ func (o *Options) check() error {
 	case t.HoldOut > 0 && o.Annotators != "":
 		return app.Usage("--validate and --annotators exclude each other: judge by eval, on labels of " +
 			"their own")
-	}
-	switch {
 	case o.Given("time") && o.Time <= 0:
 		return app.Usage("--time is %v, wanted a time above 0 such as 10s or 5m", o.Time)
 	case o.Time > 0 && app.Launch.Ranks > 1:
@@ -225,43 +206,17 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) read(ctx context.Context) (*dataset.Dataset, *confusion.Matrix, error) {
-	d, err := o.ReadExamples(ctx, &o.Match)
-	if err != nil {
-		return nil, nil, err
-	}
+// readLabels gives d the labels of other files, and returns the confusion matrix.
+func readLabels(ctx context.Context, o *Options, d *dataset.Dataset) (*confusion.Matrix, error) {
 	if o.Annotators != "" {
 		if err := training.ReadAnnotations(ctx, &o.Options, d); err != nil {
-			return d, nil, err
+			return nil, err
 		}
 	}
 	if err := training.ReadEvidence(ctx, &o.Options, d); err != nil {
-		return d, nil, err
+		return nil, err
 	}
-	noise, err := o.ReadNoise(ctx, d.Classes)
-	o.mark(&o.seconds.Read)
-	return d, noise, err
-}
-
-// lendMemory lets the training use the memory of the examples, which nothing else needs, and says
-// when to open the device.
-func (o *Options) lendMemory(d *dataset.Dataset) {
-	t := &o.Train
-	t.Memory = []dataset.Memory{dataset.InPlace}
-	t.Open = func(w host.Work) (*engine.Engine, error) {
-		o.mark(&o.seconds.Prepare)
-		defer o.mark(&o.seconds.Open)
-		if o.Noise.Path != "" || t.Resume != nil && t.Resume.Confusion != nil {
-			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
-		}
-		o.Device.Data = w.Data.SHA256
-		var err error
-		work := app.WorkOn(w.Data.Examples, w.Components, w.Classes)
-		if t.Engine, err = o.Device.Open(o.Notes, work); err != nil {
-			return nil, &openError{err}
-		}
-		return t.Engine, app.CheckTraining(t.Engine.Device(), w.Data.N, w.Data.D, w.Classes)
-	}
+	return o.ReadNoise(ctx, d.Classes)
 }
 
 // openError is the error of a device that could not be opened: no fault of the data.
@@ -269,51 +224,47 @@ type openError struct{ error }
 
 func (e *openError) Unwrap() error { return e.error }
 
-// explain adds to the error of a training its file, and what to do.
-func (o *Options) explain(ctx context.Context, err error) error {
-	if failed := (*openError)(nil); errors.As(err, &failed) {
-		return failed.error
+// open opens the device for the work of a training.
+func open(o *Options, w host.Work) (*engine.Engine, error) {
+	o.clock.mark(&o.clock.Prepare)
+	defer o.clock.mark(&o.clock.Open)
+	if r := o.Train.Resume; o.Noise.Path != "" || r != nil && r.Confusion != nil {
+		o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
 	}
-	return o.Failure(ctx, adviseResume(o, err))
+	o.Device.Data = w.Data.SHA256
+	e, err := o.Device.Open(o.Notes, app.WorkOn(w.Data.Examples, w.Components, w.Classes))
+	if err != nil {
+		return nil, &openError{err}
+	}
+	o.Train.Engine = e
+	return e, app.CheckTraining(e.Device(), w.Data.N, w.Data.D, w.Classes)
 }
 
-// closeEngine closes the device, if it was opened.
-func (o *Options) closeEngine() error {
-	if o.Train.Engine == nil {
+// checkTrained returns an error if the training has shown that the confusion matrix is turned, and
+// warns of classes of a learned matrix that are not identified, as confusion estimate does.
+func checkTrained(o *Options, d *dataset.Dataset, t *host.Trained) error {
+	for _, d := range t.Doubts {
+		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
+			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
+				"all the same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
+		}
+	}
+	if t.Run.Noise == nil || o.Train.Annotations != nil || t.Run.Stop == host.Interrupted {
 		return nil
 	}
-	return o.Train.Engine.Close()
-}
-
-// watch has the training tell of its phases and, with --verbose, of its steps.
-func (o *Options) watch(classes []string) {
-	o.Train.Watch = host.Watch{Note: o.Notes.Say, Phase: o.phase}
-	if o.Verbose {
-		o.Train.Watch.Step = func(r host.Report) { o.Notes.Step(r, classes) }
+	found, err := estimate.FromLearned(d.Classes, t.Run.Noise)
+	if err != nil {
+		return err
 	}
-}
-
-// mark stores the seconds since the last mark.
-func (o *Options) mark(seconds *float64) {
-	now := time.Now()
-	*seconds = now.Sub(o.lap).Seconds()
-	o.lap = now
-}
-
-// phase is host.Watch.Phase.
-func (o *Options) phase(p host.Phase) {
-	switch p {
-	case host.Mapped:
-		o.mark(&o.seconds.Kernel)
-	case host.Loaded:
-		o.mark(&o.seconds.Upload)
-	case host.Learned:
-		o.mark(&o.seconds.Train)
+	found.DoubtFeatures(d.N, d.D)
+	for _, note := range found.Notes {
+		o.Notes.Warn("learned confusion matrix: %s", note)
 	}
+	return nil
 }
 
 // validate judges a model by examples that it has not seen.
-func (o *Options) validate(ctx context.Context, m *model.Model, held *dataset.Dataset,
+func validate(ctx context.Context, o *Options, m *model.Model, held *dataset.Dataset,
 	noise *confusion.Matrix) (*judgement.Judgement, error) {
 	of := m.Scores
 	if held.Prepared != nil {
@@ -347,7 +298,7 @@ func checkCheckpoint(o *Options) (err error) {
 	case k.Path == "":
 		*k = host.Checkpoint{Path: strings.TrimSuffix(o.Model, ".npz") + ".checkpoint.npz", Failed: true}
 	}
-	if k.Path == "" || k.Failed {
+	if k.Failed {
 		return nil
 	}
 	if k.Steps, err = app.ParseCount(o.Every); err != nil {

@@ -212,18 +212,14 @@ func (o *Options) ReadNoise(ctx context.Context, classes []string) (*confusion.M
 	return nil, nil
 }
 
-// OwnMap reports whether the kernel function is for a map of the learner's own.
-func (o *Options) OwnMap() bool {
-	return o.Train.Kernel != nil && o.Train.Learner.Definition().FitMap != nil
-}
-
 // Work returns what the learner will see of examples.
 func (o *Options) Work(d *dataset.Dataset) app.Work {
 	classes, components := len(d.Classes), 0
 	switch {
-	case o.OwnMap():
+	case o.Train.Kernel == nil:
+	case o.Train.Learner.Definition().FitMap != nil:
 		components = classes
-	case o.Train.Kernel != nil:
+	default:
 		components = o.Train.Kernel.MostComponents(d.N, d.D)
 	}
 	return app.WorkOn(d.Examples, components, classes)

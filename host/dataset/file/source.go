@@ -15,6 +15,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -518,11 +520,8 @@ func checkUTF16(s *source) error {
 	return nil
 }
 
-// windows are the characters 0x80 to 0x9f of Windows-1252; later ones are Unicode's.
-var windows = []rune("€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ")
-
-// latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and b say
-// so.
+// latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and reports
+// whether it is one.
 func (s *source) latin() (is bool) {
 	head := s.peek(sniffed)
 	for at := 0; at < len(head); {
@@ -531,36 +530,11 @@ func (s *source) latin() (is bool) {
 			if !utf8.FullRune(head[at:]) { // the buffer ends in it
 				return false
 			}
-			s.r, s.file = bufio.NewReaderSize(&latinReader{r: s.r}, s.limits.buffer), nil
+			text := charmap.Windows1252.NewDecoder().Reader(s.r)
+			s.r, s.file = bufio.NewReaderSize(text, s.limits.buffer), nil
 			return true
 		}
 		at += size
 	}
 	return false
-}
-
-// latinReader gives a text of Windows-1252 as UTF-8.
-type latinReader struct {
-	r    io.Reader
-	raw  [1 << 12]byte
-	text []byte
-}
-
-func (l *latinReader) Read(p []byte) (int, error) {
-	if len(l.text) == 0 {
-		n, err := l.r.Read(l.raw[:])
-		if n == 0 {
-			return 0, err
-		}
-		for _, c := range l.raw[:n] {
-			r := rune(c)
-			if 0x80 <= c && c < 0xa0 {
-				r = windows[c-0x80]
-			}
-			l.text = utf8.AppendRune(l.text, r)
-		}
-	}
-	n := copy(p, l.text)
-	l.text = l.text[n:]
-	return n, nil
 }

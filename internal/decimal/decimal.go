@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// pow10 holds the powers of ten that float64 represents exactly.
+// pow10 holds the powers of ten that the digits behind a point can take.
 var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
-	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
 
 // MinNormal is the smallest positive normal float32.
 const MinNormal = 0x1p-126
@@ -35,9 +35,9 @@ func Parse(text []byte) (float32, bool) {
 	return float32(v), err == nil
 }
 
-// Scan reads a number at text[i] and returns where it ends; false means: ask Parse. With digits
-// below 2^53 and exponents within ±22 one float64 operation is exact to a rounding; only middles
-// between two float32 and subnormals need the other way.
+// Scan reads a number without an exponent at text[i] and returns where it ends; false means: ask
+// Parse. With digits below 2^53 one float64 operation is exact to a rounding; only middles between
+// two float32 and subnormals need the other way.
 func Scan(text []byte, i int) (v float32, end int, ok bool) {
 	negative := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -53,7 +53,7 @@ func Scan(text []byte, i int) (v float32, end int, ok bool) {
 		}
 		m = m*10 + uint64(c)
 	}
-	digits, exp := i-start, 0
+	digits, behind := i-start, 0
 	if i < len(text) && text[i] == '.' {
 		i++
 		start = i
@@ -64,31 +64,14 @@ func Scan(text []byte, i int) (v float32, end int, ok bool) {
 			}
 			m = m*10 + uint64(c)
 		}
-		digits += i - start
-		exp = start - i
+		behind = i - start
+		digits += behind
 	}
-	if digits == 0 || digits > 19 || m >= 1<<53 { // 19 digits do not overflow m
+	if digits == 0 || digits > 19 || m >= 1<<53 || // 19 digits do not overflow m
+		i < len(text) && text[i]|0x20 == 'e' {
 		return 0, i, false
 	}
-	if i < len(text) && text[i]|0x20 == 'e' {
-		e, next, ok := scanExponent(text, i+1)
-		if !ok {
-			return 0, i, false
-		}
-		exp, i = exp+e, next
-	}
-	f := float64(m)
-	if exp < 0 {
-		if exp < -22 {
-			return 0, i, false
-		}
-		f /= pow10[-exp]
-	} else if exp > 0 {
-		if exp > 22 {
-			return 0, i, false
-		}
-		f *= pow10[exp]
-	}
+	f := float64(m) / pow10[behind]
 	if math.Float64bits(f)&(1<<29-1) == 1<<28 || (f < MinNormal && m != 0) {
 		return 0, i, false
 	}
@@ -97,26 +80,6 @@ func Scan(text []byte, i int) (v float32, end int, ok bool) {
 		v = -v
 	}
 	return v, i, true
-}
-
-// scanExponent reads a sign and one to three digits at text[i].
-func scanExponent(text []byte, i int) (e, end int, ok bool) {
-	negative := false
-	if i < len(text) && (text[i] == '-' || text[i] == '+') {
-		negative = text[i] == '-'
-		i++
-	}
-	start := i
-	for ; i < len(text) && text[i]-'0' <= 9; i++ {
-		if i-start == 3 {
-			return 0, i, false
-		}
-		e = e*10 + int(text[i]-'0')
-	}
-	if negative {
-		e = -e
-	}
-	return e, i, i > start
 }
 
 // Fault says what is wrong with text that Parse refused.

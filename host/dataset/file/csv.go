@@ -195,9 +195,13 @@ func (r *csvReader) plainRow() bool {
 				v = float32(line[i] - '0')
 				i++
 			} else {
-				var ok bool
-				if v, i, ok = decimal.Scan(line, i); !ok || (i < len(line) && line[i] != delim) {
-					return false
+				at, ok := i, false
+				if v, i, ok = decimal.Scan(line, at); !ok || (i < len(line) && line[i] != delim) {
+					text, _, _ := bytes.Cut(line[at:], []byte{delim})
+					if v, ok = decimal.Parse(text); !ok {
+						return false
+					}
+					i = at + len(text)
 				}
 			}
 			if v < decimal.MinNormal && v > -decimal.MinNormal {

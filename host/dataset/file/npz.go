@@ -71,7 +71,7 @@ func (z *npz) enter(c *collector) error {
 		c.prepared = about.Preparation
 		c.describe = func(d *dataset.Dataset) { about.enter(d, c.asked) }
 	}
-	if sparse && c.o.XName == "" {
+	if sparse {
 		return z.enterSciPy(c)
 	}
 	return z.enterMatrix(c)
@@ -98,21 +98,15 @@ func openNPZ(s *source) (*npz, error) {
 	return z, nil
 }
 
-// choose returns the array asked for, or the first of the usual ones.
-func (z *npz) choose(asked, what string, usual ...string) (string, error) {
-	if asked != "" {
-		usual = []string{asked}
-	}
-	for _, name := range usual {
+// choose returns the first of these arrays that is there.
+func (z *npz) choose(what, first, second string) (string, error) {
+	for _, name := range []string{first, second} {
 		if z.files[name] != nil {
 			return name, nil
 		}
 	}
-	for k := range usual {
-		usual[k] = quote.Text(usual[k])
-	}
-	return "", z.src.errorf("found the arrays %s, wanted %s named %s; say which it is",
-		quote.List(z.names), what, strings.Join(usual, " or "))
+	return "", z.src.errorf("found the arrays %s, wanted %s named %s or %s", quote.List(z.names), what,
+		quote.Text(first), quote.Text(second))
 }
 
 // open returns the header of an array and a reader of its elements.
@@ -212,9 +206,9 @@ func (u unpacker) Read(p []byte) (int, error) {
 
 // readLabels reads the array of labels.
 func (z *npz) readLabels(o Options, sparse bool) (*labelList, error) {
-	name, err := z.choose(o.YName, "the labels", "y", "Y")
+	name, err := z.choose("the labels", "y", "Y")
 	if err != nil {
-		if sparse && o.YName == "" {
+		if sparse {
 			return nil, z.src.errorf("found a sparse matrix of SciPy without labels, wanted a second file " +
 				"with them (or an array y beside it)")
 		}
@@ -230,10 +224,10 @@ func (z *npz) readLabels(o Options, sparse bool) (*labelList, error) {
 
 // enterMatrix enters the examples of the array X.
 func (z *npz) enterMatrix(c *collector) error {
-	name, err := z.choose(c.o.XName, "the examples", "X", "x")
+	name, err := z.choose("the examples", "X", "x")
 	if err != nil {
 		only, found := z.onlyMatrix()
-		if !found || c.o.XName != "" {
+		if !found {
 			return err
 		}
 		name = only

@@ -34,8 +34,6 @@ type Options struct {
 	// MayLackLabels takes the last column for a feature, and reads no labels, if it is one of
 	// FeatureNames, or if there are Features columns and no header.
 	MayLackLabels bool
-	// XName and YName are the arrays of an .npz; "" means X, x or the only matrix, and y or Y.
-	XName, YName string
 	// ZeroBased says that the indices of a LIBSVM file begin at 0, not at 1.
 	ZeroBased bool
 

@@ -348,26 +348,25 @@ func openFile(ctx context.Context, path string) (*os.File, error) {
 	if err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return os.Open(path)
 	}
+	return waiting(ctx, func() (*os.File, error) { return os.Open(path) })
+}
+
+// waiting returns what do returns, or ctx's error; do is left behind when ctx ends.
+func waiting[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
 	type result struct {
-		f   *os.File
-		err error
+		value T
+		err   error
 	}
-	opened := make(chan result)
+	done := make(chan result, 1)
 	go func() {
-		f, err := os.Open(path)
-		select {
-		case opened <- result{f, err}:
-		case <-ctx.Done():
-			if err == nil {
-				f.Close() // nothing was read
-			}
-		}
+		value, err := do()
+		done <- result{value, err}
 	}()
 	select {
-	case r := <-opened:
-		return r.f, r.err
+	case r := <-done:
+		return r.value, r.err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return value, ctx.Err()
 	}
 }
 
@@ -379,30 +378,18 @@ type reading struct {
 	task  *progress.Task
 }
 
-// Read is one Read of r; one that waits is left behind when ctx ends.
+// Read is one Read of r.
 func (r reading) Read(p []byte) (n int, err error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
-	defer func() { r.task.Add(int64(n)) }()
-	if !r.waits || r.ctx.Done() == nil {
-		return r.r.Read(p)
+	if r.waits && r.ctx.Done() != nil {
+		n, err = waiting(r.ctx, func() (int, error) { return r.r.Read(p) })
+	} else {
+		n, err = r.r.Read(p)
 	}
-	type result struct {
-		n   int
-		err error
-	}
-	done := make(chan result, 1)
-	go func() {
-		n, err := r.r.Read(p)
-		done <- result{n, err}
-	}()
-	select {
-	case d := <-done:
-		return d.n, d.err
-	case <-r.ctx.Done():
-		return 0, r.ctx.Err()
-	}
+	r.task.Add(int64(n))
+	return n, err
 }
 
 // readingAt is reading for files that are read at any place.

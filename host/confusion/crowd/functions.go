@@ -28,12 +28,13 @@ type Function struct {
 	Confusion [][]float64 `json:"confusion"`
 }
 
-// Labelling is what the votes of functions tell of examples, without their features.
+// Labelling is what the votes of functions tell of examples, without their features. The consensus
+// on an example that nobody votes on is dataset.Unlabelled; its posterior comes from abstaining
+// alone.
 type Labelling struct {
 	Result
-	Known     bool   // Prior comes from right labels; else it is uniform. The fit leaves it as it is
-	Labelled  []bool // n: somebody votes, or knows; posteriors of others come from abstaining alone
-	ByVote    bool   // the posteriors are shares of the votes, as the model overruled too many
+	Known     bool // Prior comes from right labels; else it is uniform. The fit leaves it as it is
+	ByVote    bool // the posteriors are shares of the votes, as the model overruled too many
 	Functions []Function
 }
 
@@ -101,7 +102,7 @@ func FitFunctions(ctx context.Context, a *dataset.Annotations) (*Labelling, erro
 			known++
 		}
 	}
-	r := &Labelling{Labelled: make([]bool, n), Known: known >= enoughKnow}
+	r := &Labelling{Known: known >= enoughKnow}
 	if !r.Known {
 		counts = slices.Repeat([]float64{1}, q)
 	}
@@ -110,12 +111,15 @@ func FitFunctions(ctx context.Context, a *dataset.Annotations) (*Labelling, erro
 		return nil, err
 	}
 	r.Result = Result{Classes: slices.Clone(a.Classes), Method: ByFunctions, Items: a.Items,
-		Prior: l.prior, Posterior: l.post, Rounds: fittings, Settled: true}
+		Prior: l.prior, Posterior: l.post, Consensus: slices.Repeat([]int32{dataset.Unlabelled}, n),
+		Rounds: fittings, Settled: true}
 	agree, all := 0, 0
 	for i := range n {
 		_, labelled := a.Known(i)
 		voted := l.shares(share, i)
-		r.Labelled[i] = labelled || voted
+		if labelled || voted {
+			r.Consensus[i] = 0 // decided below
+		}
 		if voted && !labelled {
 			all++
 			row := l.post[i*q : (i+1)*q]
@@ -135,30 +139,12 @@ func FitFunctions(ctx context.Context, a *dataset.Annotations) (*Labelling, erro
 		}
 	}
 	r.Functions = l.functions()
-	for at := 0; at < len(l.post); at += q {
-		row := l.post[at : at+q]
-		r.Consensus = append(r.Consensus, int32(lists.Largest(row)))
+	for i, k := range r.Consensus {
+		if k != dataset.Unlabelled {
+			r.Consensus[i] = int32(lists.Largest(l.post[i*q : (i+1)*q]))
+		}
 	}
 	return r, nil
-}
-
-// Voted returns the evidence on the examples that anybody votes on, and their indices.
-func (r *Labelling) Voted() (*Result, []int) {
-	some, q := r.Result, len(r.Classes)
-	some.Posterior, some.Consensus, some.Items = nil, nil, nil
-	var which []int
-	for i, labelled := range r.Labelled {
-		if !labelled {
-			continue
-		}
-		which = append(which, i)
-		some.Posterior = append(some.Posterior, r.Posterior[i*q:(i+1)*q]...)
-		some.Consensus = append(some.Consensus, r.Consensus[i])
-		if r.Items != nil {
-			some.Items = append(some.Items, r.Items[i])
-		}
-	}
-	return &some, which
 }
 
 // Evidence returns how likely the votes on each example are with each class, n×Q, the largest of an
@@ -166,19 +152,19 @@ func (r *Labelling) Voted() (*Result, []int) {
 func (r *Labelling) Evidence() []float32 {
 	q := len(r.Classes)
 	e := slices.Clone(r.Posterior)
-	for i, labelled := range r.Labelled {
+	for i, class := range r.Consensus {
 		row := e[i*q : (i+1)*q]
-		for k, v := range row {
-			if row[k] = float32(float64(v) / r.Prior[k]); !labelled {
-				row[k] = 1
+		switch {
+		case class == dataset.Unlabelled:
+			copy(row, slices.Repeat([]float32{1}, q))
+		case !r.ByVote:
+			for k, v := range row {
+				row[k] = float32(float64(v) / r.Prior[k])
 			}
-		}
-		if most := slices.Max(row); !r.ByVote {
+			most := slices.Max(row)
 			for k, v := range row {
 				row[k] = v / most
 			}
-		} else if labelled {
-			copy(row, r.Posterior[i*q:])
 		}
 	}
 	return e

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -208,7 +209,8 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 		return nil, fmt.Errorf("crowd: found %d labels, wanted one for each of %d examples", n,
 			len(c.Posterior)/q)
 	}
-	if err := confusion.CheckLabels("crowd", y, q); err != nil {
+	which := lists.Where(n, func(i int) bool { return y[i] != dataset.Unlabelled })
+	if err := confusion.CheckLabels("crowd", lists.At(y, which), q); err != nil {
 		return nil, err
 	}
 	m, err := confusion.New(c.Classes)
@@ -216,10 +218,11 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 		return nil, err
 	}
 	sums, squares := make([]float64, q*q), make([]float64, q*q)
-	for i, k := range y {
+	for _, i := range which {
+		k := int(y[i])
 		for t, v := range c.Posterior[i*q : (i+1)*q] {
-			sums[int(k)*q+t] += float64(v)
-			squares[int(k)*q+t] += float64(v) * float64(v) // exact, so that fused or not is the same
+			sums[k*q+t] += float64(v)
+			squares[k*q+t] += float64(v) * float64(v) // exact, so that fused or not is the same
 		}
 	}
 	m.Error = make([]float64, q*q)

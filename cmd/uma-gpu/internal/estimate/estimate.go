@@ -232,7 +232,7 @@ func (o *Options) byAnnotators(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	if o.WriteLabels != "" {
-		if err := writeConsensus(o.WriteLabels, found, nil); err != nil {
+		if err := writeConsensus(o.WriteLabels, found); err != nil {
 			return nil, err
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -51,33 +53,31 @@ func (o *Options) byFunctions(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := crowd.FitFunctions(ctx, a)
+	found, err := crowd.FitFunctions(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Functions, err)
 	}
-	found, which := all.Voted()
-	m, err := estimate.FromCrowd(found, found.Consensus)
+	m, err := estimate.FromCrowd(&found.Result, found.Consensus)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Functions, err)
 	}
 	r, q := newReport(m), m.Q()
 	r.Method += ", of the labels by their votes"
-	r.Votes = &Votes{Examples: a.N(), Voted: len(which), Prior: all.Prior, Known: all.Known,
-		ByVote: all.ByVote, Functions: all.Functions}
+	voted := lists.Count(found.Consensus, func(k int32) bool { return k != dataset.Unlabelled })
+	r.Votes = &Votes{Examples: a.N(), Voted: voted, Prior: found.Prior, Known: found.Known,
+		ByVote: found.ByVote, Functions: found.Functions}
 	if o.WriteLabels != "" {
-		if err := writeConsensus(o.WriteLabels, found, which); err != nil {
+		if err := writeConsensus(o.WriteLabels, &found.Result); err != nil {
 			return nil, err
 		}
 	}
 	if o.WriteProbs == "" {
 		return r, nil
 	}
-	soft := slices.Clone(all.Posterior)
-	for i, voted := range all.Labelled {
-		for k := range q {
-			if !voted {
-				soft[i*q+k] = 1
-			}
+	soft := slices.Clone(found.Posterior)
+	for i, k := range found.Consensus {
+		if k == dataset.Unlabelled {
+			copy(soft[i*q:], slices.Repeat([]float32{1}, q))
 		}
 	}
 	return r, atomicfile.Write(o.WriteProbs, func(w io.Writer) error {

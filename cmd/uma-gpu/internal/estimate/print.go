@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 )
 
@@ -76,9 +77,8 @@ func (r *Report) text(w io.Writer) error {
 	return app.PrintAnnotators(w, r.Annotators)
 }
 
-// writeConsensus writes a CSV with the consensus on each item and how likely it is. which are the
-// items' indices; nil for all.
-func writeConsensus(path string, found *crowd.Result, which []int) error {
+// writeConsensus writes a CSV with the consensus on each item that has one, and how likely it is.
+func writeConsensus(path string, found *crowd.Result) error {
 	q := len(found.Classes)
 	return atomicfile.Write(path, func(w io.Writer) error {
 		rows := [][]string{{"item", "label", "probability"}}
@@ -86,11 +86,11 @@ func writeConsensus(path string, found *crowd.Result, which []int) error {
 			rows[0][0] = "row" // from 1
 		}
 		for i, k := range found.Consensus {
+			if k == dataset.Unlabelled {
+				continue
+			}
 			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
 			name := strconv.Itoa(i + 1)
-			if which != nil {
-				name = strconv.Itoa(which[i] + 1)
-			}
 			if found.Items != nil {
 				name = found.Items[i]
 			}

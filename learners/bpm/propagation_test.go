@@ -251,12 +251,3 @@ func TestSoftRefuses(t *testing.T) {
 		}
 	}
 }
-
-// The Bayes point of a thousand examples of 64 features.
-func BenchmarkPropagation(b *testing.B) {
-	x, of := labelled(1000, 64, 1, 0.05, 1)
-	s := prior(b, 64, x, 0.03)
-	for b.Loop() {
-		centre(b, s, of)
-	}
-}

@@ -73,11 +73,3 @@ func TestCorrectedSteps(t *testing.T) {
 		}
 	})
 }
-
-func TestCorrectionRefused(t *testing.T) {
-	for _, d := range online.Definitions() {
-		if _, err := d.Parse([]byte(`{"correction":"x"}`)); err == nil {
-			t.Errorf("%s: takes the correction x", d.Name)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package uma
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -78,83 +77,6 @@ func advance(t *testing.T, l learners.Learner, w engine.Weights, changed []int) 
 		pair = s.Fields[0].Value.(engine.Pair)
 	}
 	return pair, s.Changed
-}
-
-// TestIsBatchPerceptron compares UMA at C = identity with a plain batch perceptron in float64 that
-// knows nothing of confusion matrices: sum the mistakes by (predicted, label), add the largest sum
-// to the label's weights, subtract it from the prediction's weights.
-func TestIsBatchPerceptron(t *testing.T) {
-	const n, d, q, steps = 300, 8, 4, 60
-	rng := rand.New(rand.NewPCG(5, 6))
-	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
-	y := make([]int32, n)
-	for i := range y {
-		y[i] = int32(rng.IntN(q))
-		for j := range x.Row(i) {
-			x.Row(i)[j] = float32(rng.NormFloat64())
-		}
-		x.Row(i)[y[i]] += 1.5
-	}
-	params := Defaults()
-	params.Step = StepPair
-	l, err := params.Definition().Start(t.Context(),
-		&learners.Problem{X: x, Y: y, Q: q, Engine: cpuref.New()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	changed := learners.AllClasses(q)
-	w := engine.NewWeights(q, d)
-	var plain [q][d]float64
-	for step := range steps {
-		var u engine.Pair
-		if u, changed = advance(t, l, w, changed); changed == nil {
-			t.Fatalf("step %d: converged", step)
-		}
-
-		var sums [q][q][d]float64
-		for i := range n {
-			p, best := 0, math.Inf(-1)
-			for c := range q {
-				score := 0.0
-				for j, v := range x.Row(i) {
-					score += plain[c][j] * float64(v)
-				}
-				if score > best {
-					p, best = c, score
-				}
-			}
-			for j, v := range x.Row(i) {
-				sums[p][y[i]][j] += float64(v) / n
-			}
-		}
-		bp, bk, best := 0, 0, 0.0
-		for p := range q {
-			for k := range q {
-				norm := 0.0
-				for _, v := range sums[p][k] {
-					norm += v * v
-				}
-				if p != k && norm > best {
-					bp, bk, best = p, k, norm
-				}
-			}
-		}
-		for j, z := range sums[bp][bk] {
-			plain[bk][j] += z
-			plain[bp][j] -= z
-		}
-		if u.P != bp || u.Q != bk {
-			t.Fatalf("step %d: corrected (%d,%d), the plain perceptron (%d,%d)", step, u.P, u.Q, bp, bk)
-		}
-	}
-	for c := range q {
-		for j := range d {
-			if math.Abs(float64(w.Row(c)[j])-plain[c][j]) > 1e-5 {
-				t.Errorf("W[%d][%d] = %v, the plain perceptron has %v", c, j, w.Row(c)[j], plain[c][j])
-			}
-		}
-	}
 }
 
 // scripted is a data set whose norms and update vectors are given.
@@ -349,20 +271,6 @@ func TestSelectRandom(t *testing.T) {
 	for p, c := range count {
 		if c < 30 || c > 95 { // 60 expected, 5 sigma is 35
 			t.Errorf("pair %v was drawn %d times of 300, want about 60", p, c)
-		}
-	}
-}
-
-func TestOverflowIsAnError(t *testing.T) {
-	for _, bad := range []float32{float32(math.Inf(1)), float32(math.NaN())} {
-		s := &scripted{n: 4, q: 2, norms: []float32{0, bad, 1, 0},
-			assignment: engine.Assignment{Regions: []int64{2, 2, 0, 0}, Predicted: []int64{2, 2, 0, 0}}}
-		l, w := s.run(t, Params{}, 1), engine.NewWeights(2, 1)
-		if _, err := l.Count(t.Context(), w, nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := l.Step(t.Context(), w); !facts.Told(err, "float32") {
-			t.Errorf("norm %v: %v, want an error about large features", bad, err)
 		}
 	}
 }

@@ -33,21 +33,3 @@ func TestExactErrors(t *testing.T) {
 		}
 	}
 }
-
-func TestExactWeights(t *testing.T) {
-	x := dataset.Examples{N: 3, D: 1, X: []float32{1, 2, 3}}
-	p, err := means.Exact(x, []int32{2, 0, 2}, 4, rbf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []float32{0, 1, 0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0}
-	if p.Axes.Q != 4 || p.Axes.D != 3 {
-		t.Fatalf("weights are %d×%d", p.Axes.Q, p.Axes.D)
-	}
-	for i, v := range p.Axes.W {
-		if v != want[i] {
-			t.Errorf("weights %v, wanted %v", p.Axes.W, want)
-			break
-		}
-	}
-}

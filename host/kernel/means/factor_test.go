@@ -48,18 +48,3 @@ func TestFactor(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkFactor(b *testing.B) {
-	const n = 2000
-	values := make([]float32, n*n)
-	for i := range n {
-		for j := range n {
-			values[i*n+j] = 1 / (1 + float32(i-j)*float32(i-j))
-		}
-	}
-	for b.Loop() {
-		if _, order, err := factor(b.Context(), values, n); err != nil || len(order) != n {
-			b.Fatal(len(order), err)
-		}
-	}
-}

@@ -73,45 +73,6 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// Components of the training examples have mean 0, the eigenvalues as squared lengths, and
-// are orthogonal; eigenvalues decrease; the largest entry of an axis is positive.
-func TestComponents(t *testing.T) {
-	small, _ := generated(60, 7, 1)
-	large, _ := generated(denseSize+40, 7, 1)
-	for _, x := range []dataset.Examples{small, large} {
-		for _, m := range []int{0, 30} {
-			b := fit(t, simd.New(), x, Options{Function: rbf, Components: 8, Landmarks: m})
-			d := b.Axes.Q
-			z := make([]float32, x.N*d)
-			if err := b.Project(context.Background(), simd.New(), z, x); err != nil {
-				t.Fatal(err)
-			}
-			for c := range d {
-				if c > 0 && b.Eigenvalues[c] > b.Eigenvalues[c-1] {
-					t.Errorf("eigenvalue %d is above the one before", c)
-				}
-				if row := b.Axes.Row(c); slices.Max(row) < -slices.Min(row) {
-					t.Errorf("the largest entry of axis %d is negative", c)
-				}
-				for other := range c + 1 {
-					sum, product, want := 0.0, 0.0, 0.0
-					for i := range x.N {
-						sum += float64(z[i*d+c])
-						product += float64(z[i*d+c]) * float64(z[i*d+other])
-					}
-					if c == other {
-						want = b.Eigenvalues[c]
-					}
-					if math.Abs(product-want) > 1e-5*b.Eigenvalues[0] || math.Abs(sum) > 1e-3 {
-						t.Errorf("n = %d, m = %d: components %d and %d have the product %v, want %v; the sum is %v",
-							x.N, m, c, other, product, want, sum)
-					}
-				}
-			}
-		}
-	}
-}
-
 // repeated returns the examples of x over and over, n in all.
 func repeated(x dataset.Examples, n int) dataset.Examples {
 	which := make([]int, n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -90,6 +91,9 @@ func (t *twin) compare(test *testing.T, name string, b *Basis, x dataset.Example
 		want := t.values[len(t.values)-1-c]
 		if math.Abs(b.Eigenvalues[c]-want) > 2e-6*scale*scale {
 			test.Errorf("%s: eigenvalue %d is %v, want %v", name, c, b.Eigenvalues[c], want)
+		}
+		if row := b.Axes.Row(c); slices.Max(row) < -slices.Min(row) {
+			test.Errorf("%s: the largest entry of axis %d is negative", name, c)
 		}
 		component := t.component(lines, c)
 		same := 0.0
@@ -193,18 +197,6 @@ func TestLandmarks(t *testing.T) {
 		}
 		newTwin(lines, chosen, kernelOf(c.f)).compare(t, c.name, b, x, lines)
 	}
-}
-
-// With every example a landmark, Nyström features are the exact ones.
-func TestAllLandmarks(t *testing.T) {
-	x, lines := generated(80, 7, 4)
-	f := functions[0].f
-	b, err := Fit(context.Background(), simd.New(), x,
-		Options{Function: f, Components: 6, Landmarks: x.N})
-	if err != nil {
-		t.Fatal(err)
-	}
-	newTwin(lines, lines, kernelOf(f)).compare(t, "all landmarks", b, x, lines)
 }
 
 // Beyond denseSize the Lanczos process finds the same, of all examples or of landmarks.

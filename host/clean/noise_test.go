@@ -80,11 +80,8 @@ func TestEstimateNoiseContest(t *testing.T) {
 }
 
 func TestEstimateNoiseSameBits(t *testing.T) {
-	data, _, _ := someDigits(150)
-	for _, method := range []clean.NoiseMethod{
-		clean.ConfidentJoint, clean.JointLikelihood,
-		clean.Neighbours,
-	} {
+	data, _, _ := someDigits(80)
+	for _, method := range []clean.NoiseMethod{clean.ConfidentJoint, clean.Neighbours} {
 		o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Method: method, Folds: 2}
 		fast := must(clean.EstimateNoise(t.Context(), data, o))
 		o.Engine = cpuref.New()

@@ -41,62 +41,6 @@ func fewDigits(t *testing.T) (*dataset.Dataset, *confusion.Matrix) {
 	return d, noise
 }
 
-// TestSnapshotIsNeeded: whatever a snapshot of a run forgets, the run that goes on from it
-// fails or ends otherwise. No field is kept for nothing, and none can be lost in silence.
-func TestSnapshotIsNeeded(t *testing.T) {
-	d, noise := fewDigits(t)
-	params := &uma.Params{Step: uma.StepPair, Select: uma.SelectRandom, AlphaUnit: uma.UnitWeights,
-		Tol: 1e-9}
-	p := &learners.Problem{X: d.Examples, Y: d.Y, Q: 10, Noise: noise, Engine: simd.New(), Seed: 1}
-	needed := map[string]bool{}
-	for _, rule := range uma.Defaults().Definition().Weights {
-		var snapshots []host.Snapshot
-		o := host.RunOptions{MaxSteps: 30, Weights: rule,
-			Due: func(steps int) bool { return steps == 29 }}
-		o.Keep = func(s host.Snapshot) error { snapshots = append(snapshots, s); return nil }
-		want, err := host.Run(context.Background(), params, p, o)
-		if err != nil || len(snapshots) != 2 {
-			t.Fatalf("%d snapshots, %v", len(snapshots), err)
-		}
-		again := func(s host.Snapshot) bool {
-			got, err := host.Run(context.Background(), params, p, host.RunOptions{MaxSteps: 30,
-				Weights: rule, Resume: &s})
-			return err == nil && reflect.DeepEqual(got, want)
-		}
-		first, late := snapshots[0], snapshots[1]
-		if !again(late) {
-			t.Fatalf("%s: the run that goes on ends otherwise", rule)
-		}
-		for _, f := range reflect.VisibleFields(reflect.TypeFor[host.Snapshot]()) {
-			if f.Name == "State" {
-				continue // its fields follow
-			}
-			kept, begun := reflect.ValueOf(late).FieldByIndex(f.Index),
-				reflect.ValueOf(first).FieldByIndex(f.Index)
-			if kept.IsZero() {
-				continue
-			}
-			// The field as it was at the beginning, left out, and with zeros in it.
-			mutants := []reflect.Value{begun, reflect.Zero(f.Type)}
-			if f.Type.Kind() == reflect.Slice {
-				mutants = append(mutants, reflect.MakeSlice(f.Type, kept.Len(), kept.Len()))
-			}
-			caught := true
-			for _, m := range mutants {
-				s := late
-				reflect.ValueOf(&s).Elem().FieldByIndex(f.Index).Set(m)
-				caught = caught && !again(s)
-			}
-			needed[f.Name] = needed[f.Name] || caught
-		}
-	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[host.Snapshot]()) {
-		if f.Name != "State" && !needed[f.Name] {
-			t.Errorf("no rule of weights needs %s", f.Name)
-		}
-	}
-}
-
 // TestResumeOther: data that nobody has hashed, and other options, are told apart from
 // what the training began with.
 func TestResumeOther(t *testing.T) {

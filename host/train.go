@@ -4,6 +4,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,25 +37,6 @@ const OutOfTime = "out-of-time"
 func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	o Options) (*Trained, error) {
 	began := now()
-	t, err := begin(ctx, data, noise, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.Time > 0 {
-		t.problem.Spent = func() float64 { return float64(now().Sub(began)) / float64(o.Time) }
-	}
-	if err := t.mapFeatures(ctx); err != nil {
-		return nil, err
-	}
-	return t.learn(ctx)
-}
-
-// now is the clock of Options.Time.
-var now = time.Now
-
-// begin holds out, prepares the data and opens the engine.
-func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
-	o Options) (*trainer, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -74,18 +56,24 @@ func begin(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 		return nil, err
 	}
 	// What no model can hold is refused now, rather than when it is to be written.
-	if err = t.model.Meta.Check(); err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		t.phase(Prepared)
-		err = t.open()
-	}
-	if err != nil {
+	if err := cmp.Or(t.model.Meta.Check(), ctx.Err()); err != nil {
 		return nil, err
 	}
-	return t, nil
+	t.phase(Prepared)
+	if err := t.open(); err != nil {
+		return nil, err
+	}
+	if o.Time > 0 {
+		t.problem.Spent = func() float64 { return float64(now().Sub(began)) / float64(o.Time) }
+	}
+	if err := t.mapFeatures(ctx); err != nil {
+		return nil, err
+	}
+	return t.learn(ctx)
 }
+
+// now is the clock of Options.Time.
+var now = time.Now
 
 // open opens the engine, if it is not there yet.
 func (t *trainer) open() (err error) {

@@ -12,7 +12,7 @@ import (
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ learner, set, want string }{
 		{"softmax", "", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01,"learn_confusion":false}`},
-		{"softmax", "l2=1e-4", `{"correction":"forward","l2":"1e-4","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01,"learn_confusion":false}`},
+		{"softmax", "l2=1e-4", `{"correction":"forward","l2":"0.0001","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01,"learn_confusion":false}`},
 		{"softmax", "tolerance=0.00001", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.00001,"learn_confusion":false}`},
 		{"uma", "", `{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`},
 		{"classmean", "", `{}`},

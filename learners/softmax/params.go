@@ -37,8 +37,6 @@ const (
 type Penalty struct {
 	Lambda float64 // ≥ 0
 	Search bool    // for the λ of the least corrected loss on a fifth of the examples, held out
-
-	text string // that λ was read from, which JSON keeps
 }
 
 // Search is the penalty that is searched for.
@@ -55,10 +53,6 @@ func (p Penalty) MarshalText() ([]byte, error) {
 			p.Lambda)
 	case p.Search:
 		return []byte("search"), nil
-	case p.text != "":
-		if read, err := strconv.ParseFloat(p.text, 64); err == nil && read == p.Lambda {
-			return []byte(p.text), nil
-		}
 	}
 	return strconv.AppendFloat(nil, p.Lambda, 'g', -1, 64), nil
 }
@@ -67,8 +61,7 @@ func (p Penalty) MarshalText() ([]byte, error) {
 func (p *Penalty) UnmarshalText(text []byte) (err error) {
 	read := Penalty{Search: string(text) == "search"}
 	if !read.Search {
-		read.text = string(text)
-		if read.Lambda, err = strconv.ParseFloat(read.text, 64); err != nil {
+		if read.Lambda, err = strconv.ParseFloat(string(text), 64); err != nil {
 			return err
 		}
 	}

@@ -39,16 +39,14 @@ const Version = "0.1.0"
 
 // Common are the options and streams that every command has. Action fills them in.
 type Common struct {
-	Context context.Context // of the command line, for Choose and others that read little
-	Out     io.Writer
-	Notes   Notes // on standard error
-	In      io.Reader
-	Args    []string // after the flags
-	JSON    bool
-	Quiet   bool
+	Out   io.Writer
+	Notes Notes // on standard error
+	In    io.Reader
+	Args  []string // after the flags
+	JSON  bool
+	Quiet bool
 
 	words []string // of the command line, without the program's name
-	given []string // the flags of the command line, by each of their names
 	line  *cli.Context
 }
 
@@ -61,26 +59,13 @@ func (o *Common) QuietFlag() cli.Flag {
 }
 
 // Given reports whether a flag, or the variable of the environment in its place, was given.
-func (o *Common) Given(flag string) bool { return slices.Contains(o.given, flag) }
+func (o *Common) Given(flag string) bool { return o.line != nil && o.line.IsSet(flag) }
 
 // start takes over the command line from the cli package.
 func (o *Common) start(c *cli.Context) {
-	o.Context, o.Out, o.In, o.Args = c.Context, c.App.Writer, c.App.Reader, c.Args().Slice()
+	o.Out, o.In, o.Args = c.App.Writer, c.App.Reader, c.Args().Slice()
 	o.words, _ = c.App.Metadata["args"].([]string)
-	o.Notes, o.given, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, nil, c
-	o.given = given(c)
-}
-
-// given returns all names of the flags that a command line has.
-func given(c *cli.Context) (all []string) {
-	set := c.LocalFlagNames() // once: IsSet asks all flags for their names
-	for _, f := range c.Command.Flags {
-		names := f.Names()
-		if slices.ContainsFunc(names, func(n string) bool { return slices.Contains(set, n) }) {
-			all = append(all, names...)
-		}
-	}
-	return all
+	o.Notes, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, c
 }
 
 // Vary fills the options c: by what o has of the shared flags, and then by words, which may have
@@ -108,7 +93,7 @@ func Vary(o, c *Common, shared, own []cli.Flag, words []string) error {
 	}
 	line := cli.NewContext(nil, set, nil)
 	line.Command = &cli.Command{Flags: flags}
-	c.given, c.line = given(line), line
+	c.line = line
 	return checkFlags(line, nil)
 }
 

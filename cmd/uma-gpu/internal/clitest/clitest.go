@@ -150,20 +150,13 @@ func Names(t *testing.T, dir string) []string {
 // Member returns the content of a member of a model file.
 func Member(t *testing.T, path, name string) []byte {
 	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
+	for _, m := range Members(t, path) {
+		if m.Name == name {
+			return m.Data
+		}
 	}
-	defer z.Close()
-	f, err := z.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	t.Fatalf("%s has no member %s", path, name)
+	return nil
 }
 
 // Load reads a model.
@@ -269,7 +262,15 @@ func Members(t *testing.T, path string) (all []Archived) {
 	}
 	defer z.Close()
 	for _, f := range z.File {
-		all = append(all, Archived{f.Name, Member(t, path, f.Name)})
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, Archived{f.Name, data})
 	}
 	return all
 }

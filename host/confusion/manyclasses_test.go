@@ -31,7 +31,7 @@ func permutation(t *testing.T, q int) *Matrix {
 // Labels that are right cost two tables of their size, be the classes many: a singular
 // value decomposition of them would take twice as many, and minutes.
 func TestManyClassesWithoutNoise(t *testing.T) {
-	const q = 3000
+	const q = 1500
 	m, err := Symmetric(names(q), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestManyClassesWithoutNoise(t *testing.T) {
 	if v.Condition != 1 || !sameBits(v.V, m.P) {
 		t.Errorf("condition number %v, or not the identity", v.Condition)
 	}
-	// A product of 3000×3000 matrices would take minutes as well.
+	// A product of such matrices would take minutes as well.
 	counts, want := make([]int64, q*q), make([]float64, q*q)
 	for c := range q {
 		counts[(c+1)%q*q+c], counts[c*q+c] = 1, 3

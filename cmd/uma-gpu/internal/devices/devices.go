@@ -2,10 +2,8 @@
 package devices
 
 import (
-	"cmp"
 	"context"
 	"runtime"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,14 +73,9 @@ type DeviceListing struct {
 	OpenCLError string        `json:"opencl_error,omitempty"`
 }
 
-// Run prints the list.
+// Run opens all devices, which runs their self-test, and prints them.
 func Run(_ context.Context, o *Options) error {
-	listing := o.list()
-	return o.PrintTable(listing, listing.rows)
-}
-
-// list opens all devices, which runs their self-test.
-func (o *Options) list() (listing DeviceListing) {
+	var l DeviceListing
 	add := func(e DeviceEntry, d engine.Driver, err error) {
 		if err == nil && o.Test {
 			e.Speed, err = speed(d)
@@ -90,8 +83,10 @@ func (o *Options) list() (listing DeviceListing) {
 		if err == nil {
 			err = d.Close()
 		}
-		e.SelfTest = verdict(err)
-		listing.Devices = append(listing.Devices, e)
+		if e.SelfTest = Passed; err != nil {
+			e.SelfTest = err.Error()
+		}
+		l.Devices = append(l.Devices, e)
 	}
 	for _, p := range app.Processors {
 		cpu := p.New()
@@ -101,7 +96,7 @@ func (o *Options) list() (listing DeviceListing) {
 	}
 	infos, err := gpu.Devices()
 	if err != nil {
-		listing.OpenCLError = err.Error()
+		l.OpenCLError = err.Error()
 		o.Notes.Say("OpenCL: %v", err)
 	}
 	for _, i := range infos {
@@ -109,7 +104,7 @@ func (o *Options) list() (listing DeviceListing) {
 		add(DeviceEntry{ID: i.ID(), Kind: "opencl", Name: i.Name, ComputeUnits: i.ComputeUnits,
 			Info: &i}, d, err)
 	}
-	return listing
+	return o.PrintTable(l, l.rows)
 }
 
 // speed measures how many examples a driver evaluates in a second.
@@ -122,41 +117,20 @@ func speed(d engine.Driver) (float64, error) {
 	return shard.ShareValues * float64(shares[0]) / features, nil
 }
 
-func verdict(err error) string {
-	if err != nil {
-		return err.Error()
-	}
-	return Passed
-}
-
 func (l DeviceListing) rows(row app.Row) {
-	defer func() {
-		for _, d := range l.Devices {
-			if d.Speed > 0 {
-				row("%s evaluates %.3g examples of 784 features and 10 classes in a second", d.ID, d.Speed)
-			}
-		}
-	}()
-	row("id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tfloat32\tself-test")
+	row("id\tdevice\tplatform\tdriver\ttype\tunits\tmemory\tlargest allocation\tself-test")
 	for _, d := range l.Devices {
-		if d.Info == nil {
-			row("%s\t%s\t-\t-\t-\t%d\t-\t-\t-\t%s", d.ID, d.Name, d.ComputeUnits, d.SelfTest)
-			continue
+		about := gpu.Info{PlatformName: "-", Driver: "-", Type: "-"}
+		memory, most := "-", "-"
+		if d.Info != nil {
+			about, memory, most = *d.Info, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc)
 		}
-		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s", d.ID, d.Name, d.PlatformName, d.Driver, d.Type,
-			d.ComputeUnits, app.BytesText(d.Memory), app.BytesText(d.MaxAlloc), capabilities(d.Info),
-			d.SelfTest)
+		row("%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s", d.ID, d.Name, about.PlatformName, about.Driver,
+			about.Type, d.ComputeUnits, memory, most, d.SelfTest)
 	}
-}
-
-// capabilities names what a device promises of its float32 arithmetic.
-func capabilities(i *gpu.Info) string {
-	has := []bool{i.FP.Denormals, i.FP.InfNaN, i.FP.RoundToNearest, i.FP.FMA}
-	var names []string
-	for k, name := range []string{"denormals", "inf/nan", "nearest", "fast fma"} {
-		if has[k] {
-			names = append(names, name)
+	for _, d := range l.Devices {
+		if d.Speed > 0 {
+			row("%s evaluates %.3g examples of 784 features and 10 classes in a second", d.ID, d.Speed)
 		}
 	}
-	return cmp.Or(strings.Join(names, ", "), "none")
 }

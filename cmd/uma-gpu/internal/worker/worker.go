@@ -76,13 +76,11 @@ type note struct {
 
 // worker runs one command at a time.
 type worker struct {
-	*Options
-	requests chan request
-	gone     context.CancelFunc // called when the other program is gone
+	execute Execute
+	answers io.Writer
 
-	lock    sync.Mutex // guards answers and the fields below
-	running int        // ID of the current request
-	cancel  context.CancelFunc
+	lock   sync.Mutex // guards answers and cancel
+	cancel context.CancelFunc
 }
 
 // Run answers requests until the input ends. Commands cannot read that input.
@@ -110,16 +108,19 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	w := &worker{Options: o, requests: make(chan request), gone: gone}
+	w, requests := &worker{execute: o.Execute, answers: o.Answers}, make(chan request)
 	if err := w.say(hello); err != nil {
 		return err
 	}
-	go w.read(ctx)
+	go func() {
+		defer gone()
+		w.read(ctx, o.In, requests)
+	}()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case r := <-w.requests:
+		case r := <-requests:
 			// A long step does not keep the folders of a program that is gone.
 			late := context.AfterFunc(ctx, func() {
 				time.Sleep(grace)
@@ -138,9 +139,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 const grace = 2 * time.Second
 
 // read passes on requests, and cancels commands, until the input ends.
-func (w *worker) read(ctx context.Context) {
-	defer w.gone()
-	for lines := json.NewDecoder(w.In); ; {
+func (w *worker) read(ctx context.Context, in io.Reader, requests chan<- request) {
+	for lines := json.NewDecoder(in); ; {
 		var r request
 		if err := lines.Decode(&r); err != nil {
 			if err != io.EOF {
@@ -148,16 +148,16 @@ func (w *worker) read(ctx context.Context) {
 			}
 			return
 		}
-		if r.Cancel {
+		if r.Cancel { // the command under way: its program waits for the answer
 			w.lock.Lock()
-			if w.running == r.ID && w.cancel != nil {
+			if w.cancel != nil {
 				w.cancel()
 			}
 			w.lock.Unlock()
 			continue
 		}
 		select {
-		case w.requests <- r:
+		case requests <- r:
 		case <-ctx.Done():
 			return
 		}
@@ -165,31 +165,24 @@ func (w *worker) read(ctx context.Context) {
 }
 
 // answer runs a command. An error means that the output failed: the other program is gone.
-func (w *worker) answer(ctx context.Context, r request) error {
+func (w *worker) answer(ctx context.Context, r request) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w.run(r.ID, cancel)
+	w.lock.Lock()
+	w.cancel = cancel
+	w.lock.Unlock()
 	var output bytes.Buffer
-	var err error
 	if r.Folder != "" {
 		err = os.Chdir(r.Folder)
 	}
 	if err == nil {
-		err = w.Execute(ctx, r.Args, &output, notes{w, r.ID})
+		err = w.execute(ctx, r.Args, &output, notes{w, r.ID})
 	}
-	w.run(0, nil)
 	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}
 	if err != nil {
 		a.Error = app.Legible(err.Error())
 	}
 	return w.say(a)
-}
-
-// run sets the current request.
-func (w *worker) run(id int, cancel context.CancelFunc) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	w.running, w.cancel = id, cancel
 }
 
 func (w *worker) say(v any) error {
@@ -199,7 +192,7 @@ func (w *worker) say(v any) error {
 	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	_, err = w.Answers.Write(append(line, '\n'))
+	_, err = w.answers.Write(append(line, '\n'))
 	return err
 }
 

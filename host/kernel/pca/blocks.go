@@ -1,7 +1,6 @@
 package pca
 
 import (
-	"errors"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -155,8 +154,7 @@ func identity(b int) []float64 {
 // panelSize is how many vectors are kept together: a chunk of clause 1.
 const panelSize = 256
 
-// vectors is a growing set of count vectors of n values on an engine. Blocks are
-// n × blockSize row-major. A full panel is loaded for good, so that a device keeps it.
+// vectors is a growing set of count vectors of n values. Blocks are n × blockSize row-major.
 type vectors struct {
 	e        *engine.Engine
 	n, count int
@@ -168,27 +166,13 @@ type panel struct {
 	count     int
 	byVector  dataset.Examples // panelSize × n
 	byExample dataset.Examples // n × panelSize, 0 where there is no vector yet
-	products  *engine.Scorer   // of byVector, once it is full
-	sums      *engine.Scorer   // of byExample, likewise
 }
 
 var linear = kernel.Function{Kind: kernel.Linear}
 
-func (v *vectors) close() error {
-	var errs []error
-	for _, p := range v.panels {
-		for _, r := range []*engine.Scorer{p.products, p.sums} {
-			if r != nil {
-				errs = append(errs, r.Close())
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // add appends the vectors of a block, rounded, and returns them as rows.
-func (v *vectors) add(block []float64) (engine.Weights, error) {
-	if len(v.panels) == 0 || v.panels[len(v.panels)-1].count == panelSize {
+func (v *vectors) add(block []float64) engine.Weights {
+	if v.count%panelSize == 0 {
 		v.panels = append(v.panels, &panel{
 			byVector:  dataset.Examples{N: panelSize, D: v.n, X: make([]float32, panelSize*v.n)},
 			byExample: dataset.Examples{N: v.n, D: panelSize, X: make([]float32, panelSize*v.n)},
@@ -205,48 +189,38 @@ func (v *vectors) add(block []float64) (engine.Weights, error) {
 		}
 	})
 	v.count += blockSize
-	if p.count += blockSize; p.count == panelSize {
-		var err error
-		if p.products, err = v.e.Load(p.byVector, blockSize); err == nil {
-			p.sums, err = v.e.Load(p.byExample, blockSize)
-		}
-		if err != nil {
-			return engine.Weights{}, err
-		}
-	}
-	return engine.Weights{Q: blockSize, D: v.n, W: rows}, nil
+	p.count += blockSize
+	return engine.Weights{Q: blockSize, D: v.n, W: rows}
 }
 
 // remove makes the columns of the block, which it rounds to float32, orthogonal to the
 // vectors, and returns what they had in common, count × blockSize.
 func (v *vectors) remove(block []float64) ([]float64, error) {
-	w := engine.NewWeights(blockSize, v.n)
+	w := dataset.Examples{N: blockSize, D: v.n, X: make([]float32, blockSize*v.n)}
 	parts(v.n, func(_, from, to int) {
 		for i := from; i < to; i++ {
 			for j, value := range block[i*blockSize : (i+1)*blockSize] {
-				w.W[j*v.n+i] = float32(value)
+				w.X[j*v.n+i] = float32(value)
 				block[i*blockSize+j] = float64(float32(value))
 			}
 		}
 	})
 	common := make([]float32, v.count*blockSize)
 	for k, p := range v.panels {
-		vectors := p.byVector
-		vectors.N, vectors.X = p.count, vectors.X[:p.count*v.n]
-		if err := v.multiply(common[k*panelSize*blockSize:][:p.count*blockSize], p.products, vectors,
-			w); err != nil {
+		if err := v.multiply(common[k*panelSize*blockSize:][:p.count*blockSize],
+			p.byVector.Part(0, p.count), w); err != nil {
 			return nil, err
 		}
 	}
 	sums := make([]float32, len(block))
 	for k, p := range v.panels {
-		c := engine.NewWeights(blockSize, panelSize)
+		c := dataset.Examples{N: blockSize, D: panelSize, X: make([]float32, blockSize*panelSize)}
 		for i := range p.count {
 			for j := range blockSize {
-				c.W[j*panelSize+i] = common[(k*panelSize+i)*blockSize+j]
+				c.X[j*panelSize+i] = common[(k*panelSize+i)*blockSize+j]
 			}
 		}
-		if err := v.multiply(sums, p.sums, p.byExample, c); err != nil {
+		if err := v.multiply(sums, p.byExample, c); err != nil {
 			return nil, err
 		}
 		parts(v.n, func(_, from, to int) {
@@ -258,14 +232,9 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 	return lists.As[float64](common), nil
 }
 
-// multiply writes the inner products of x, loaded or not, with the rows of w to dst.
-func (v *vectors) multiply(dst []float32, loaded *engine.Scorer, x dataset.Examples,
-	w engine.Weights) error {
-	if loaded == nil {
-		return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: dataset.Examples{N: w.Q,
-			D: w.D, X: w.W}})
-	}
-	return scores(dst, loaded, w)
+// multiply writes the inner products of the rows of x and y to dst.
+func (v *vectors) multiply(dst []float32, x, y dataset.Examples) error {
+	return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: y})
 }
 
 // scores writes the inner products of all examples with the rows of w to dst.
@@ -298,8 +267,7 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 		for k, p := range v.panels {
 			x := dataset.Examples{N: to - from, D: panelSize,
 				X: p.byExample.X[from*panelSize : to*panelSize]}
-			if err := v.e.Project(sums, x, engine.Projection{Function: linear,
-				Landmarks: c[k]}); err != nil {
+			if err := v.multiply(sums, x, c[k]); err != nil {
 				return nil, err
 			}
 			lists.Add(total, sums)

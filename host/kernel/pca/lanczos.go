@@ -71,7 +71,6 @@ func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Optio
 	if err != nil {
 		return eigenpairs{}, err
 	}
-	defer l.q.close()
 	_, task := progress.Begin(ctx, progress.Work{Name: "components", Unit: "dimension"})
 	defer task.End()
 	for next := max(256, 2*o.Components+4*blockSize); ; next += max(4*blockSize, next/16) {
@@ -172,10 +171,7 @@ func newLanczos(e *engine.Engine, a matrix, seed uint64) (*lanczos, error) {
 
 // extend adds one block to the basis.
 func (l *lanczos) extend() error {
-	newest, err := l.q.add(l.block)
-	if err != nil {
-		return err
-	}
+	newest := l.q.add(l.block)
 	l.t.extend(l.coupling)
 	products := make([]float32, len(l.block))
 	if err := scores(products, l.a.values, newest); err != nil {

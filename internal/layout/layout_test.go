@@ -55,7 +55,7 @@ var rules = []struct {
 		"host/numerics"}, "compares any engine with the one that defines the results"},
 	{"host/engine", []string{"host/dataset", "host/kernel", "host/numerics", "host/engine"},
 		"the shell must not know a driver"},
-	{"host/kernel/fitting", []string{"host/kernel", "host/engine", "host/dataset", "learners"},
+	{"host/kernel/fitting", []string{"host/kernel", "host/numerics", "host/engine", "host/dataset", "learners"},
 		"fits on any engine through its interface, and chooses landmarks; the loop hands it the way to " +
 			"learn"},
 	{"host/kernel/means", []string{"host/kernel", "host/engine", "host/dataset", "host/numerics"},

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -72,7 +73,7 @@ func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
 		for i := from; i < to; i++ {
 			withOne(x, z.Row(i))
 			for c := range scores {
-				scores[c] = dot(w[c*r.d:(c+1)*r.d], x)
+				scores[c] = numerics.Dot64(w[c*r.d:(c+1)*r.d], x)
 			}
 			slices.Sort(scores)
 			weights[i] = max(leastWeight, 1-(scores[r.q-1]-scores[r.q-2]))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -132,16 +133,16 @@ func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 			withOne(x, z.Row(i))
 			for a, v := range x {
 				if v != 0 {
-					addTo(f.gram[a*d:a*d+a+1], v, x)
+					numerics.AddScaled64(f.gram[a*d:a*d+a+1], v, x[:a+1])
 				}
 			}
 			if shares == nil {
-				addTo(f.sums[int(y[i])*d:int(y[i])*d+d], 1, x)
+				lists.Add(f.sums[int(y[i])*d:int(y[i])*d+d], x)
 				continue
 			}
 			for c, v := range shares[i*q : (i+1)*q] {
 				if v > 0 {
-					addTo(f.sums[c*d:c*d+d], float64(v), x)
+					numerics.AddScaled64(f.sums[c*d:c*d+d], float64(v), x)
 				}
 			}
 		}
@@ -171,8 +172,8 @@ func (r *ridge) weights(lambda float64, without int) []float64 {
 	a, w := make([]float64, d*d), make([]float64, r.q*d)
 	for l, f := range r.parts {
 		if l != without {
-			addTo(a, 1, f.gram)
-			addTo(w, 1, f.sums)
+			lists.Add(a, f.gram)
+			lists.Add(w, f.sums)
 		}
 	}
 	for j := range d {
@@ -193,7 +194,7 @@ func (r *ridge) heldOut(lambda float64) float64 {
 		for i := k; i < r.z.N; i += ridgeFolds {
 			withOne(x, r.z.Row(i))
 			for c := range r.q {
-				v := dot(w[c*r.d:(c+1)*r.d], x)
+				v := numerics.Dot64(w[c*r.d:(c+1)*r.d], x)
 				if r.shares != nil {
 					v -= float64(r.shares[i*r.q+c])
 				} else if c == int(r.y[i]) {
@@ -212,9 +213,9 @@ func factorise(a []float64, d int) {
 	for i := range d {
 		row := a[i*d : (i+1)*d]
 		for j := range i {
-			row[j] = (row[j] - dot(row[:j], a[j*d:])) / a[j*(d+1)]
+			row[j] = (row[j] - numerics.Dot64(row[:j], a[j*d:])) / a[j*(d+1)]
 		}
-		row[i] = math.Sqrt(max(row[i]-dot(row[:i], row), 1e-12*row[i], 1e-300))
+		row[i] = math.Sqrt(max(row[i]-numerics.Dot64(row[:i], row), 1e-12*row[i], 1e-300))
 	}
 }
 
@@ -222,35 +223,10 @@ func factorise(a []float64, d int) {
 func solve(l, v []float64) {
 	d := len(v)
 	for i := range d {
-		v[i] = (v[i] - dot(v[:i], l[i*d:])) / l[i*(d+1)]
+		v[i] = (v[i] - numerics.Dot64(v[:i], l[i*d:])) / l[i*(d+1)]
 	}
 	for i := d - 1; i >= 0; i-- {
 		v[i] /= l[i*(d+1)]
-		addTo(v[:i], -v[i], l[i*d:])
+		numerics.AddScaled64(v[:i], -v[i], l[i*d:i*d+i])
 	}
-}
-
-// addTo adds the first len(y) numbers of f·x to y.
-func addTo(y []float64, f float64, x []float64) {
-	x = x[:len(y)]
-	for j, v := range x {
-		y[j] += float64(f * v)
-	}
-}
-
-// dot returns ⟨x,y⟩ over the length of x, as four independent sums.
-func dot(x, y []float64) float64 {
-	var s [4]float64
-	y = y[:len(x)]
-	for len(x) >= 4 {
-		s[0] += float64(x[0] * y[0])
-		s[1] += float64(x[1] * y[1])
-		s[2] += float64(x[2] * y[2])
-		s[3] += float64(x[3] * y[3])
-		x, y = x[4:], y[4:]
-	}
-	for k, v := range x {
-		s[k] += float64(v * y[k])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
 }

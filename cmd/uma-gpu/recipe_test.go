@@ -155,7 +155,7 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 	}
 	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear"))
 	if d.FitMap != nil {
-		c.args = append(c.args, "--atoms", pick(r, "all", "40"), "--atom-choice", pick(r, "uniform",
+		c.args = append(c.args, "--atoms", pick(r, "0", "40"), "--atom-choice", pick(r, "uniform",
 			"clusters", "herding"))
 	} else {
 		c.args = append(c.args, "--components", fmt.Sprint(2+r.IntN(12)), "--landmarks",

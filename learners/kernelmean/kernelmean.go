@@ -18,7 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -35,53 +35,15 @@ type Params struct {
 	Balanced bool // all classes have the same weight; else their frequency, estimated with C⁻¹
 
 	// Options of the kernel map, see means.Options.
-	Atoms       Atoms
+	Atoms       int     // 0 for all examples
 	AtomChoice  string  // means.Uniform, Clusters or Herding
 	AtomWeights string  // means.Optimal or Own
-	AtomError   float64 // if above 0, the fewest atoms within this distance; Atoms must be All
-}
-
-// Atoms is the number of examples that represent all: at least 1, All or Auto.
-type Atoms int
-
-const (
-	All  Atoms = 0          // every example, which is exact
-	Auto Atoms = means.Auto // chosen by the fit
-)
-
-// MarshalText returns the number, "all" or "auto".
-func (a Atoms) MarshalText() ([]byte, error) {
-	switch {
-	case a == All:
-		return []byte("all"), nil
-	case a == Auto:
-		return []byte("auto"), nil
-	case a < 0:
-		return fmt.Append(nil, int(a)), fmt.Errorf("atoms: got %d, want at least 1", int(a))
-	}
-	return fmt.Append(nil, int(a)), nil
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (a *Atoms) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "all":
-		*a = All
-	case "auto":
-		*a = Auto
-	default:
-		k, err := strconv.Atoi(string(text))
-		if err != nil || k < 1 {
-			return fmt.Errorf("atoms: got %.20q, want at least 1", text)
-		}
-		*a = Atoms(k)
-	}
-	return nil
+	AtomError   float64 // if above 0, the fewest atoms within this distance; Atoms must be 0
 }
 
 // Defaults returns the parameters to use unless there is reason for others.
 func Defaults() *Params {
-	return &Params{Balanced: true, Atoms: All, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
+	return &Params{Balanced: true, AtomChoice: means.Uniform, AtomWeights: means.Optimal}
 }
 
 func (p *Params) Definition() *learners.Definition {
@@ -99,10 +61,8 @@ func (p *Params) Definition() *learners.Definition {
 		Parameters: []learners.Parameter{
 			learners.Bool("balanced", &p.Balanced,
 				"all classes weigh alike, as by default; false: as often as they are"),
-			learners.Text("atoms", &p.Atoms, "a number of at least 1, all or auto",
-				"examples that stand for all, with a kernel function",
-				learners.Choice{Value: "all", About: "every example, which is exact"},
-				learners.Choice{Value: "auto", About: "as few as are worth it"}),
+			learners.Int("atoms", &p.Atoms, 0, math.MaxInt,
+				"examples that stand for all, with a kernel function; 0 for every example, which is exact"),
 			learners.OneOf("atom_choice", &p.AtomChoice, "how atoms are chosen",
 				means.Uniform, "at random, all examples alike",
 				means.Clusters, "the centres of clusters",
@@ -121,7 +81,7 @@ func (p *Params) Definition() *learners.Definition {
 }
 
 func (p *Params) check() error {
-	if p.AtomError > 0 && p.Atoms != All {
+	if p.AtomError > 0 && p.Atoms != 0 {
 		return &learners.ParameterError{Learner: name, Parameter: "atom_error",
 			Got: fmt.Sprintf("%v with %d atoms", p.AtomError, p.Atoms), Want: "one of both"}
 	}
@@ -137,10 +97,7 @@ func (p *Params) fitMap(
 		return engine.Projection{}, err
 	}
 	o := means.Options{Function: f, Choice: p.AtomChoice, Weights: p.AtomWeights, Within: p.AtomError,
-		Atoms: int(p.Atoms), Seed: problem.Seed}
-	if advice := adviseAtoms(problem.X.N, o.Atoms); advice != "" && o.Within == 0 {
-		note("%s", advice)
-	}
+		Atoms: p.Atoms, Seed: problem.Seed}
 	m, err := means.Fit(ctx, problem.Engine, problem.X, problem.Y, problem.Q, o)
 	if err != nil {
 		return engine.Projection{}, err
@@ -151,27 +108,12 @@ func (p *Params) fitMap(
 	return m.Projection, nil
 }
 
-// hour is the number of kernel values that two cores compute in an hour for about 784 features.
-const hour = 3600 * 1e8
-
-// adviseAtoms returns advice if using all n examples as atoms takes long, else "": mapping n
-// examples takes n² kernel values.
-func adviseAtoms(n, atoms int) string {
-	hours := float64(n) * float64(n) / hour
-	if atoms != 0 || hours < 1 {
-		return ""
-	}
-	return fmt.Sprintf("all %d examples are atoms: %.2g kernel values, about %.2g hours at 10⁸ a "+
-		"second, and as much again for as many to classify: 4000 atoms take %.2g of that, auto chooses "+
-		"a number", n, hours*hour, hours, 4000/float64(n))
-}
-
 func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
 	if problem.OwnMap && problem.X.D != problem.Q {
 		return nil, fmt.Errorf("kernelmean: %w: found examples mapped to %d numbers, wanted %d, the "+
 			"mean of each class", engine.ErrShape, problem.X.D, problem.Q)
 	}
-	if !problem.OwnMap && (p.Atoms != All || p.AtomError > 0) {
+	if !problem.OwnMap && (p.Atoms != 0 || p.AtomError > 0) {
 		return nil, fmt.Errorf("kernelmean: got %d atoms and atom error %v without a kernel function, "+
 			"want all atoms and 0 (without one each feature has a weight)", p.Atoms, p.AtomError)
 	}

@@ -248,7 +248,7 @@ func TestOwnMapIsJudged(t *testing.T) {
 		t.Error("three columns pass for the means of two classes")
 	}
 	p.OwnMap = false
-	for _, atoms := range []kernelmean.Atoms{-2, 7} {
+	for _, atoms := range []int{-2, 7} {
 		few := kernelmean.Defaults()
 		few.Atoms = atoms
 		if _, err := learners.Start(t.Context(), few, &p); err == nil {
@@ -270,13 +270,10 @@ func TestAtoms(t *testing.T) {
 	}
 	data, truth := copies(t, 80, 10, noise)
 	want := predict(t, data, truth, nil, true)
-	for _, atoms := range []string{"40", "auto", "all"} {
+	for _, atoms := range []int{40, 0} {
 		p := kernelmean.Defaults()
-		p.AtomChoice = "herding"
-		if err := p.Atoms.UnmarshalText([]byte(atoms)); err != nil {
-			t.Fatal(err)
-		}
-		if atoms == "all" { // as few as come that near
+		p.AtomChoice, p.Atoms = "herding", atoms
+		if atoms == 0 { // as few as come that near
 			p.AtomError = 0.05
 		}
 		var said []string
@@ -293,11 +290,11 @@ func TestAtoms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := m.Projection.Landmarks.N; n > 80 || atoms == "40" && n > 40 {
-			t.Errorf("%s: %d atoms", atoms, n)
+		if n := m.Projection.Landmarks.N; n > 80 || atoms == 40 && n > 40 {
+			t.Errorf("%d atoms: found %d", atoms, n)
 		}
 		if n := differ(classes, want); n > data.N/20 {
-			t.Errorf("%s: %d of %d are predicted otherwise; %q", atoms, n, data.N, said)
+			t.Errorf("%d atoms: %d of %d are predicted otherwise; %q", atoms, n, data.N, said)
 		}
 	}
 	for _, wrong := range []kernelmean.Params{{Atoms: -2}, {AtomChoice: "x"},

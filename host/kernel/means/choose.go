@@ -13,9 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
-// candidates is how many atoms Auto chooses among.
-const candidates = 2000
-
 // atom is an example that has a weight of its own in the mean of its class.
 type atom struct {
 	row    int
@@ -69,14 +66,10 @@ func (s *sample) choose(m *Means) error {
 // most returns how many atoms each class may have: its share of Options.Atoms, or all of its
 // examples where Options.Within says how many it has.
 func (s *sample) most() ([]int, error) {
-	switch n := s.o.Atoms; {
-	case s.o.Within > 0:
+	if s.o.Within > 0 {
 		return s.sizes, nil
-	case n == Auto:
-		return s.shares(min(candidates, len(s.y)))
-	default:
-		return s.shares(n)
 	}
+	return s.shares(s.o.Atoms)
 }
 
 // shares returns how many of n atoms each class has: as its share of the examples, at least one.

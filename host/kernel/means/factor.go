@@ -7,6 +7,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -124,24 +125,20 @@ func (l lower) forward(v []float64) {
 	}
 }
 
-// backward writes L⁻ᵀ·v to dst, for the first len(v) columns of L. It does not change v.
+// backward writes L⁻ᵀ·v to dst, for the first len(v) columns of L. It overwrites v.
 func (l lower) backward(dst []float32, v []float64) {
-	left := append([]float64(nil), v...)
-	for i := len(left) - 1; i >= 0; i-- {
+	for i := len(v) - 1; i >= 0; i-- {
 		row := l.a[i*l.stride:]
-		left[i] /= row[i]
+		v[i] /= row[i]
 		for j, r := range row[:i] {
-			left[j] -= float64(left[i] * r)
+			v[j] -= float64(v[i] * r)
 		}
-		dst[i] = float32(left[i])
+		dst[i] = float32(v[i])
 	}
 }
 
-// stops is the largest ratio of the sum in Corollary 23 to its value for all candidates.
-const stops = 1.05
-
 // optimal projects each exact mean onto the span of the atoms, β_k = K⁻¹·⟨ω_k, φ(atoms)⟩. It drops
-// atoms in the span of the others, and for Auto as many more as stops allows, and sets Error.
+// atoms in the span of the others, and sets Error.
 func (s *sample) optimal(m *Means) error {
 	m.Bound = nil
 	a, q := m.Landmarks.N, len(s.sizes)
@@ -166,55 +163,21 @@ func (s *sample) optimal(m *Means) error {
 		return fmt.Errorf("kernel mean: %w: found atoms that are all 0 in feature space, or values that "+
 			"overflow float32; scale the examples, or take another kernel function", ErrOptions)
 	}
-	solved := make([][]float64, q) // L⁻¹·⟨ω_k, φ(atoms)⟩
+	m.Dropped = a - len(order)
+	exact := make([]float32, 0, len(order)*q)
+	for _, at := range order {
+		exact = append(exact, means[at*q:(at+1)*q]...)
+	}
+	m.Landmarks, m.Rows = m.Landmarks.Pick(order), lists.At(m.Rows, order)
+	m.Axes = engine.NewWeights(q, len(order))
 	for k := range q {
 		right := make([]float64, len(order))
 		for t, at := range order {
 			right[t] = float64(means[at*q+k])
 		}
 		l.forward(right)
-		solved[k] = right
+		l.backward(m.Axes.Row(k), right)
 	}
-	m.Dropped = a - len(order)
-	all, rows := m.Landmarks, m.Rows
-	keep := func(n int) (err error) {
-		m.Landmarks, m.Rows = all.Pick(order[:n]), make([]int, n)
-		exact := make([]float32, 0, n*q)
-		for t, at := range order[:n] {
-			m.Rows[t] = rows[at]
-			exact = append(exact, means[at*q:(at+1)*q]...)
-		}
-		m.Axes = engine.NewWeights(q, n)
-		for k := range q {
-			l.backward(m.Axes.Row(k), solved[k][:n])
-		}
-		m.Error, err = s.errors(m.Projection, exact)
-		return err
-	}
-	if err := keep(len(order)); err != nil || s.o.Atoms != Auto {
-		return err
-	}
-	best := *m
-	most := stops * s.sum(m)
-	for n := len(order); n > q; {
-		n = max(q, int(float64(n)/math.Sqrt2))
-		if err := keep(n); err != nil {
-			return err
-		}
-		if s.sum(m) > most {
-			break
-		}
-		best = *m
-	}
-	*m = best
-	return nil
-}
-
-// sum returns the mean of Statistical + Error over the examples.
-func (s *sample) sum(m *Means) float64 {
-	sum := 0.0
-	for k, n := range s.sizes {
-		sum += float64(float64(n) * (m.Statistical[k] + m.Error[k]))
-	}
-	return sum / float64(len(s.y))
+	m.Error, err = s.errors(m.Projection, exact)
+	return err
 }

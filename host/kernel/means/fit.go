@@ -46,13 +46,10 @@ const (
 	Own = "own"
 )
 
-// Auto is the value of Options.Atoms that lets Fit choose the number.
-const Auto = -1
-
 // Options configures Fit.
 type Options struct {
 	Function kernel.Function
-	Atoms    int // number over all classes; Auto; or 0 for all examples, which is exact
+	Atoms    int // number over all classes; or 0 for all examples, which is exact
 	// Within, if above 0, replaces Atoms: the fewest atoms of each class whose mean is within that
 	// distance of the class mean in feature space, by a bound that holds in 95 draws of 100 (Algorithm
 	// 2), or by the distance itself for Herding. Optimal weights come nearer still.
@@ -80,7 +77,7 @@ func (o *Options) check(n int) error {
 	switch {
 	case o.Weights != Optimal && o.Weights != Own:
 		return wrong("found the weights %q, wanted %s or %s", o.Weights, Optimal, Own)
-	case o.Atoms < Auto || o.Atoms > n:
+	case o.Atoms < 0 || o.Atoms > n:
 		return wrong("found %d atoms, wanted 1 to %d, the number of examples", o.Atoms, n)
 	case o.Within < 0 || math.IsNaN(o.Within) || math.IsInf(o.Within, 0):
 		return wrong("found atoms within %v of the means, wanted a length above 0, or 0 for none",
@@ -88,9 +85,6 @@ func (o *Options) check(n int) error {
 	case o.Within > 0 && o.Atoms != 0:
 		return wrong("found atoms within %v of the means and a number of them, wanted one of both",
 			o.Within)
-	case o.Atoms == Auto && o.Weights == Own:
-		return wrong("found %s weights and a number of atoms that is to be found, wanted %s ones or a "+
-			"number", Own, Optimal)
 	}
 	return nil
 }
@@ -146,9 +140,7 @@ func (m *Means) Notes() []string {
 const errorRows = 4096
 
 // Fit estimates the means of the q classes of examples x with labels y, from all examples or from
-// the atoms that o asks for. If o.Atoms is Auto, it takes the fewest out of some thousands of atoms
-// for which the sum of Statistical and Error stops falling (Corollary 23): the sum is within a
-// twentieth of its value with all of them. If o.Within is set, it takes the fewest atoms that near.
+// the atoms that o asks for. If o.Within is set, it takes the fewest atoms that near.
 // A cancelled ctx ends it with ctx's error. Other errors: ErrOptions, and errors from Exact and
 // Engine.Project.
 func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, y []int32, q int, o Options,

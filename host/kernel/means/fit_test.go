@@ -210,15 +210,6 @@ func TestBoundHolds(t *testing.T) {
 	}
 }
 
-// TestAuto stops where more atoms would not bring the means nearer to the true ones.
-func TestAuto(t *testing.T) {
-	x, y := spots(480, 1)
-	m := fit(t, simd.New(), x, y, means.Options{Function: narrow, Atoms: means.Auto, Seed: 1})
-	if m.Landmarks.N > 100 || slices.Max(m.Error) > 0.1*slices.Max(m.Statistical) {
-		t.Errorf("%d atoms, errors %v, statistical %v", m.Landmarks.N, m.Error, m.Statistical)
-	}
-}
-
 // Duplicates alone leave one atom of each class, and exact means.
 func TestDuplicates(t *testing.T) {
 	x := dataset.Examples{N: 40, D: 1, X: make([]float32, 40)}
@@ -251,8 +242,7 @@ func TestFitErrors(t *testing.T) {
 		{"one atom of two classes", x, y, means.Options{Atoms: 1}, means.ErrOptions},
 		{"an unknown choice", x, y, means.Options{Choice: "best"}, means.ErrOptions},
 		{"unknown weights", x, y, means.Options{Weights: "best"}, means.ErrOptions},
-		{"no number, own weights", x, y, means.Options{Atoms: means.Auto, Weights: means.Own},
-			means.ErrOptions},
+		{"a number of atoms below 0", x, y, means.Options{Atoms: -1}, means.ErrOptions},
 		{"a number of atoms and an error", x, y, means.Options{Atoms: 4, Within: 0.1}, means.ErrOptions},
 		{"an error below 0", x, y, means.Options{Within: -0.1}, means.ErrOptions},
 		{"an error that is no number", x, y, means.Options{Within: math.NaN()}, means.ErrOptions},

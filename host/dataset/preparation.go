@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -139,6 +140,13 @@ func (p *Preparation) Check() error {
 	if p.D < 0 || len(p.A) != want || len(p.B) != want {
 		return fmt.Errorf("normalization %s for %d features: found %d factors and %d offsets, wanted %d "+
 			"of each", p.Steps, p.D, len(p.A), len(p.B), want)
+	}
+	for j := range p.A {
+		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
+			return fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not finite: "+
+				"found the map v·%v + %v, wanted finite factors; rescale the column", p.Steps, j+1, p.A[j],
+				p.B[j])
+		}
 	}
 	return nil
 }

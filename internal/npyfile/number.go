@@ -67,62 +67,46 @@ func (t Type) Order() binary.ByteOrder {
 // Decoder returns what fills dst with numbers, each rounded once by T or narrow; nil for texts.
 // Truth is 1 or 0.
 func Decoder[T float32 | float64](t Type, narrow func(float64) T) func(dst []T, raw []byte) {
-	o := t.Order()
-	each := func(one func(b []byte) T) func([]T, []byte) {
-		return func(dst []T, raw []byte) {
-			for i := range dst {
-				dst[i] = one(raw[i*t.Size : (i+1)*t.Size])
-			}
-		}
-	}
 	switch string(t.Kind) + strconv.Itoa(t.Size) {
 	case "b1":
-		return each(func(b []byte) T {
-			if b[0] != 0 {
-				return 1
-			}
-			return 0
-		})
+		return each(t, func(v uint8) T { return T(min(v, 1)) })
 	case "u1":
-		return func(dst []T, raw []byte) {
-			for i, v := range raw[:len(dst)] {
-				dst[i] = T(v)
-			}
-		}
+		return each(t, func(v uint8) T { return T(v) })
 	case "i1":
-		return each(func(b []byte) T { return T(int8(b[0])) })
+		return each(t, func(v int8) T { return T(v) })
 	case "u2":
-		return each(func(b []byte) T { return T(o.Uint16(b)) })
+		return each(t, func(v uint16) T { return T(v) })
 	case "i2":
-		return each(func(b []byte) T { return T(int16(o.Uint16(b))) })
+		return each(t, func(v int16) T { return T(v) })
 	case "u4":
-		return each(func(b []byte) T { return T(o.Uint32(b)) })
+		return each(t, func(v uint32) T { return T(v) })
 	case "i4":
-		return each(func(b []byte) T { return T(int32(o.Uint32(b))) })
+		return each(t, func(v int32) T { return T(v) })
 	case "u8":
-		return each(func(b []byte) T { return T(o.Uint64(b)) })
+		return each(t, func(v uint64) T { return T(v) })
 	case "i8":
-		return each(func(b []byte) T { return T(int64(o.Uint64(b))) })
+		return each(t, func(v int64) T { return T(v) })
 	case "f4":
-		if t.Big {
-			return each(func(b []byte) T { return T(math.Float32frombits(o.Uint32(b))) })
-		}
-		return func(dst []T, raw []byte) { // most arrays are these two
-			for i := range dst {
-				dst[i] = T(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])))
-			}
-		}
+		return each(t, func(v float32) T { return T(v) })
 	case "f8":
-		if t.Big {
-			return each(func(b []byte) T { return narrow(math.Float64frombits(o.Uint64(b))) })
-		}
-		return func(dst []T, raw []byte) {
-			for i := range dst {
-				dst[i] = narrow(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-			}
-		}
+		return each(t, narrow)
 	}
 	return nil
+}
+
+// each returns what decodes elements and converts them.
+func each[E any, T float32 | float64](t Type, convert func(E) T) func(dst []T, raw []byte) {
+	elements := make([]E, piece)
+	return func(dst []T, raw []byte) {
+		for len(dst) > 0 {
+			n := min(piece, len(dst))
+			binary.Decode(raw[:n*t.Size], t.Order(), elements[:n]) // which fit
+			for i, v := range elements[:n] {
+				dst[i] = convert(v)
+			}
+			dst, raw = dst[n:], raw[n*t.Size:]
+		}
+	}
 }
 
 // IsInteger reports whether Integer may be called.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -70,8 +69,9 @@ func filled(p *dataset.Preparation) (columns []int32) {
 // applySparse is Apply of sparse examples: values not stored stay +0 except in columns with an
 // offset, and a stored -0 stays stored.
 func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, error) {
-	if err := checkSparse(p); err != nil {
-		return dataset.Examples{}, err
+	if p.Steps.Bias && p.D >= math.MaxInt32 {
+		return dataset.Examples{}, fmt.Errorf("normalization %s: found %d features, wanted one less to "+
+			"leave room for the bias", p.Steps, p.D)
 	}
 	out := sparseShape(p, e)
 	stored, grows := int(out.Starts[e.N]), len(filled(p)) > 0
@@ -98,12 +98,6 @@ func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
 		return out
 	}
 	out.Starts = slices.Clone(e.Starts)
-	if len(fill) == extra(p) {
-		for i := range out.Starts {
-			out.Starts[i] += int64(i)
-		}
-		return out
-	}
 	in := make([]bool, p.Width())
 	for _, j := range fill {
 		in[j] = true
@@ -119,24 +113,6 @@ func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
 	}
 	return out
 }
-
-// checkSparse says why sparse examples of the right width cannot be prepared so.
-func checkSparse(p *dataset.Preparation) error {
-	for j := range p.A {
-		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
-			return fmt.Errorf("normalization %s: column %d (counted from 1) is mapped by v·%v + %v, wanted "+
-				"finite numbers; the model is damaged", p.Steps, j+1, p.A[j], p.B[j])
-		}
-	}
-	if p.Steps.Bias && p.D >= math.MaxInt32 {
-		return fmt.Errorf("normalization %s: found %d features, wanted one less to leave room for the "+
-			"bias", p.Steps, p.D)
-	}
-	return nil
-}
-
-// extra returns how many values more a prepared example stores.
-func extra(p *dataset.Preparation) int { return p.Width() - p.D }
 
 // sparseRows makes the values of out, and its columns if p fills any, of sparse e.
 func sparseRows(p *dataset.Preparation, out, e dataset.Examples) error {

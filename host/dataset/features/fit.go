@@ -56,14 +56,7 @@ func fitTo(s dataset.Steps, e dataset.Examples, numbers []int32) (*dataset.Prepa
 	} else {
 		fitStandardize(p, e)
 	}
-	for j := range p.A {
-		if !decimal.Finite(p.A[j]) || !decimal.Finite(p.B[j]) {
-			return nil, fmt.Errorf("normalization %s: column %d (counted from 1) is too small or not "+
-				"finite: found the map v·%v + %v, wanted finite factors; rescale the column",
-				s, j+1, p.A[j], p.B[j])
-		}
-	}
-	return p, nil
+	return p, p.Check()
 }
 
 // columnStep is how many columns are summed together: a cache line holds that number.

@@ -15,7 +15,7 @@ func TestAside(t *testing.T) {
 	dir := t.TempDir()
 	d := randomDataset(rand.New(rand.NewPCG(5, 6)), 6000, 200, []string{"a", "b"})
 	people := filepath.Join(dir, "people.csv")
-	if err := os.WriteFile(people, []byte(peopleText(40000)), 0o600); err != nil {
+	if err := os.WriteFile(people, []byte(peopleText(9000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	options := map[string]Options{people: peopleOptions()}

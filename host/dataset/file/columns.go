@@ -193,11 +193,6 @@ func (c *columns) about(d *dataset.Dataset) {
 	d.ID, d.IDColumn = c.nameOf(c.id), c.id+1
 }
 
-// featureAt returns which of the features column j is.
-func (c *columns) featureAt(j int) int {
-	return lists.Count(c.role[:j], func(r role) bool { return r == feature })
-}
-
 // find returns the column that text means: a name, first, last, or a position.
 func (c *columns) find(text, what string) (int, string) {
 	width := len(c.role)
@@ -325,7 +320,8 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 		if role != feature {
 			continue
 		}
-		column := dataset.TableColumn{Name: c.nameOf(j), Position: j + 1, Kind: dataset.KindNumber}
+		column := dataset.TableColumn{Name: c.nameOf(j), Position: j + 1, Kind: dataset.KindNumber,
+			Chosen: s.asked[j] == dataset.KindCategory}
 		if kinds != nil {
 			column.Kind = kinds[len(list)]
 		}
@@ -342,14 +338,6 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 	}
 	if plain {
 		return nil, ""
-	}
-	if o.Encode != nil {
-		for _, text := range o.Encode.Categories {
-			if j, fault := c.find(strings.TrimSpace(text), "a column that is a category"); fault == "" &&
-				c.role[j] == feature {
-				list[c.featureAt(j)].Chosen = true
-			}
-		}
 	}
 	made, fault := newCells(places, list, o, c.names != nil && o.FeatureNames != nil)
 	if made != nil {

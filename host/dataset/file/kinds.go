@@ -81,6 +81,7 @@ type survey struct {
 	holes  bool           // columns of numbers hold more than plain numbers
 	commas bool           // numbers have decimal commas
 	asides map[int]string // why columns are set aside
+	asked  map[int]string // what the user says that columns are
 }
 
 // lenient reports whether any table is to be read.
@@ -184,6 +185,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 	}
 	asked, fault := r.columns.asked(r.c.o.Encode)
 	s := &r.c.survey
+	s.asked = asked
 	if s.asides = map[int]string{}; s.whole {
 		s.holes = true
 	}

@@ -198,6 +198,7 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 	if fault != "" {
 		return nil, fault
 	}
+	r.c.survey.asked = asked
 	mixed := r.c.o.Encode != nil || r.c.o.Encoding != nil
 	for j, c := range r.stored {
 		if r.columns.role[j] == ignored {

@@ -119,7 +119,7 @@ func zstdPack(t testing.TB, raw []byte) []byte {
 }
 
 func TestReadParquetEqualsCSV(t *testing.T) {
-	for _, n := range []int{3, 100, 5000} {
+	for _, n := range []int{3, 100, 700} {
 		rows, text := parquetRows(n)
 		o := Options{Table: Table{LabelColumn: "zclass", Ignore: []string{"note"}}}
 		want, err := readText("f.csv", text, o)

@@ -48,8 +48,7 @@ func randomDataset(rng *rand.Rand, n, d int, classes []string) *dataset.Dataset 
 func TestWriteReadsBackEqual(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	dir := t.TempDir()
-	for trial, shape := range []struct{ n, d int }{{2, 1}, {3, 4}, {30, 5}, {100, 17}, {40, 300},
-		{1000, 10}} {
+	for trial, shape := range []struct{ n, d int }{{2, 1}, {3, 4}, {30, 5}, {100, 17}, {40, 300}} {
 		d := randomDataset(rng, shape.n, shape.d, []string{"-1", "0", "01", "1"}[:2+trial%3*min(1,
 			shape.n/30)])
 		if trial%2 == 1 {
@@ -227,7 +226,7 @@ func TestEncodeReportsEveryWriteError(t *testing.T) {
 			if err := writeTo(t.Context(), &whole, path, f, d, WriteOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			for room := range whole.Len() {
+			for room := 0; room < whole.Len(); room += 1 + whole.Len()/200 {
 				if err := writeTo(t.Context(), &shortWriter{room}, path, f, d, WriteOptions{}); err == nil {
 					t.Fatalf("%s %s: no error with room for %d of %d bytes", f.name, path, room, whole.Len())
 				}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -90,7 +91,7 @@ func (g *graph) cast(x string, to int) string {
 
 // project adds the components of prepared rows x: the kernel function of each and each landmark,
 // times the axes.
-func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
+func (g *graph) project(k *model.Kernel, p *engine.Projection, x string) string {
 	m, d := p.Landmarks.N, p.Landmarks.D
 	landmarks, squares := make([]float32, 0, m*d), make([]float32, m)
 	buffer := make([]float32, d)
@@ -121,7 +122,7 @@ func (g *graph) project(k *model.Kernel, p *model.Projection, x string) string {
 		values = g.node("", "Mul", []string{values, number("minus_gamma", -f.Gamma)})
 		values = g.node("", "Exp", []string{values})
 	}
-	axes := constant(g, "axes", p.Axes, k.Components, m)
+	axes := constant(g, "axes", p.Axes.W, k.Components, m)
 	offset := constant(g, "offset", p.Offset, k.Components)
 	return g.node("", "Gemm", []string{values, axes, offset}, attribute{"transB", 1})
 }

@@ -54,7 +54,7 @@ func onnxSize(m *model.Model) int64 {
 	size := memory.Sum(memory.Product(len(m.W), 4), memory.Product(m.Meta.Features.Count, 16))
 	if p := m.Projection; p != nil {
 		size = memory.Sum(size, memory.Product(p.Landmarks.N, p.Landmarks.D, 4),
-			memory.Product(len(p.Axes), 4))
+			memory.Product(len(p.Axes.W), 4))
 	}
 	return size
 }

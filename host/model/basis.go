@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -28,7 +29,7 @@ const BasisVersion = 1
 
 const basisName = "basis.json"
 
-func (b *Basis) check(p *Projection) error {
+func (b *Basis) check(p *engine.Projection) error {
 	if b.FormatVersion != BasisVersion {
 		return fmt.Errorf("%s: found format_version %d, wanted %d: the file was written by another "+
 			"version of uma-gpu", basisName, b.FormatVersion, BasisVersion)
@@ -42,7 +43,7 @@ func (b *Basis) check(p *Projection) error {
 	if err := b.Kernel.check(); err != nil {
 		return fmt.Errorf("%s: kernel: %w", basisName, err)
 	}
-	return p.check(&b.Kernel, b.Preparation.Width())
+	return checkProjection(p, &b.Kernel, b.Preparation.Width())
 }
 
 // Save writes the basis file path, by a temporary file: a failure leaves the old file.
@@ -56,7 +57,7 @@ func (b *Basis) members() ([]member, error) {
 	if b.Map == nil {
 		return nil, errNoProjection
 	}
-	var p *Projection
+	var p *engine.Projection
 	b.Kernel, p = describe(b.Map)
 	if err := b.check(p); err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (b *Basis) members() ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := append(p.members(), text(basisName, append(meta, '\n')))
+	members := append(projectionMembers(p), text(basisName, append(meta, '\n')))
 	return members, checkSize(members)
 }
 
@@ -94,7 +95,7 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 	if err := strict(text, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
-	p := readProjection(a, b.Preparation.Width())
+	p := readProjection(a, &b.Kernel, b.Preparation.Width())
 	if err := a.end("the members of a basis file"); err != nil {
 		return nil, err
 	}

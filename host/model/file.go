@@ -46,7 +46,7 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	wanted := "W.npy, confusion.npy and meta.json"
 	if m.Meta.Kernel != nil {
 		wanted = "the members of a model with kernel PCA"
-		m.Projection = readProjection(a, m.Meta.Preparation.Width())
+		m.Projection = readProjection(a, m.Meta.Kernel, m.Meta.Preparation.Width())
 	}
 	if err := a.end(wanted); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (m *Model) members() ([]member, error) {
 		members = append(members, m.Learned.members(m.Q)...)
 	}
 	if m.Projection != nil {
-		members = append(members, m.Projection.members()...)
+		members = append(members, projectionMembers(m.Projection)...)
 	}
 	if m.State != nil {
 		members = append(members, m.State.members(m.Q, m.D)...)

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
-// Kernel describes a kernel PCA: the numbers are in Projection.
+// Kernel describes a kernel PCA: the numbers are in Model.Projection.
 type Kernel struct {
 	Function kernel.Function `json:"function"`
 	// Landmarks is m, Components D.
@@ -47,35 +47,20 @@ func (k *Kernel) check() error {
 	return nil
 }
 
-// Projection is the numbers of a kernel PCA: component t of a prepared example x is
-// Σ_l κ(x, landmark_l)·Axes[t*m+l] + Offset[t].
-type Projection struct {
-	Landmarks dataset.Examples // m × the columns that the preparation gives
-	Axes      []float32        // D×m, row-major
-	Offset    []float32        // D
-}
-
-// describe returns what a file keeps of k. It shares k's numbers.
-func describe(k *pca.Map) (Kernel, *Projection) {
+// describe returns what meta.json says of k, and its numbers, which it shares.
+func describe(k *pca.Map) (Kernel, *engine.Projection) {
 	b := k.Basis
-	return Kernel{
-			Function: b.Function, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
-			Explained: b.Explained, Preparation: *k.Preparation,
-		},
-		&Projection{Landmarks: b.Landmarks, Axes: b.Axes.W, Offset: b.Offset}
+	return Kernel{Function: b.Function, Landmarks: b.Landmarks.N, Components: b.Axes.Q,
+		Explained: b.Explained, Preparation: *k.Preparation}, &b.Projection
 }
 
 // newMap is the opposite of describe. Of the basis it has what projects, and Explained.
-func newMap(k *Kernel, p *Projection) *pca.Map {
-	b := &pca.Basis{Explained: k.Explained}
-	b.Projection = engine.Projection{
-		Function: k.Function, Landmarks: p.Landmarks,
-		Axes: engine.Weights{Q: k.Components, D: k.Landmarks, W: p.Axes}, Offset: p.Offset,
-	}
-	return &pca.Map{Basis: b, Preparation: &k.Preparation}
+func newMap(k *Kernel, p *engine.Projection) *pca.Map {
+	return &pca.Map{Basis: &pca.Basis{Projection: *p, Explained: k.Explained},
+		Preparation: &k.Preparation}
 }
 
-// The members that hold a Projection: dense landmarks, or sparse ones.
+// The members that hold a projection: dense landmarks, or sparse ones.
 const (
 	landmarksName = "landmarks.npy"
 	startsName    = "landmark_starts.npy"
@@ -85,8 +70,8 @@ const (
 	offsetName    = "offset.npy"
 )
 
-// check compares p with what k and the preparation before it, of width columns, say.
-func (p *Projection) check(k *Kernel, width int) error {
+// checkProjection compares p with what k and the preparation before it, of width columns, say.
+func checkProjection(p *engine.Projection, k *Kernel, width int) error {
 	if err := p.Landmarks.Check(); err != nil {
 		return err
 	}
@@ -94,14 +79,15 @@ func (p *Projection) check(k *Kernel, width int) error {
 		return fmt.Errorf("found landmarks of shape %d×%d, wanted %d×%d", p.Landmarks.N, p.Landmarks.D,
 			k.Landmarks, width)
 	}
-	if !isProduct(len(p.Axes), k.Components, k.Landmarks) || len(p.Offset) != k.Components {
+	if p.Axes.Q != k.Components || p.Axes.D != k.Landmarks || len(p.Offset) != k.Components ||
+		!isProduct(len(p.Axes.W), k.Components, k.Landmarks) {
 		return fmt.Errorf("found %d numbers of axes and %d offsets, wanted %d×%d (components × "+
-			"landmarks) and %d", len(p.Axes), len(p.Offset), k.Components, k.Landmarks, k.Components)
+			"landmarks) and %d", len(p.Axes.W), len(p.Offset), k.Components, k.Landmarks, k.Components)
 	}
 	for _, part := range []struct {
 		name    string
 		numbers []float32
-	}{{landmarksName, p.Landmarks.X}, {valuesName, p.Landmarks.Values}, {axesName, p.Axes},
+	}{{landmarksName, p.Landmarks.X}, {valuesName, p.Landmarks.Values}, {axesName, p.Axes.W},
 		{offsetName, p.Offset}} {
 		if err := checkNumbers(part.name, part.numbers); err != nil {
 			return err
@@ -110,7 +96,7 @@ func (p *Projection) check(k *Kernel, width int) error {
 	return nil
 }
 
-func (p *Projection) members() []member {
+func projectionMembers(p *engine.Projection) []member {
 	x, m, d := p.Landmarks, p.Landmarks.N, len(p.Offset)
 	landmarks := []member{array(landmarksName, m, x.D, x.X)}
 	if x.Sparse() {
@@ -120,13 +106,13 @@ func (p *Projection) members() []member {
 			array(valuesName, 1, len(x.Values), x.Values),
 		}
 	}
-	return append(landmarks, array(axesName, d, m, p.Axes), array(offsetName, 1, d,
-		p.Offset))
+	return append(landmarks, array(axesName, d, m, p.Axes.W), array(offsetName, 1, d, p.Offset))
 }
 
-// readProjection reads the members of a projection whose landmarks have width columns.
-func readProjection(a *contents, width int) *Projection {
-	p := &Projection{}
+// readProjection reads the members of a projection that k describes, whose landmarks have width
+// columns.
+func readProjection(a *contents, k *Kernel, width int) *engine.Projection {
+	p := &engine.Projection{Function: k.Function}
 	x := &p.Landmarks
 	if a.has(landmarksName) {
 		x.N, x.D, x.X = numbers[float32](a, landmarksName)
@@ -137,7 +123,7 @@ func readProjection(a *contents, width int) *Projection {
 		_, _, x.Values = numbers[float32](a, valuesName)
 		x.N, x.D = n-1, width
 	}
-	_, _, p.Axes = numbers[float32](a, axesName)
+	p.Axes.Q, p.Axes.D, p.Axes.W = numbers[float32](a, axesName)
 	_, _, p.Offset = numbers[float32](a, offsetName)
 	return p
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -22,10 +23,11 @@ func kernelSample(sparse bool) *Model {
 		Explained:   0.75,
 		Preparation: dataset.Preparation{Steps: dataset.Steps{Bias: true, L2: true}, D: 4},
 	}
-	m.Projection = &Projection{Landmarks: dataset.Examples{N: 3, D: 5}, Axes: make([]float32, 12),
+	m.Projection = &engine.Projection{Function: m.Meta.Kernel.Function,
+		Landmarks: dataset.Examples{N: 3, D: 5}, Axes: engine.NewWeights(4, 3),
 		Offset: []float32{1, -2, 3, 0.5}}
-	for k := range m.Projection.Axes {
-		m.Projection.Axes[k] = float32(k) - 5.5
+	for k := range m.Projection.Axes.W {
+		m.Projection.Axes.W[k] = float32(k) - 5.5
 	}
 	x := &m.Projection.Landmarks
 	if sparse {
@@ -77,7 +79,7 @@ func TestKernelRefuses(t *testing.T) {
 		{"gamma", func(m *Model) { m.Meta.Kernel.Function.Gamma = 0 },
 			"kernel gamma 0"},
 		{"kind", func(m *Model) { m.Meta.Kernel.Function.Kind = "sigmoid" }, `"sigmoid"`},
-		{"axes", func(m *Model) { m.Projection.Axes = m.Projection.Axes[1:] }, "11 numbers"},
+		{"axes", func(m *Model) { m.Projection.Axes.W = m.Projection.Axes.W[1:] }, "11 numbers"},
 		{"offset", func(m *Model) { m.Projection.Offset[1] = nan }, "offset.npy NaN 1"},
 		{"landmarks", func(m *Model) {
 			m.Projection.Landmarks.D, m.Projection.Landmarks.X = 4,

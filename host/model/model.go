@@ -45,6 +45,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 )
 
@@ -71,7 +72,7 @@ type Model struct {
 	State *State
 	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
 	// nil; else both are.
-	Projection *Projection
+	Projection *engine.Projection
 	Meta       Meta
 }
 
@@ -124,7 +125,7 @@ func (m *Model) check() error {
 	}
 	width := m.Meta.Preparation.Width()
 	if k := m.Meta.Kernel; k != nil {
-		if err := m.Projection.check(k, width); err != nil {
+		if err := checkProjection(m.Projection, k, width); err != nil {
 			return fmt.Errorf("kernel PCA: %w", err)
 		}
 		width = k.Preparation.Width()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
-	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
@@ -93,7 +92,7 @@ const (
 // fewSteps samples centroids by a quarter of what active does: on six topics, twice each,
 // accuracies after 5, 10, 20 and 50 questions were 0.822, 0.917, 0.952 and 0.967, and 0.823,
 // 0.893, 0.946 and 0.966 with 4096.
-var fewSteps = versionspace.Options{MaxSteps: 1024}
+const fewSteps = 1024
 
 // paperAreas are the published ones, of all questions there are.
 var paperAreas = map[string]map[string]*float64{
@@ -155,7 +154,7 @@ type duel struct {
 	train, test *dataset.Dataset
 	size        int // of the pool
 	questions   int
-	centroid    versionspace.Options // how centroids are sampled
+	bounces     int // of the sampling of centroids
 	kernel      *fitting.Options
 	steps       string
 }
@@ -175,7 +174,7 @@ func runFigure75(ctx context.Context, r *run) error {
 			split := func(seed uint64) duel {
 				order := rand.New(rand.NewPCG(seed, activeStream)).Perm(all.N)
 				return duel{train: pick(all, order[:400], all.Y), test: pick(all, order[400:], all.Y),
-					size: 400, questions: 100, steps: "none", centroid: fewSteps,
+					size: 400, questions: 100, steps: "none", bounces: fewSteps,
 					kernel: &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 2},
 						Components: 399, Landmarks: fitting.AllLandmarks}}
 			}
@@ -193,7 +192,7 @@ func runFigure75(ctx context.Context, r *run) error {
 		}
 		for _, size := range []int{500, 1000} {
 			d := duel{train: train, test: test, size: size, questions: 100, steps: "bias,l2",
-				centroid: fewSteps}
+				bounces: fewSteps}
 			if err := r.curves(ctx, fmt.Sprintf("%s, pool %d", name, size), d.always,
 				largestClasses(train, 10)); err != nil {
 				return err
@@ -268,7 +267,7 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]f
 	for k, a := range askers {
 		list := make([]float64, d.questions+2)
 		found[k] = list
-		o := active.Options{Strategy: a.predicts, K: 1, Seed: seed, Centroid: d.centroid,
+		o := active.Options{Strategy: a.predicts, K: 1, Seed: seed, Steps: d.bounces,
 			Train: host.Options{Engine: r.Engine}}
 		tell := func(q inquiry, n int) (centre engine.Weights, err error) {
 			if centre, _, err = q.Centre(ctx, o); err == nil && (told(n) || n > d.questions) {
@@ -399,7 +398,7 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
 	o := active.Options{Strategy: asks, K: 1, Seed: seed, Slack: active.DefaultSlack,
-		Centroid: fewSteps, Train: host.Options{Engine: q.Engine, Learner: machine, Seed: seed}}
+		Steps: fewSteps, Train: host.Options{Engine: q.Engine, Learner: machine, Seed: seed}}
 	centroid := o
 	centroid.Strategy = active.BPM
 	tell := func(name string, w engine.Weights) error {

@@ -139,8 +139,7 @@ func coneEstimates(ctx context.Context, walls []vector, seed uint64) (
 	found = map[string][]vector{"largest ball": {vector(ball.Centre)}}
 	for _, steps := range coneSteps {
 		// as if there were one chain
-		c, err := space.Centroid(ctx, versionspace.Options{Seed: seed, Chains: 2, MaxSteps: steps,
-			Angle: 1e-12})
+		c, err := space.Centroid(ctx, seed, steps)
 		if err != nil {
 			return nil, err
 		}

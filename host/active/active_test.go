@@ -157,7 +157,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 		d, y := clouds(30, c.d, 2, 4)
 		p := begun(t, e, d, y, c.known, host.Options{Preparation: "l2"})
 		o := Options{Strategy: c.strategy, Train: host.Options{Engine: e}}
-		o.Centroid = versionspace.Options{Angle: 0.01, MaxSteps: 1 << 16}
+		o.Steps = 1 << 14
 		w, slack, err := p.Centre(t.Context(), o)
 		if err != nil || slack != 0 {
 			t.Fatalf("slack %v, %v", slack, err)
@@ -174,8 +174,7 @@ func TestCentresAreThoseOfFeatures(t *testing.T) {
 			}
 			want = ball.Centre
 		} else {
-			centroid, err := space.Centroid(t.Context(), versionspace.Options{Angle: 0.01,
-				MaxSteps: 1 << 16, Seed: 99})
+			centroid, err := space.Centroid(t.Context(), 99, 1<<14)
 			if err != nil {
 				t.Fatal(err)
 			}

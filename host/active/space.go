@@ -183,8 +183,8 @@ func (s *span) centre(ctx context.Context, space *versionspace.Space, r int32,
 	o Options) ([]float64, error) {
 	var w []float64
 	if o.Strategy == BPM {
-		o.Centroid.Seed = o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
-		c, err := space.Centroid(ctx, o.Centroid)
+		seed := o.Seed<<20 + uint64(len(s.known))<<8 + uint64(r)
+		c, err := space.Centroid(ctx, seed, o.Steps)
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -41,9 +40,9 @@ type Options struct {
 	// (Tong and Koller 2001, Section 3). With 0, DefaultSlack is used if no classifier is right about
 	// all.
 	Slack float64
-	// Centroid configures the sampling of BPM; its Seed is ignored, Angle is 0.01 by default and
-	// MaxSteps 4096: eight times as many gained less than the spread of six runs.
-	Centroid versionspace.Options
+	// Steps of the sampling of BPM, 4096 by default: eight times as many gained less than the spread
+	// of six runs.
+	Steps int
 
 	// Weights is the result of Centre for these labels and options; Ask computes it if it is empty.
 	Weights engine.Weights
@@ -75,8 +74,7 @@ func (o Options) check() error {
 func (o Options) filled() Options {
 	o.Strategy = cmp.Or(o.Strategy, Margin)
 	o.K = cmp.Or(o.K, 10)
-	o.Centroid.Angle = cmp.Or(o.Centroid.Angle, 0.01)
-	o.Centroid.MaxSteps = cmp.Or(o.Centroid.MaxSteps, 4096)
+	o.Steps = cmp.Or(o.Steps, 4096)
 	return o
 }
 

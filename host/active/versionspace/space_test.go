@@ -173,7 +173,7 @@ func TestEmpty(t *testing.T) {
 				t.Errorf("%s: the error %v does not name constraint %s", c.name, err, k)
 			}
 		}
-		if _, err := s.Centroid(t.Context(), Options{}); !errors.Is(err, ErrEmpty) {
+		if _, err := s.Centroid(t.Context(), 1, 9); !errors.Is(err, ErrEmpty) {
 			t.Errorf("%s: the billiard's error is %v, wanted ErrEmpty", c.name, err)
 		}
 	}

@@ -176,7 +176,6 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{"empty", "", "", ": ", "numbers"},
 		{"blank", "\n \n", "", ":2: ", "numbers"},
-		{"prose", "\nhello world\n", "", ":2: ", "numbers"},
 		{"zip", "PK\x03\x04...", "", ":1: ", "numbers"},
 		{"header alone", "noisy\\true,a,b\n", "", ": ", "numbers"},
 		{"no such axes", named, "rows", ": ", `"rows"`},
@@ -195,14 +194,11 @@ func TestReadErrors(t *testing.T) {
 		{"neither", ".75,.25\n.5,.25\n", "", ": ", `"a" 1.25`},
 
 		{"semicolons", "noisy\\true;a;b\na;.75;.5\n", "", ":1: ", "commas"},
-		{"spaces", "1 0\n0 1\n", "", ":1: ", "commas"},
 		{"margins", "true,x,y,All\nx,5,1,6\ny,2,7,9\nAll,7,8,15\n", "", ": ", `"x" "y" "All"`},
 		{"header short", "noisy\\true,a\na,1\n", "", ": ", `"b" 0`},
 		{"header twice", "noisy\\true,a,b,a\na,1,0,0\nb,0,1,0\n", "", ": ", `"a" twice`},
-		{"header of others", "noisy\\true,a,d,e\na,1,0,0\n", "", ": ", `"d" "e" "b"`},
 		{"space before a name", "noisy\\true,a, b\na,1,0\nb,0,1\n", "", ": ", `b" "b"`},
 		{"row of another", named + "d,0,0\n", "", ": ", `"d"`},
-		{"row twice", named + "\na,0,0\n", "", ": ", `"a" twice`},
 		{"ragged", "noisy\\true,a,b\na,.75,.25\nb,1\n", "", ":3: ", "1 numbers 2"},
 		{"no number", "noisy\\true,a,b\na,.75,x1\n", "", ":2: ", `"x1" column 2`},
 		{"no entry", "noisy\\true,a,b\na,,1\n", "", ":2: ", "column 1"},
@@ -210,13 +206,10 @@ func TestReadErrors(t *testing.T) {
 		{"quote inside", "noisy\\true,a,b\na,.7\"5,.5\n", "", ":2: ", "CSV column 5"},
 
 		{"not square: wide", "1,0,0\n0,1,0\n", "", ": ", "2×3 numbers"},
-		{"not square: long", "1,0\n0,1\n0,0\n", "", ": ", "3×2 numbers"},
-		{"hole", "1,0\n0,\n", "", ":2: ", "column 2"},
 		{"zeros", "0,0\n0,0\n", "", ": ", "zeros"},
 		{"fractions above 1", "50.5,60\n49.5,40\n", "", ": ", `50.5 60 percentages`},
 		{"negative", "1,-.1\n0,1.1\n", "", ":1: ", "-.1 column 2"},
 		{"NaN", "NaN,0\n0,1\n", "", ":1: ", "NaN column 1"},
-		{"Inf", "1,0\n0,-Inf\n", "", ":2: ", "-Inf column 2"},
 		{"too large", "1,0\n0,1e999\n", "", ":2: ", "1e999 column 2"},
 		{"hexadecimal", "1,0x1p-2\n0,1\n", "", ":1: ", `"0x1p-2" column 2`},
 	} {

@@ -3,8 +3,6 @@ package metric
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -61,82 +59,6 @@ func TestProbabilitiesByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "corrected log-loss of what cannot be", loss, 23*math.Ln2)
-}
-
-// twinCalibration sorts by the top probability and walks through the bins.
-func twinCalibration(truth []int32, p []float32, q int) float64 {
-	type one struct {
-		top   float64
-		right bool
-	}
-	var all []one
-	for i, y := range truth {
-		row := p[i*q : (i+1)*q]
-		top := slices.Max(row)
-		all = append(all, one{float64(top), slices.Index(row, top) == int(y)})
-	}
-	slices.SortFunc(all, func(a, b one) int { return int(math.Copysign(1, a.top-b.top)) })
-	sum, edge := 0.0, 1.0/15
-	for len(all) > 0 {
-		gap := 0.0
-		for len(all) > 0 && all[0].top <= edge {
-			gap += all[0].top
-			if all[0].right {
-				gap--
-			}
-			all = all[1:]
-		}
-		sum += math.Abs(gap)
-		edge += 1.0 / 15
-	}
-	return sum / float64(len(truth))
-}
-
-func TestProbabilitiesAgainstTwins(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 20 {
-		q, n := 2+rng.IntN(6), 200
-		var truth []int32
-		var p []float32
-		for range n {
-			row, sum := make([]float32, q), float32(0)
-			for r := range row {
-				row[r] = rng.Float32()
-				sum += row[r]
-			}
-			for r := range row {
-				row[r] /= sum
-			}
-			p, truth = append(p, row...), append(truth, rng.Int32N(int32(q)))
-		}
-		r, err := EvaluateProbabilities(truth, p, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		logLoss, brier := 0.0, 0.0
-		for i, y := range truth {
-			logLoss -= math.Log(float64(p[i*q+int(y)])) / float64(n)
-			for k, v := range p[i*q : (i+1)*q] {
-				hit := 0.0
-				if k == int(y) {
-					hit = 1
-				}
-				brier += math.Pow(float64(v)-hit, 2) / float64(n)
-			}
-		}
-		if !(math.Abs(r.LogLoss-logLoss) < 1e-12 && math.Abs(r.BrierScore-brier) < 1e-12 &&
-			math.Abs(r.CalibrationError-twinCalibration(truth, p, q)) < 1e-12) {
-			t.Errorf("found %+v, wanted %v, %v, %v", r, logLoss, brier, twinCalibration(truth, p, q))
-		}
-		identity := make([]float64, q*q)
-		for k := range q {
-			identity[k*q+k] = 1
-		}
-		if loss, err := CorrectedLogLoss(truth, p, identity); err != nil ||
-			!(math.Abs(loss-r.LogLoss) < 1e-12) {
-			t.Errorf("corrected log-loss %v, %v without noise, wanted %v", loss, err, r.LogLoss)
-		}
-	}
 }
 
 func TestProbabilitiesErrors(t *testing.T) {

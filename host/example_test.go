@@ -6,15 +6,12 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
@@ -70,44 +67,4 @@ func ExampleTrain() {
 	// Output:
 	// 59 % of the labels are right, 98 % of the predictions
 	// the first three: [0 1 2]
-}
-
-// Learns from kernel principal components, so that classes may have curved boundaries.
-func ExampleTrain_kernel() {
-	ctx, e := context.Background(), simd.New()
-	data, noise, right := noisyDigits()
-	kernel := &fitting.Options{
-		Function:   kernel.Function{Kind: kernel.RBF}, // of a Gamma that suits the data
-		Components: 100,
-		Landmarks:  400, // examples that stand for all
-	}
-	m := must(host.Train(ctx, data, noise, host.Options{Engine: e, Kernel: kernel}))
-	predicted := must(m.Predict(ctx, e, data.Examples)) // the map is in the model
-	fmt.Println(m.D, "components; more than 92 % right:", share(predicted, right) > 92)
-	// Output: 100 components; more than 92 % right: true
-}
-
-// Stops a training by its context, and goes on with it as if nothing had happened.
-// Options.Checkpoint writes such models at intervals, for programs that are killed.
-func ExampleTrain_checkpoint() {
-	data, noise, _ := noisyDigits()
-	o := host.Options{Engine: simd.New(), MaxSteps: 30}
-	straight := must(host.Train(context.Background(), data, noise, o))
-
-	ctx, cancel := context.WithCancel(context.Background())
-	o.Watch.Step = func(r host.Report) {
-		if r.Step == 10 {
-			cancel()
-		}
-	}
-	stopped := must(host.Train(ctx, data, noise, o))
-	fmt.Printf("%s after %d steps\n", stopped.Meta.Stop, stopped.Meta.Steps)
-
-	resumed := must(host.Train(context.Background(), data, noise,
-		host.Options{Engine: o.Engine, Resume: stopped.Model}))
-	fmt.Printf("%s after %d; the same weights: %v\n",
-		resumed.Meta.Stop, resumed.Meta.Steps, slices.Equal(resumed.W, straight.W))
-	// Output:
-	// interrupted after 10 steps
-	// max-steps after 30; the same weights: true
 }

@@ -26,22 +26,12 @@ func TestLargerPenalty(t *testing.T) {
 		}
 		x[i*d] += 2 * float32(2*y[i]-1)
 	}
-	c, err := confusion.Pairwise([]string{"a", "b"}, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	noisy, err := c.Inject(y[:seen], 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(confusion.Pairwise([]string{"a", "b"}, 0.3))
+	noisy := must(c.Inject(y[:seen], 1))
 	all := dataset.Examples{N: n, D: d, X: x}
 	p := &learners.Problem{X: all.Part(0, seen), Y: noisy, Q: q, Noise: c, Engine: simd.New(), Seed: 1}
 	wrong := func(w engine.Weights) (count int) {
-		said, err := engine.Predict(p.Engine, w, all.Part(seen, n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, k := range said {
+		for i, k := range must(engine.Predict(p.Engine, w, all.Part(seen, n))) {
 			if k != y[seen+i] {
 				count++
 			}
@@ -67,13 +57,9 @@ func TestLargerPenalty(t *testing.T) {
 		return r.W, first, last
 	}
 	w, first, last := train(p)
-	params := softmax.Defaults()
-	// 0.1·‖x‖²/n, where the search begins
-	params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203)
-	begin, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	begin := learn(t, p, func(params *softmax.Params) { // 0.1·‖x‖²/n, where the search begins
+		params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203)
+	})
 	t.Logf("λ %v to %v, %d wrong, %d without the search", first, last, wrong(w), wrong(begin.W))
 	if !(last > 2*first) || wrong(w) >= wrong(begin.W) {
 		t.Errorf("λ %v to %v, %d wrong, %d without the search", first, last, wrong(w), wrong(begin.W))

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/synth"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -105,23 +106,15 @@ func TestHeadStartOfProbabilities(t *testing.T) {
 			copy(row, []float32{1, 1, 1})
 		}
 	}
-	params := softmax.Defaults()
-	params.Correction, params.Rounds = softmax.EM, 3
-	r, err := host.Run(t.Context(), params, &learners.Problem{X: dataset.Examples{N: n, D: d, X: x},
-		Y: y, Q: q, Noise: c, Engine: simd.New(), Seed: 1,
-		Evidence: &dataset.Evidence{Classes: known}}, host.RunOptions{MaxSteps: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c,
+		Engine: simd.New(), Seed: 1, Evidence: &dataset.Evidence{Classes: known}}
+	r := learn(t, p, func(params *softmax.Params) {
+		params.Correction, params.Rounds = softmax.EM, 3
+	})
+	predicted := must(engine.Predict(p.Engine, r.W, p.X))
 	wrong := 0
-	for i := range n {
-		scores := make([]float64, q)
-		for k := range q {
-			for j := range d {
-				scores[k] += float64(r.W.W[k*d+j]) * float64(x[i*d+j])
-			}
-		}
-		if slices.Index(scores, slices.Max(scores)) != int(right[i]) {
+	for i, k := range predicted {
+		if k != right[i] {
 			wrong++
 		}
 	}

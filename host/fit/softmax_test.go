@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/fit"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -271,31 +270,13 @@ func identity(q int) []float64 {
 // as the best penalty would.
 func TestSearchFindsAPenalty(t *testing.T) {
 	p := digits(t, 1200, pairwise(0.4))
-	all := digits(t, 1797, nil)
-	test := all.X
-	test.N, test.X = 597, all.X.X[1200*all.X.D:]
-	wrong := func(params *softmax.Params) float64 {
-		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		classes, err := engine.Predict(p.Engine, r.W, test)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		for i, c := range classes {
-			if c != all.Y[1200+i] {
-				n++
-			}
-		}
-		return float64(n) / float64(test.N)
+	errs := func(penalty softmax.Penalty) float64 {
+		r := learn(t, p, func(params *softmax.Params) { params.L2 = penalty })
+		return wrong(t, p.Engine, r.W, 1200)
 	}
-	found, best := wrong(softmax.Defaults()), 1.0
+	found, best := errs(softmax.Search), 1.0
 	for _, l2 := range []float64{1e-4, 1e-3, 1e-2} {
-		params := softmax.Defaults()
-		params.L2 = softmax.L2(l2)
-		best = min(best, wrong(params))
+		best = min(best, errs(softmax.L2(l2)))
 	}
 	t.Logf("test error %.3f by search, %.3f at best", found, best)
 	if found > best+0.02 || found > 0.15 {

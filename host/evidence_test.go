@@ -147,14 +147,8 @@ func TestFractionalWeights(t *testing.T) {
 	}
 	params := softmax.Defaults()
 	params.L2, params.Tolerance = softmax.L2(0.01), 1e-9
-	rows, err := train(weight, params)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := train(scaled, params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(train(weight, params))
+	sums := must(train(scaled, params))
 	for i, v := range sums.W {
 		if math.Abs(float64(v-rows.W[i])) > 2e-4 {
 			t.Errorf("weight %d: %v by sums, wanted %v as of rows", i, v, rows.W[i])

@@ -30,10 +30,7 @@ func fewDigits(t *testing.T) (*dataset.Dataset, *confusion.Matrix) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := confusion.Pairwise(d.Classes, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := must(confusion.Pairwise(d.Classes, 0.3))
 	d.N, d.X, d.SHA256 = 200, d.X[:200*d.D], ""
 	if d.Y, err = noise.Inject(d.Y[:200], 1); err != nil {
 		t.Fatal(err)
@@ -57,10 +54,7 @@ func TestResumeOther(t *testing.T) {
 		t.Fatalf("%+v, %v", stopped, err)
 	}
 	o.Watch = host.Watch{}
-	straight, err := host.Train(context.Background(), d, noise, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	straight := must(host.Train(context.Background(), d, noise, o))
 	o.Resume = stopped.Model
 	gone, err := host.Train(context.Background(), d, noise, o)
 	if err != nil || !reflect.DeepEqual(gone.Model, straight.Model) {
@@ -135,10 +129,7 @@ func TestFailedIsSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")
 	o := host.Options{Engine: simd.New(), Learner: uma.Defaults(), MaxSteps: 9,
 		Checkpoint: host.Checkpoint{Path: path, Steps: 10, Failed: true}}
-	straight, err := host.Train(t.Context(), d, noise, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	straight := must(host.Train(t.Context(), d, noise, o))
 	o.Learner = failing{uma.Defaults(), errLost}
 	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) || errors.Is(err,
 		host.ErrSaved) {
@@ -154,7 +145,7 @@ func TestFailedIsSaved(t *testing.T) {
 		t.Errorf("there is a file, or %v", err)
 	}
 	o.Learner = failing{uma.Defaults(), errLost}
-	_, err = host.Train(t.Context(), d, noise, o)
+	_, err := host.Train(t.Context(), d, noise, o)
 	if !errors.Is(err, errLost) || !errors.Is(err, host.ErrSaved) {
 		t.Fatalf("failed in step 6: %v", err)
 	}

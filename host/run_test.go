@@ -201,10 +201,7 @@ func TestUncountedSteps(t *testing.T) {
 			if c.watched {
 				o.OnStep = func(host.Report) {}
 			}
-			res, err := host.Run(t.Context(), l, problem(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must(host.Run(t.Context(), l, problem(), o))
 			results, counts = append(results, res), l.counts
 		}
 		if !reflect.DeepEqual(results[0], results[1]) || counts != c.counts {

@@ -21,10 +21,7 @@ func TestSettingsRepeatTheTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noise, err := confusion.Pairwise(data.Classes, 0.3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noise := must(confusion.Pairwise(data.Classes, 0.3))
 	if data.Y, err = noise.Inject(data.Y, 1); err != nil {
 		t.Fatal(err)
 	}

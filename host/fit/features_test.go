@@ -35,10 +35,7 @@ func TestManyFeatures(t *testing.T) {
 	train := func(p *learners.Problem, o host.RunOptions) host.Result {
 		t.Helper()
 		o.MaxSteps = 1000
-		r, err := host.Run(t.Context(), softmax.Defaults(), p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(host.Run(t.Context(), softmax.Defaults(), p, o))
 		return r
 	}
 	var kept []host.Snapshot

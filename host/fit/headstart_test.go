@@ -46,10 +46,7 @@ func TestHeadStart(t *testing.T) {
 	train := func(p *learners.Problem, o host.RunOptions) host.Result {
 		t.Helper()
 		o.MaxSteps = 1000
-		r, err := host.Run(t.Context(), params, p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(host.Run(t.Context(), params, p, o))
 		return r
 	}
 	loss := func(r host.Result) float64 {

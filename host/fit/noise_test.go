@@ -26,10 +26,7 @@ func wrong(t *testing.T, e *engine.Engine, w engine.Weights, first int) float64 
 	all := digits(t, 1797, nil)
 	test := all.X
 	test.N, test.X = test.N-first, test.X[first*test.D:]
-	classes, err := engine.Predict(e, w, test)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := must(engine.Predict(e, w, test))
 	n := 0
 	for i, c := range classes {
 		if c != all.Y[first+i] {

@@ -155,10 +155,7 @@ func TestSequences(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(golden))
 	for i, line := range strings.Split(string(want), "\n") {
 		if is := strings.Split(got.String(), "\n")[i]; is != line {
 			t.Errorf("got  %s\nwant %s", is, line)

@@ -183,10 +183,7 @@ func TestLossIsThatOfATwin(t *testing.T) {
 				v.weigh()
 			}
 			if params.Correction == softmax.Backward {
-				inverse, err := p.Noise.Invert()
-				if err != nil {
-					t.Fatal(err)
-				}
+				inverse := must(p.Noise.Invert())
 				v.inverse = inverse.V
 			}
 			r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000})
@@ -312,10 +309,7 @@ func TestBadParams(t *testing.T) {
 // Backward correction needs an inverse; forward does not.
 func TestSingularConfusion(t *testing.T) {
 	p := digits(t, 100, nil)
-	c, err := confusion.Symmetric(names(p.Q), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(confusion.Symmetric(names(p.Q), 0))
 	for k := range c.P {
 		c.P[k] = 1 / float64(p.Q)
 	}

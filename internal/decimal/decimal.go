@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -97,7 +96,7 @@ func Fault(text []byte) string {
 	}
 	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
 	if HasComma(s) {
-		fault += "; if that is a decimal comma, say so (" + option.Named("decimal", "comma") + ")"
+		fault += "; if that is a decimal comma, say so (--decimal=comma)"
 	}
 	return fault
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
 type Options struct {
-	classify.Options
+	app.Classifier
 	Noise   app.Noise
 	Levels  string // of prediction sets
 	ByClass bool
@@ -89,7 +88,7 @@ func (o *Options) levels() (levels []float64, err error) {
 }
 
 // calibrateSets fits rules of the levels and puts them into the model, whose temperature is fitted.
-func (o *Options) calibrateSets(r *classify.Classified, noise *confusion.Matrix, levels []float64,
+func (o *Options) calibrateSets(r *app.Classified, noise *confusion.Matrix, levels []float64,
 ) (fitted []Sets, err error) {
 	if r.Model.Meta.Sets = nil; levels == nil {
 		return nil, nil
@@ -124,7 +123,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	r, err := o.Options.Run(ctx, func(*model.Model) (bool, error) { return true, nil })
+	r, err := o.Classify(ctx, func(*model.Model) (bool, error) { return true, nil })
 	if err != nil {
 		return err
 	}

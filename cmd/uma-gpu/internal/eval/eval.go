@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
@@ -17,7 +16,7 @@ import (
 )
 
 type Options struct {
-	classify.Options
+	app.Classifier
 	Noise  app.Noise
 	Tables bool
 }
@@ -64,10 +63,10 @@ type Report struct {
 
 // Run evaluates a model and prints the report.
 func Run(ctx context.Context, o *Options) error {
-	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
+	r, err := o.Classify(ctx, func(m *model.Model) (bool, error) {
 		if m.Meta.Temperature == 0 {
 			o.Notes.Say("no log-loss, Brier score and calibration error: model file %s: %v", o.Model.Path,
-				classify.ErrNoTemperature)
+				app.ErrNoTemperature)
 		}
 		return m.Meta.Temperature > 0, nil
 	})

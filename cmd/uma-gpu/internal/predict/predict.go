@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
@@ -24,7 +23,7 @@ import (
 )
 
 type Options struct {
-	classify.Options
+	app.Classifier
 	Out           string
 	Probabilities bool
 	Scores        bool
@@ -104,13 +103,13 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	var rule *sets.Rule // nil without --sets
-	r, err := o.Options.Run(ctx, func(m *model.Model) (bool, error) {
+	r, err := o.Classify(ctx, func(m *model.Model) (bool, error) {
 		if o.Level > 0 {
 			rule, err = ruleOf(o, m, format)
 			return true, err
 		}
 		if o.Probabilities && m.Meta.Temperature == 0 {
-			return false, fmt.Errorf("model file %s: %w", o.Model.Path, classify.ErrNoTemperature)
+			return false, fmt.Errorf("model file %s: %w", o.Model.Path, app.ErrNoTemperature)
 		}
 		return format != "", nil
 	})
@@ -171,7 +170,7 @@ const separator = "|" // between the classes of a set, as between candidate labe
 // writeCSV writes one class name per line, or a table if examples have ids, scores or sets, whose
 // rule is not nil. Its numbers read back exactly. Class names have no line breaks: readers of
 // training data refuse control characters.
-func writeCSV(b *bufio.Writer, r classify.Classified, rule *sets.Rule) error {
+func writeCSV(b *bufio.Writer, r app.Classified, rule *sets.Rule) error {
 	ids := r.Data.IDs
 	if ids == nil && r.Scores == nil {
 		for _, class := range r.Predicted {
@@ -225,7 +224,7 @@ type line struct {
 }
 
 // writeLines writes JSON Lines.
-func writeLines(b *bufio.Writer, o *Options, r classify.Classified, rule *sets.Rule) error {
+func writeLines(b *bufio.Writer, o *Options, r app.Classified, rule *sets.Rule) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
 	for i, class := range r.Predicted {
@@ -254,7 +253,7 @@ func writeLines(b *bufio.Writer, o *Options, r classify.Classified, rule *sets.R
 	return nil
 }
 
-func row(r classify.Classified, i int) []float32 {
+func row(r app.Classified, i int) []float32 {
 	q := len(r.Classes)
 	return r.Scores[i*q : (i+1)*q]
 }

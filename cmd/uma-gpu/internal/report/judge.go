@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/classify"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -143,7 +142,7 @@ func (r *reporter) predict(ctx context.Context, f *training.OutOfFold) (err erro
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	e, err := r.Device.Open(r.Notes, classify.WorkOf(m, d.Examples))
+	e, err := r.Device.Open(r.Notes, app.WorkOfModel(m, d.Examples))
 	if err != nil {
 		return err
 	}

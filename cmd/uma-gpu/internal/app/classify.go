@@ -1,5 +1,4 @@
-// Package classify reads examples and predicts their classes, for the commands that do both.
-package classify
+package app
 
 import (
 	"context"
@@ -7,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -28,24 +26,25 @@ type Classified struct {
 	Device    engine.Device
 }
 
-type Options struct {
-	app.Common
-	Model  app.Model
-	Data   app.Data
-	Device app.Device
+// Classifier are the options of a command that predicts the classes of examples by a model.
+type Classifier struct {
+	Common
+	Model  Model
+	Data   Data
+	Device Device
 }
 
-// WorkOf returns the work of scoring prepared examples by a model.
-func WorkOf(m *model.Model, x dataset.Examples) app.Work {
+// WorkOfModel returns the work of scoring prepared examples by a model.
+func WorkOfModel(m *model.Model, x dataset.Examples) Work {
 	if m.Projection != nil {
-		return app.WorkOn(x, m.D, m.Q)
+		return WorkOn(x, m.D, m.Q)
 	}
-	return app.WorkOn(x, 0, m.Q)
+	return WorkOn(x, 0, m.Q)
 }
 
-// Run loads the model, reads and prepares the data for it, and predicts. needsScores reports
+// Classify loads the model, reads and prepares the data for it, and predicts. needsScores reports
 // whether scores are needed, or refuses the model.
-func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool, error),
+func (o *Classifier) Classify(ctx context.Context, needsScores func(*model.Model) (bool, error),
 ) (r Classified, err error) {
 	m, err := model.Load(o.Model.Path)
 	if err != nil {
@@ -64,13 +63,13 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 		}
 	}()
 	o.Device.Data = r.Data.SHA256
-	e, err := o.Device.Open(o.Notes, WorkOf(m, r.Data.Examples))
+	e, err := o.Device.Open(o.Notes, WorkOfModel(m, r.Data.Examples))
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	r.Classes, r.Model, r.Device = m.Meta.Classes, m, e.Device()
-	if err := app.CheckPredicting(r.Device, r.Data.N, m.Q, scored); err != nil {
+	if err := CheckPredicting(r.Device, r.Data.N, m.Q, scored); err != nil {
 		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
 	}
 	if scored {
@@ -79,14 +78,14 @@ func (o *Options) Run(ctx context.Context, needsScores func(*model.Model) (bool,
 	} else {
 		r.Predicted, err = m.PredictPrepared(ctx, e, r.Data.Examples)
 	}
-	if err := app.Interrupted(ctx); err != nil {
+	if err := Interrupted(ctx); err != nil {
 		return r, err
 	}
 	return r, err
 }
 
 // read reads the examples and prepares them for m.
-func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
+func (o *Classifier) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
 	options := o.Data.Options()
 	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
 	if m.Meta.Preparation.Fills() {
@@ -95,13 +94,13 @@ func (o *Options) read(ctx context.Context, m *model.Model) (*dataset.Dataset, e
 	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)
 	if err != nil {
 		if o.Data.Unlabelled && !o.Data.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
-			!errors.Is(err, app.ErrInterrupted) {
+			!errors.Is(err, ErrInterrupted) {
 			err = fmt.Errorf("%w (for a file without labels, use --no-labels)", err)
 		}
 		return nil, err
 	}
 	if err = features.PrepareBy(d, &m.Meta.Preparation, dataset.InPlace); err == nil {
-		err = app.Interrupted(ctx)
+		err = Interrupted(ctx)
 	}
 	if err != nil {
 		d.Close() // only read

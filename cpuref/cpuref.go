@@ -24,8 +24,7 @@ func New() *engine.Engine { return engine.New(Driver{}) }
 // Driver is the driver.
 type Driver struct{}
 
-func (Driver) Serial() bool      { return false }
-func (Driver) Work() engine.Work { return engine.Work{} }
+func (Driver) Serial() bool { return false }
 
 func (Driver) Device() engine.Device {
 	return engine.Device{

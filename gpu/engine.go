@@ -259,7 +259,7 @@ func (e *deviceEngine) Close() error {
 	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()
 	}
-	e.compiled, e.q = nil, &queue{work: e.q.work, lost: e.q.lost}
+	e.compiled, e.q = nil, &queue{lost: e.q.lost}
 	return errors.Join(errs...)
 }
 
@@ -278,8 +278,6 @@ func (e *deviceEngine) Load(x dataset.Examples, t engine.Task) (engine.Loaded, e
 	}
 	return r, nil
 }
-
-func (e *deviceEngine) Work() engine.Work { return e.q.work }
 
 // Serial: kernels hold their arguments.
 func (*deviceEngine) Serial() bool { return true }

@@ -50,12 +50,9 @@ func writeTargets(r *resident, t *tile, targets engine.Targets, from, to int) er
 // Evaluate: clauses 1, 15, 16 and 14, tile by tile and in a tile band by band.
 func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {
 	var e engine.Evaluation
-	losses, readings := r.sumBuffers.losses, int64(1)
+	losses := r.sumBuffers.losses
 	if err := errors.Join(beginSums(r, r.q), useWeights(r, w, allClasses(r.q))); err != nil {
 		return e, err
-	}
-	if r.tiles[0].sparse == nil {
-		readings = 2
 	}
 	for _, t := range r.tiles {
 		err := r.onDevice(t, func(x arrays) error {
@@ -67,8 +64,6 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 		if err != nil {
 			return e, errors.Join(err, r.drain())
 		}
-		r.e.q.work.ExampleBytes += readings * t.bytes(r.d)
-		r.e.q.work.Rescored += int64(t.rows)
 	}
 	pairs := make([]int64, losses.n)
 	if err := errors.Join(r.drain(), losses.read(pairs, 0), endSums(r, sums, r.q)); err != nil {
@@ -148,7 +143,6 @@ func weightedSumsOf(r *resident, sums []int64, a []float32, count, low, n int) e
 		if err != nil {
 			return errors.Join(err, r.drain())
 		}
-		r.e.q.work.ExampleBytes += t.bytes(r.d)
 	}
 	return errors.Join(r.drain(), endSums(r, sums, n))
 }

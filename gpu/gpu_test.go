@@ -50,8 +50,6 @@ func (e *tested) Close() error { return e.Engine.Close() }
 
 func (e *tested) Device() engine.Device { return e.Engine.Device() }
 
-func (e *tested) Work() engine.Work { return e.Engine.Work() }
-
 func (e *tested) Plan(x dataset.Examples, y []int32, classes int) (engine.Plan, error) {
 	return e.Engine.Plan(x, y, classes)
 }

@@ -56,7 +56,6 @@ func moveSums(r *resident, t *tile) error {
 	if len(c.moves) == 0 {
 		return nil
 	}
-	r.e.q.work.ExampleBytes += int64(len(c.moves)) * (t.bytes(r.d) / int64(t.rows))
 	list, triples := byCell(c.moves)
 	if err := c.list.write(0, list); err != nil {
 		return err

@@ -193,7 +193,6 @@ func (j *projection) denseTile(from int) (err error) {
 	if err == nil {
 		err = j.multiply(j.landmarks, x, j.rows, j.ending, j.values, j.lengths)
 	}
-	j.e.q.work.ExampleBytes += 4 * int64(len(values))
 	if j.copies {
 		return err
 	}
@@ -246,7 +245,6 @@ func (j *projection) sparseTile(from int) (rows int, err error) {
 			return 0, err
 		}
 	}
-	j.e.q.work.ExampleBytes += t.bytes(j.x.D)
 	f := j.landmarks
 	return rows, j.e.productSparse.launch(rows, f.panels*panelColumns/j.e.vector, productSparseArgs{
 		examples, order, f.packed, f.columns, j.values, f.rows, rows, j.ending, j.end(j.lengths)})

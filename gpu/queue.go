@@ -38,8 +38,6 @@ type queue struct {
 	last *cl.Event
 	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
 	planned map[string]int64
-
-	work engine.Work
 }
 
 // settle waits until the device has done everything that was enqueued. A lost device, for which
@@ -225,9 +223,6 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 			from = unsafe.Pointer(&staged[0])
 		}
 	}
-	if staged == nil {
-		b.q.work.Transfers++
-	}
 	err := done(queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil))
 	if staged == nil && queue == b.q.queue {
 		b.q.staging.reset()
@@ -247,7 +242,6 @@ func (b *buffer[T]) read(v []T, at int) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("read from %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	b.q.work.Transfers++
 	err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
 		nil))
 	b.q.staging.reset()
@@ -337,7 +331,6 @@ func (k *compiled) launch(width, height int, args any) error {
 	most := cmp.Or(k.q.height, mostHeight)
 	for from := 0; from < height; from += most {
 		rows := min(height-from, most)
-		k.q.work.Launches++
 		done(k.q.last, nil)
 		var err error
 		if k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},

@@ -108,8 +108,6 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 		if err != nil {
 			return err
 		}
-		r.e.q.work.ExampleBytes += t.bytes(r.d)
-		r.e.q.work.Rescored += int64(t.rows)
 	}
 	return r.drain()
 }

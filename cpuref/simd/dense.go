@@ -203,23 +203,12 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 
 // preparePasses plans and packs the passes in which all examples are read once for some classes.
 func preparePasses(r *resident, w engine.Weights, classes []int) {
-	r.e.rescored.Add(int64(r.x.N))
-	countReading(r)
 	if r.x.Sparse() {
 		planPasses(r, classes, r.k.sparseWidths, r.k.fewer)
 	} else {
 		planPasses(r, classes, r.k.widths, false)
 	}
 	packWeights(r, w)
-}
-
-// countReading counts one reading of the examples.
-func countReading(r *resident) {
-	bytes := 4 * int64(r.x.Size())
-	if r.x.Sparse() {
-		bytes *= 2
-	}
-	r.e.exampleBytes.Add(bytes)
 }
 
 // planPasses cuts the classes in passes of some of the widths, which increase, or of fewer classes.

@@ -15,7 +15,6 @@ package simd
 import (
 	"fmt"
 	"runtime"
-	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -34,11 +33,7 @@ func NewDriver() engine.Driver {
 }
 
 // processor is the driver.
-type processor struct {
-	k *kernels
-
-	exampleBytes, rescored atomic.Int64 // of engine.Work
-}
+type processor struct{ k *kernels }
 
 func (*processor) Serial() bool { return false }
 func (*processor) Close() error { return nil }
@@ -49,10 +44,6 @@ func (e *processor) Device() engine.Device {
 		name += ", " + e.k.level
 	}
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
-}
-
-func (e *processor) Work() engine.Work {
-	return engine.Work{ExampleBytes: e.exampleBytes.Load(), Rescored: e.rescored.Load()}
 }
 
 // Plan: everything is in the memory of the process; the examples stay the caller's.
@@ -75,7 +66,7 @@ func (e *processor) Load(x dataset.Examples, t engine.Task) (engine.Loaded, erro
 		return nil, err
 	}
 	blocks := blocksOf(x.N)
-	r := &resident{e: e, k: e.k, x: x, q: t.Classes, blocks: blocks,
+	r := &resident{k: e.k, x: x, q: t.Classes, blocks: blocks,
 		scores: make([]float32, blocks*lanes*t.Classes),
 		y:      t.Labels, fixed: t.Format}
 	if !x.Sparse() {

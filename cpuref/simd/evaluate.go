@@ -84,7 +84,6 @@ func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 
 func (v *evaluator) WeightedSums(sums []int64, a []float32) error {
 	count := len(a) / v.x.N
-	countReading(v.resident)
 	v.work = 0
 	v.sum(sums, count, func(_ *worker, first, n int, to []float32) {
 		for i := range n {
@@ -255,7 +254,6 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		v.each(spans, work, func(at int, own *worker) {
 			v.fill(at, false, own, v.held[at*span*count:], fill)
 		})
-		countReading(v.resident)
 		clear(sums)
 		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, func(task int,
 			own *worker) {

@@ -25,9 +25,6 @@ type Driver interface {
 	// Project is Engine.Project.
 	Project(dst []float32, x dataset.Examples, p Projection) error
 
-	// Work returns what the driver has done since it was opened.
-	Work() Work
-
 	Close() error
 }
 

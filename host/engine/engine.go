@@ -107,14 +107,6 @@ type Plan struct {
 	InPlace    bool `json:"in_place"`    // the device reads host memory in place; else it is streamed
 }
 
-// Work counts what a driver has done since it was opened.
-type Work struct {
-	Launches     int64 `json:"launches"`      // of OpenCL kernels
-	Transfers    int64 `json:"transfers"`     // that the host waited for
-	ExampleBytes int64 `json:"example_bytes"` // read
-	Rescored     int64 `json:"rescored"`      // examples scored, once for each reading
-}
-
 // Device describes a device for people and for the model file.
 type Device struct {
 	Kind string `json:"kind"` // "cpu" or "opencl"

@@ -10,7 +10,7 @@ import (
 )
 
 // Engine computes on examples through a Driver. All methods may be called from several goroutines
-// at once, Close included; serial drivers get one call at a time. Every method but Device, Work and
+// at once, Close included; serial drivers get one call at a time. Every method but Device and
 // Close returns ErrClosed after Close.
 type Engine struct {
 	driver Driver
@@ -24,12 +24,6 @@ func New(d Driver) *Engine { return &Engine{driver: d, serial: d.Serial()} }
 
 // Device describes where the engine computes.
 func (e *Engine) Device() Device { return e.driver.Device() }
-
-// Work returns what the driver has done since it was opened.
-func (e *Engine) Work() (w Work) {
-	e.locked(func() { w = e.driver.Work() })
-	return w
-}
 
 // Close frees the device. Operations under way in other goroutines finish; later ones return
 // ErrClosed, also on data sets that were loaded. Close these first. A second Close does nothing.

@@ -27,7 +27,6 @@ func (p *probe) do(operation func() error) error {
 
 func (p *probe) Device() engine.Device { return p.e.Device() }
 func (p *probe) Serial() bool          { return false }
-func (p *probe) Work() engine.Work     { return p.e.Work() }
 func (p *probe) Close() error          { return nil }
 
 func (p *probe) Load(x dataset.Examples, t engine.Task) (loaded engine.Loaded, err error) {

@@ -113,18 +113,6 @@ func (s *driver) Device() engine.Device {
 	return d
 }
 
-// Work sums up the work of the drivers of this rank.
-func (s *driver) Work() (sum engine.Work) {
-	for _, one := range s.drivers {
-		w := one.Work()
-		sum.Launches += w.Launches
-		sum.Transfers += w.Transfers
-		sum.ExampleBytes += w.ExampleBytes
-		sum.Rescored += w.Rescored
-	}
-	return sum
-}
-
 func (s *driver) Close() error {
 	var errs []error
 	for _, one := range s.drivers {

@@ -17,16 +17,15 @@ import (
 // It goes through the examples in spans of 256, the blocks of clause 14. Of dense examples a
 // worker computes scores, residuals and weighted sums of a span, part by part, while it is in
 // its cache, fetches the next part meanwhile, in the order of memory and all the time evenly, and
-// adds the sums to its own. Where these would
-// be large, and for sparse examples, the coefficients of all examples are held until tasks
-// that own columns add them up.
+// adds the sums to its own. Of sparse examples the coefficients of all are held until tasks that
+// own columns add them up.
 type evaluator struct {
 	*resident
 	targets engine.Targets
 	classes []int     // all of them
 	columns []columns // of sparse examples
 
-	held  []float32 // coefficients of all examples
+	held  []float32 // coefficients of all sparse examples
 	count int       // of them for each
 	part  int       // of a span: examples whose coefficients are computed together
 	whole bool      // the totals of a span are kept, and each part is added to them at once
@@ -50,16 +49,15 @@ func (e *processor) evaluatorScratch(x dataset.Examples, classes int) (scratch i
 	// Residuals, targets and totals of a span.
 	own := memory.Product(2*4*span, classes)
 	own += max(4*int64(e.k.mostRows)*sumColumns, totalBytes)
-	if !x.Sparse() && ownSums(classes, x.D) {
-		own += memory.Product(8, classes, x.D)
-	} else {
-		scratch = memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes)
-	}
-	if x.Sparse() {
-		scratch = memory.Sum(scratch, memory.Product(16, x.Size()), memory.Product(16, x.D))
-		own += 8 * columnsPerTask * 2 * lanes
-	}
 	workers := min(runtime.GOMAXPROCS(0), panels(x.N, span))
+	if x.Sparse() {
+		scratch = memory.Sum(memory.Product(4, panels(x.N, span)*span, panels(classes, lanes)*lanes),
+			memory.Product(16, x.Size()), memory.Product(16, x.D))
+		own += 8 * columnsPerTask * 2 * lanes
+	} else {
+		own += memory.Product(8, classes, x.D)
+		workers = min(workers, mostOwn(classes, x.D))
+	}
 	packed := memory.Product(4, panels(classes, lanes)*lanes, x.D) // weights
 	return memory.Sum(scratch, packed, memory.Product(workers, int(own)))
 }
@@ -151,11 +149,8 @@ const (
 	// sumColumns are the columns that the kernel weighted is given at once: their totals
 	// stay in a first-level cache.
 	sumColumns = 512
-	// sumRows are the rows of coefficients of a task that owns columns.
-	sumRows = 56
-	// ownSumBytes is the most that the sums of one worker take: about what a second-level
-	// cache can spare.
-	ownSumBytes = 4 << 20
+	// ownSumBytes is the most that the sums of all workers take, unless those of one take more.
+	ownSumBytes = 1 << 30
 	// totalBytes is the most that the totals of a part of a span take.
 	totalBytes = 256 << 10
 	// nextColumns is how many bytes of a row the kernel weighted mostly takes at once.
@@ -164,8 +159,8 @@ const (
 	spansPerTask = 8
 )
 
-// ownSums says whether each worker has sums of its own for count coefficients.
-func ownSums(count, d int) bool { return count <= ownSumBytes/8/d }
+// mostOwn returns the most workers that have sums of their own for count coefficients.
+func mostOwn(count, d int) int { return max(1, ownSumBytes/8/d/count) }
 
 // partOf returns how many examples are a part of a span: a second-level cache holds two parts.
 func partOf(d int) int {
@@ -197,13 +192,12 @@ func (s *share) begin(v *evaluator) {
 	if v.whole {
 		s.totals = resize(s.totals, v.count*v.x.D)
 	}
-	switch {
-	case v.x.Sparse():
+	if v.x.Sparse() {
 		s.sums = resize(s.sums, columnsPerTask*2*lanes)
-	case ownSums(v.count, v.x.D):
-		s.sums = resize(s.sums, v.count*v.x.D)
-		clear(s.sums)
+		return
 	}
+	s.sums = resize(s.sums, v.count*v.x.D)
+	clear(s.sums)
 }
 
 // each does all tasks by workers whose share has begun.
@@ -227,8 +221,7 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 		w.share.begun = false
 	}
 	spans, work := panels(v.x.N, span), v.x.Size()*count
-	switch {
-	case v.x.Sparse():
+	if v.x.Sparse() {
 		v.held = resize(v.held, panels(count, lanes)*v.x.N*lanes)
 		v.each(spans, work*sparseCost, func(at int, own *worker) {
 			fill(own, at*span, v.examples(at), own.share.a)
@@ -238,27 +231,18 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 			own *worker) {
 			sumSomeColumns(v, task, own)
 		})
-	case ownSums(count, v.x.D):
+	} else {
 		if v.whole {
 			v.work += count
 		}
-		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))))
+		per := max(1, min(spansPerTask, spans/(16*runtime.GOMAXPROCS(0))),
+			panels(spans, mostOwn(count, v.x.D)))
 		v.each(panels(spans, per), 2*work, func(task int, own *worker) {
 			for at := task * per; at < min((task+1)*per, spans); at++ {
 				sumOwn(v, at, at+1 == min((task+1)*per, spans), own, fill)
 			}
 		})
 		addShares(v)
-	default:
-		v.held = resize(v.held, spans*span*count)
-		v.each(spans, work, func(at int, own *worker) {
-			v.fill(at, false, own, v.held[at*span*count:], fill)
-		})
-		clear(sums)
-		v.each(panels(v.x.D, sumColumns)*panels(count, sumRows), work, func(task int,
-			own *worker) {
-			sumStrip(v, task, own)
-		})
 	}
 	var e engine.Evaluation
 	for _, w := range v.workers {
@@ -274,11 +258,11 @@ func (v *evaluator) sum(sums []int64, count int, fill func(own *worker, first, n
 
 // fill has the coefficients of a span computed, part by part. last says that it does not know which
 // span comes next.
-func (v *evaluator) fill(at int, last bool, own *worker, a []float32, fill func(own *worker, first,
-	n int, a []float32)) {
+func (v *evaluator) fill(at int, last bool, own *worker, fill func(own *worker, first, n int,
+	a []float32)) {
 	s := &own.share
 	for first, end := at*span, at*span+v.examples(at); first < end; first += v.part {
-		n, a := min(v.part, end-first), a[(first-at*span)*v.count:]
+		n, a := min(v.part, end-first), s.a[(first-at*span)*v.count:]
 		if s.next, s.work = (first+v.part)*v.x.D, v.work; last && first+n == end {
 			s.work = 0
 		}
@@ -306,12 +290,12 @@ func sumOwn(v *evaluator, at int, last bool, own *worker, fill func(own *worker,
 	a []float32)) {
 	s := &own.share
 	if !v.whole {
-		v.fill(at, last, own, s.a, fill)
-		sumSpan(v, at, s.a, s.sums, 0, v.count, 0, v.x.D, s)
+		v.fill(at, last, own, fill)
+		sumSpan(v, at, s)
 		return
 	}
 	clear(s.totals)
-	v.fill(at, last, own, s.a, fill)
+	v.fill(at, last, own, fill)
 	v.k.add(s.sums, s.totals, v.fixed.Scale(), s.totals)
 }
 
@@ -334,39 +318,28 @@ func weightedPart(v *evaluator, first, n int, a []float32, r, rEnd, j, jEnd int,
 // rowsAtOnce returns how many rows the kernel weighted takes at once, in about equal portions.
 func rowsAtOnce(v *evaluator, rows int) int { return panels(rows, panels(rows, v.k.mostRows)) }
 
-// sumSpan adds the weighted sums of a span to sums, for rows r..rEnd-1 of its coefficients and
-// columns j..jEnd-1.
-func sumSpan(v *evaluator, at int, a []float32, sums []int64, r, rEnd, j, jEnd int, s *share) {
-	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), rowsAtOnce(v, rEnd-r)
-	for ; j < jEnd; j += sumColumns {
-		columns := min(sumColumns, jEnd-j)
-		for row := r; row < rEnd; row += per {
-			rows := min(per, rEnd-row)
+// sumSpan adds the weighted sums of a span to the sums of a worker, some rows of coefficients and
+// columns at a time.
+func sumSpan(v *evaluator, at int, s *share) {
+	d, n, scale, per := v.x.D, v.examples(at), v.fixed.Scale(), rowsAtOnce(v, v.count)
+	for j := 0; j < d; j += sumColumns {
+		columns := min(sumColumns, d-j)
+		for row := 0; row < v.count; row += per {
+			rows := min(per, v.count-row)
 			totals := s.totals[:rows*columns]
 			clear(totals)
-			if s.soon = 0; row == r {
+			if s.soon = 0; row == 0 {
 				s.soon = nextColumns
 			}
 			for first := 0; first < n; first += v.part {
-				weightedPart(v, at*span+first, min(v.part, n-first), a[first*v.count:], row, row+rows, j,
+				weightedPart(v, at*span+first, min(v.part, n-first), s.a[first*v.count:], row, row+rows, j,
 					j+columns, totals, columns, s)
 			}
 			for k := range rows {
 				total := totals[k*columns:][:columns]
-				v.k.add(sums[(row+k)*d+j:][:columns], total, scale, total)
+				v.k.add(s.sums[(row+k)*d+j:][:columns], total, scale, total)
 			}
 		}
-	}
-}
-
-// sumStrip computes the weighted sums of some columns for some rows of coefficients.
-func sumStrip(v *evaluator, task int, own *worker) {
-	strips := panels(v.x.D, sumColumns)
-	j, r := task%strips*sumColumns, task/strips*sumRows
-	for at := range panels(v.x.N, span) {
-		a := v.held[at*span*v.count : (at+1)*span*v.count]
-		sumSpan(v, at, a, v.sums, r, min(r+sumRows, v.count), j, min(j+sumColumns, v.x.D),
-			&own.share)
 	}
 }
 

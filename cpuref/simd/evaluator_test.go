@@ -107,7 +107,7 @@ func evaluated(t *testing.T, v *engine.Evaluator, target engine.Targets, w engin
 	return map[string]any{"sums": sums, "evaluations": e, "scores": scores, "weighted sums": weighted}
 }
 
-// The sums are many: tasks own columns, instead of each worker sums of its own.
+// The sums are many: more than a cache holds.
 func TestWeightedSumsOfManyRows(t *testing.T) {
 	const n, d, count = 300, 1100, 500
 	rng := rand.New(rand.NewPCG(1, 9))

@@ -3,6 +3,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -382,7 +383,8 @@ func BenchmarkVariants(b *testing.B) {
 // measure measures operations of a variant, and compares what they find with what the first one
 // found, which wanted has by their names.
 func (v variant) measure(b *testing.B, i Info, wanted map[string][]uint64) {
-	how := build{style: "gpu", guard: noGuard, options: v.options, group: v.group, ranges: v.ranges}
+	how := build{style: "gpu", guard: noGuard, options: v.options,
+		group: cmp.Or(v.group, workGroup(false, 0, 256)), ranges: v.ranges}
 	if v.file != "" {
 		how.sources = mutate(b, v.file, v.from, v.to)
 	}

@@ -151,8 +151,8 @@ func (p program) text(sources []string) []string {
 	return all
 }
 
-// vectorWidth returns how many values the vectors of kernels/project.cl have on a device: 4 on
-// a GPU, else what its vectors hold, or wanted of them.
+// vectorWidth returns how many values the vectors of kernels/vector.cl have on a device: 4 on
+// a GPU, 16 on a CPU whose vectors hold them, else 8. wanted is for tests, or 0.
 func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
 	if !cpu {
 		return 4
@@ -160,11 +160,8 @@ func vectorWidth(d *cl.Device, cpu bool, wanted int) int {
 	if wanted == 0 {
 		wanted, _ = recovered(d.NativeVectorWidthFloat)
 	}
-	switch {
-	case wanted >= 16:
+	if wanted >= 16 {
 		return 16
-	case wanted >= 8:
-		return 8
 	}
-	return 4
+	return 8
 }

@@ -83,7 +83,7 @@ func (e *deviceEngine) programs() []program {
 func formOf(mutant string) (b build, cases []enginetest.Case) {
 	b.style = "cpu"
 	if strings.HasPrefix(mutant, "GPU: ") {
-		b.style, b.group = "gpu", 16
+		b.style = "gpu"
 	}
 	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
 	switch {

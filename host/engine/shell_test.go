@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -109,5 +110,26 @@ func TestCloses(t *testing.T) {
 		Function: kernel.Function{Kind: kernel.Linear}, Landmarks: x}), engine.ErrClosed)
 	if d.driver != 1 || d.sets != 1 {
 		t.Errorf("got %d drivers and %d data sets closed, want one each", d.driver, d.sets)
+	}
+}
+
+// TestCountPredicted: predictions are counted by labels, and anew each time.
+func TestCountPredicted(t *testing.T) {
+	r, err := enginetest.Small(cpuref.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := engine.Weights{Q: 2, D: 2, W: []float32{1, 0, -1, 1}} // scores 1, 3, 5 against 1, 1, 1
+	if err := r.Rescore(w, []int{0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		y    []int32
+		want []int64
+	}{{[]int32{0, 1, 1}, []int64{1, 2, 0, 0}}, {[]int32{1, 1, 1}, []int64{0, 3, 0, 0}}} {
+		got := []int64{9, 9, 9, 9}
+		if err := r.CountPredicted(got, c.y); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("labels %v: got %v, %v, want %v", c.y, got, err, c.want)
+		}
 	}
 }

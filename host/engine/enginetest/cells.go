@@ -159,25 +159,7 @@ func (p problem) ask(got, want scorer, rng *rand.Rand) error {
 	from := rng.IntN(p.n)
 	to := from + rng.IntN(p.n-from+1)
 	return errors.Join(sameScores(got, want, p.q, 0, p.n), sameScores(got, want, p.q, from, to),
-		agree("predict", got, want, p.n, scorer.Predict), p.sameCounts(got, want))
-}
-
-// sameCounts compares counts of predictions by labels, by others, and by the first again.
-func (p problem) sameCounts(got, want scorer) error {
-	rng := rand.New(rand.NewPCG(uint64(p.n), uint64(p.q))) // its own: others draw from what is left
-	y, other := make([]int32, p.n), make([]int32, p.n)
-	for i := range y {
-		y[i], other[i] = int32(rng.IntN(p.q)), int32(p.q-1)
-	}
-	for _, labels := range [][]int32{y, y, other, y} {
-		if err := agree("count of predictions", got, want, p.q*p.q, func(r scorer,
-			dst []int64) error {
-			return r.CountPredicted(dst, labels)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+		agree("predict", got, want, p.n, scorer.Predict))
 }
 
 func sameScores(got, want scorer, q, from, to int) error {

@@ -69,7 +69,7 @@ train_learner() {
 		one "opencl, sparse, from LIBSVM" "$program" $on_opencl $sparse
 		one "opencl, one processor" taskset -c 0 "$program" $on_opencl $csv "$@"
 		# The self-test's own examples want 69,680 bytes in one piece.
-		one "opencl, allocations of 72 KiB" "$program" $on_opencl $csv --max-alloc 72K "$@"
+		one "opencl, allocations of 136 KiB" "$program" $on_opencl $csv --max-alloc 136K "$@"
 		one "opencl, small memory and work groups" env POCL_MEMORY_LIMIT=1 POCL_MAX_WORK_GROUP_SIZE=16 \
 			"$program" $on_opencl $csv --max-alloc 1M "$@"
 		[ -z "$arm64" ] || one "cpu, Arm" qemu-aarch64 "$arm64" $on_cpu $csv "$@"

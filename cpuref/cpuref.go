@@ -38,7 +38,7 @@ func (Driver) Close() error { return nil }
 // Plan: everything is in the memory of the process; the examples stay the caller's.
 func (Driver) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 	n, q := int64(x.N), int64(t.Classes)
-	p := engine.Plan{Tiles: 1, InPlace: true,
+	p := engine.Plan{Tiles: 1,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	switch t.Use {
 	case engine.UseCells:

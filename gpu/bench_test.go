@@ -11,8 +11,7 @@ import (
 )
 
 // BenchmarkStreamed compares a reading of examples on the device with one of three
-// times as many as its memory may take, streamed, on a device that is told not to use
-// host memory in place.
+// times as many as its memory may take, streamed.
 func BenchmarkStreamed(b *testing.B) {
 	const n, d, q = 60000, 784, 10
 	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}
@@ -26,7 +25,7 @@ func BenchmarkStreamed(b *testing.B) {
 			limit int64
 		}{{"resident", 0}, {"streamed", 4 * n * d / 3}} {
 			b.Run(i.ID()+"/"+c.name, func(b *testing.B) {
-				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{copies: true,
+				r, err := openTest(b, i, Options{MemoryLimit: c.limit}, build{
 					guard: noGuard}).Load(x, q)
 				if err != nil {
 					b.Fatal(err)

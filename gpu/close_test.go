@@ -49,7 +49,7 @@ var forms = []struct {
 	b    build
 }{
 	{"as opened", Options{}, build{}},
-	{"streamed", Options{MaxAlloc: 70000}, build{stream: true, copies: true}},
+	{"streamed", Options{MaxAlloc: 70000}, build{stream: true}},
 }
 
 // TestTogether uses engines from several goroutines, and closes them while it does.

@@ -1,7 +1,6 @@
 // Package gpu is the engine on OpenCL 1.2 devices: it cuts the examples in tiles
-// no larger than the device allows, keeps those in device memory that fit, streams
-// the others or, on a device that shares the host's memory, uses them in place, and
-// runs the kernels of gpu/kernels on them. It is the only importer of go-opencl.
+// no larger than the device allows, copies to device memory as many as fit, streams
+// the others, and runs the kernels of gpu/kernels on them. It is the only importer of go-opencl.
 //
 // Built without cgo, with the tag noopencl or for another system than Linux, the package
 // has the same names and every use says that OpenCL is not built in.
@@ -75,8 +74,7 @@ type Options struct {
 	MaxAlloc int64
 	// MemoryLimit bounds all buffers together, in bytes; 0 means the device's memory. A sixteenth of
 	// it is left free in any case, unless the device shares the host's. Examples that do not fit are
-	// streamed from host memory. A device that shares the host's memory uses dense examples where
-	// they are, which takes none.
+	// streamed from host memory.
 	MemoryLimit int64
 	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
 	// weights may differ from the weights of other devices; Device().Conforming says so.

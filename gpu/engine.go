@@ -40,7 +40,6 @@ type deviceEngine struct {
 // traits are the properties of a device that kernels and tiles are made for.
 type traits struct {
 	cpu      bool // kernels are built for a processor, else for a GPU
-	shares   bool // the device uses host memory in place
 	vector   int  // values of a vector of kernels/project.cl
 	maxAlloc int64
 
@@ -117,7 +116,6 @@ type build struct {
 	style   string // "cpu" or "gpu"; "": by the device's type
 	guard   int    // guard bytes after each buffer
 	stream  bool   // no example stays on the device
-	copies  bool   // never use host memory in place
 	width   int    // values of a vector; 0: as the device has them
 	group   int    // work-items in a work-group of most kernels; 0: workGroup's
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
@@ -139,7 +137,7 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
 	e := &deviceEngine{info: d.info, conforming: true, build: b}
-	e.traits = traits{shares: d.info.SharesMemory && !b.copies, maxAlloc: d.info.MaxAlloc}
+	e.traits = traits{maxAlloc: d.info.MaxAlloc}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
@@ -166,9 +164,6 @@ func (e *deviceEngine) start() (err error) {
 		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
 			return fmt.Errorf("create command queue: %w", err)
 		}
-	}
-	if e.q.staging, err = newStaging(); err != nil {
-		return err
 	}
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
@@ -234,7 +229,7 @@ func (e *deviceEngine) Device() engine.Device {
 
 // Close gives back all that the device has.
 func (e *deviceEngine) Close() error {
-	errs := []error{e.q.settle()} // what is still under way may read staging or the caller's examples
+	errs := []error{e.q.settle()}
 	done(e.q.last, nil)
 	all, dense, evaluator := e.library()
 	for _, p := range []program{all, dense, evaluator} {
@@ -252,9 +247,6 @@ func (e *deviceEngine) Close() error {
 		if q != nil {
 			q.Release()
 		}
-	}
-	if !e.q.lost {
-		e.q.staging.free()
 	}
 	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()

@@ -125,7 +125,7 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 	}
 	sparse := v.x.Compressed()
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{}, {copies: true}, {style: "gpu", copies: true}} {
+		for _, b := range []build{{}, {style: "gpu"}} {
 			fitted := 0
 			for _, o := range []Options{
 				{}, {MaxAlloc: 200000}, {MaxAlloc: 92160}, {MaxAlloc: 92159}, {MemoryLimit: 700000},
@@ -142,8 +142,7 @@ func TestEvaluateInLittleMemory(t *testing.T) {
 								o, plan, used, e.q.inUse, len(e.last.tiles))
 						}
 					})
-					at := fmt.Sprintf("%s, style %q, copies %v, %+v, sparse %v", i.ID(), b.style,
-						b.copies, o, form.Sparse())
+					at := fmt.Sprintf("%s, style %q, %+v, sparse %v", i.ID(), b.style, o, form.Sparse())
 					if errors.Is(planned, engine.ErrMemory) != errors.Is(err, engine.ErrMemory) {
 						t.Errorf("%s: plan %v, load %v", at, planned, err)
 					}

@@ -126,15 +126,13 @@ func TestConformance(t *testing.T) {
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},
-			{"copied", Options{}, build{copies: true}, enginetest.Cases()},
 			// Little more than 16 × 1090 float32: nearly every case is cut in tiles, the
 			// larger class sums in several buffers.
 			{"tiles", Options{MaxAlloc: 76000}, build{}, inLittleMemory(loaded)},
-			{"in host memory", Options{}, build{stream: true}, loaded},
-			{"streamed", Options{MaxAlloc: 76000}, build{stream: true, copies: true},
+			{"streamed", Options{MaxAlloc: 76000}, build{stream: true},
 				inLittleMemory(loaded)},
-			{"streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true,
-				copies: true}, inLittleMemory(loaded)},
+			{"streamed, as on a GPU", Options{MaxAlloc: 76000}, build{style: "gpu", stream: true},
+				inLittleMemory(loaded)},
 			{"evaluations in one range", Options{}, build{style: "cpu", ranges: 1},
 				enginetest.EvaluationCases()},
 			{"evaluations in few ranges", Options{}, build{style: "cpu", ranges: 3},
@@ -308,14 +306,9 @@ func TestMoreThanFits(t *testing.T) {
 			aside  string // which tiles stay in host memory
 			places int    // tiles at least
 		}{
-			{"one allocation", x, y, Options{MaxAlloc: limit}, build{}, "all", 2},
-			{"one allocation, copied", x, y, Options{MaxAlloc: limit}, build{copies: true}, "none", 2},
-			{"memory, shared", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, "all", 1},
-			{"memory, streamed", few, fewY, Options{MemoryLimit: 10 << 20}, build{copies: true}, "some", 4},
-			{"sparse memory, shared", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, "some",
-				4},
-			{"sparse memory, streamed", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20},
-				build{copies: true}, "some", 4},
+			{"one allocation", x, y, Options{MaxAlloc: limit}, build{}, "none", 2},
+			{"memory", few, fewY, Options{MemoryLimit: 10 << 20}, build{}, "some", 4},
+			{"sparse memory", few.Compressed(), fewY, Options{MemoryLimit: 8 << 20}, build{}, "some", 4},
 		} {
 			c.b.guard = noGuard
 			want := ask(t, cpuref.New(), c.x, c.y, q, func(*engine.Cells) {})

@@ -5,7 +5,6 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"runtime"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -31,19 +30,8 @@ const (
 )
 
 // Project: clause 13, for one tile of examples after the other. The device gets both factors
-// and the examples of a tile, which one that shares the host's memory uses in place.
+// and the examples of a tile.
 func (e *deviceEngine) Project(dst []float32, x dataset.Examples, p engine.Projection) error {
-	pinner := new(runtime.Pinner)
-	if !x.Sparse() {
-		pinner.Pin(&x.X[0])
-	}
-	defer func() {
-		if e.q.lost {
-			pins.Store(pinner, pinner)
-		} else {
-			pinner.Unpin()
-		}
-	}()
 	j := &projection{e: e, own: buffers{q: e.q}, dst: dst, x: x, p: p}
 	err := j.begin()
 	for from := 0; from < x.N && err == nil; {
@@ -67,9 +55,8 @@ type projection struct {
 	landmarks, axes *factor // axes is nil without axes
 	ending          int     // of the first product
 
-	copies          bool             // x goes to the device tile by tile
 	rows            int              // of a tile; of the largest, if x is sparse
-	examples        *buffer[float32] // a tile, if it is a copy; dense only
+	examples        *buffer[float32] // a tile; dense only
 	squares         *buffer[float32] // ⟨x,x⟩ of a tile
 	lengths, offset *buffer[float32] // ⟨y,y⟩ of the landmarks; the offset; both up to whole panels
 	// kernel values of a tile, m a row, and their products with the axes
@@ -109,15 +96,11 @@ func (j *projection) begin() error {
 	if o.err != nil {
 		return o.err
 	}
-	j.copies = !j.x.Sparse() && (!j.e.shares || j.x.N < productRows)
 	rest := q.memory - q.inUse
 	if j.x.Sparse() {
 		rest /= 2
 	} else {
-		wide = max(wide, d)
-	}
-	if j.copies {
-		row += d
+		wide, row = max(wide, d), row+d
 	}
 	most := min(j.e.maxAlloc/int64(wide), rest/int64(row)) / 4
 	if most < productRows {
@@ -141,7 +124,7 @@ func (j *projection) begin() error {
 	if axes.Q > 0 {
 		j.numbers = room("numbers", axes.Q)
 	}
-	if j.copies {
+	if !j.x.Sparse() {
 		j.examples = room("examples", d)
 	}
 	return o.err
@@ -178,25 +161,16 @@ func (j *projection) tile(from int) (next int, err error) {
 }
 
 // denseTile computes the kernel values of a tile of dense examples.
-func (j *projection) denseTile(from int) (err error) {
-	d, own := j.x.D, buffers{q: j.e.q}
-	x, values := j.examples, j.x.X[from*d:(from+j.rows)*d]
-	if j.copies {
-		err = x.write(0, values)
-	} else {
-		x = share(&own, "examples", values)
-		err = own.err
-	}
+func (j *projection) denseTile(from int) error {
+	d := j.x.D
+	err := j.examples.write(0, j.x.X[from*d:(from+j.rows)*d])
 	if err == nil && j.ending == endRBF {
-		err = j.e.squares.launch(j.rows, 1, squaresArgs{x, j.squares, j.rows, d})
+		err = j.e.squares.launch(j.rows, 1, squaresArgs{j.examples, j.squares, j.rows, d})
 	}
-	if err == nil {
-		err = j.multiply(j.landmarks, x, j.rows, j.ending, j.values, j.lengths)
-	}
-	if j.copies {
+	if err != nil {
 		return err
 	}
-	return errors.Join(err, j.e.q.settle(), own.free())
+	return j.multiply(j.landmarks, j.examples, j.rows, j.ending, j.values, j.lengths)
 }
 
 // end returns what becomes of a product, with what belongs to its columns.

@@ -46,34 +46,31 @@ func TestProjectInLittleMemory(t *testing.T) {
 	}
 	sparse := x.Compressed()
 	eachDevice(t, func(i Info) {
-		for _, copies := range []bool{false, true} {
-			fitted := 0
-			for _, o := range []Options{
-				{}, {MaxAlloc: 384000}, {MaxAlloc: 383999}, {MaxAlloc: 500000}, {MemoryLimit: 700000},
-				{MemoryLimit: 1 << 20}, {MemoryLimit: 3 << 20}, {MemoryLimit: 400000}, {MemoryLimit: 1},
-				{MaxAlloc: 1, MemoryLimit: 1 << 20},
-			} {
-				e := openTest(t, i, o, build{copies: copies})
-				for _, form := range []dataset.Examples{x, sparse} {
-					got := make([]float32, len(want))
-					err := e.Project(got, form, p)
-					switch {
-					case err == nil && !slices.Equal(got, want):
-						t.Errorf("%s, %+v, copies %v, sparse %v: the numbers differ from cpuref's", i.ID(), o, copies,
-							form.Sparse())
-					case err == nil:
-						fitted++
-					case !errors.Is(err, engine.ErrMemory):
-						t.Errorf("%s, %+v, copies %v, sparse %v: %v", i.ID(), o, copies, form.Sparse(), err)
-					}
-					if e.q.inUse != 0 {
-						t.Errorf("%s, %+v: %d bytes are in use afterwards", i.ID(), o, e.q.inUse)
-					}
+		fitted := 0
+		for _, o := range []Options{
+			{}, {MaxAlloc: 384000}, {MaxAlloc: 383999}, {MaxAlloc: 500000}, {MemoryLimit: 700000},
+			{MemoryLimit: 1 << 20}, {MemoryLimit: 3 << 20}, {MemoryLimit: 400000}, {MemoryLimit: 1},
+			{MaxAlloc: 1, MemoryLimit: 1 << 20},
+		} {
+			e := openTest(t, i, o, build{})
+			for _, form := range []dataset.Examples{x, sparse} {
+				got := make([]float32, len(want))
+				err := e.Project(got, form, p)
+				switch {
+				case err == nil && !slices.Equal(got, want):
+					t.Errorf("%s, %+v, sparse %v: the numbers differ from cpuref's", i.ID(), o, form.Sparse())
+				case err == nil:
+					fitted++
+				case !errors.Is(err, engine.ErrMemory):
+					t.Errorf("%s, %+v, sparse %v: %v", i.ID(), o, form.Sparse(), err)
+				}
+				if e.q.inUse != 0 {
+					t.Errorf("%s, %+v: %d bytes are in use afterwards", i.ID(), o, e.q.inUse)
 				}
 			}
-			if fitted < 8 || fitted > 14 {
-				t.Errorf("%s, copies %v: %d projections fit, of 20", i.ID(), copies, fitted)
-			}
+		}
+		if fitted < 8 || fitted > 14 {
+			t.Errorf("%s: %d projections fit, of 20", i.ID(), fitted)
 		}
 	})
 }

@@ -18,8 +18,7 @@ import (
 )
 
 // queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go
-// memory after a call: large transfers block, and small ones go through staging. Events are
-// released at once, empty transfers do nothing, and kernels are launched with all their arguments
+// memory after a call: transfers block. Events are released at once, empty transfers do nothing, and kernels are launched with all their arguments
 // or not at all.
 type queue struct {
 	context *cl.Context
@@ -32,8 +31,7 @@ type queue struct {
 	memory    int64 // of the device
 	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard     int   // bytes after each buffer that nothing may write to (tests)
-	staging   staging
-	lost      bool // the device does not answer, and may still use the host's memory
+	lost      bool  // the device does not answer, and may still use the host's memory
 	// of the kernel enqueued last, or nil
 	last *cl.Event
 	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
@@ -73,11 +71,10 @@ type element interface {
 
 // buffer is n values of type T in device memory.
 type buffer[T element] struct {
-	name   string
-	n      int
-	mem    *cl.MemObject
-	q      *queue
-	shared bool // host memory, not counted and without a guard
+	name string
+	n    int
+	mem  *cl.MemObject
+	q    *queue
 }
 
 // leastBuffer is the size of the smallest buffer, in bytes: OpenCL knows no empty one.
@@ -145,25 +142,6 @@ func filled[T element](o *buffers, name string, n int, v T) *buffer[T] {
 	return b
 }
 
-// share makes a buffer of host memory that stays there. It takes no memory of the device.
-func share[T element](o *buffers, name string, v []T) *buffer[T] {
-	if o.err != nil {
-		return nil
-	}
-	b := &buffer[T]{name: name, n: len(v), q: o.q, shared: true}
-	if o.q.planned != nil {
-		return b
-	}
-	var err error
-	if b.mem, err = o.q.context.CreateBufferUnsafe(cl.MemReadOnly|cl.MemUseHostPtr,
-		max(b.bytes(), leastBuffer), unsafe.Pointer(unsafe.SliceData(v))); err != nil {
-		o.err = fmt.Errorf("use %d bytes of host memory for %s in place: %w", b.bytes(), name, err)
-		return nil
-	}
-	o.all = append(o.all, b)
-	return b
-}
-
 // alloc takes the memory of b.
 func (b *buffer[T]) alloc() (err error) {
 	q, size := b.q, max(b.bytes(), leastBuffer)
@@ -216,18 +194,8 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	from, staged := unsafe.Pointer(&v[0]), []byte(nil)
-	if queue == b.q.queue {
-		if staged = b.q.staging.take(len(v) * size); staged != nil {
-			copy(staged, unsafe.Slice((*byte)(from), len(staged)))
-			from = unsafe.Pointer(&staged[0])
-		}
-	}
-	err := done(queue.EnqueueWriteBuffer(b.mem, staged == nil, at*size, len(v)*size, from, nil))
-	if staged == nil && queue == b.q.queue {
-		b.q.staging.reset()
-	}
-	if err != nil {
+	if err := done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
+		nil)); err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
 	return nil
@@ -244,7 +212,6 @@ func (b *buffer[T]) read(v []T, at int) error {
 	}
 	err := done(b.q.queue.EnqueueReadBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
 		nil))
-	b.q.staging.reset()
 	if err != nil {
 		return fmt.Errorf("read from %s: %w", b.name, err)
 	}
@@ -274,11 +241,8 @@ func (b *buffer[T]) free() error {
 	if b == nil || b.mem == nil {
 		return nil
 	}
-	var err error
-	if !b.shared {
-		err = b.checkGuard()
-		b.q.inUse -= int64(max(b.bytes(), leastBuffer))
-	}
+	err := b.checkGuard()
+	b.q.inUse -= int64(max(b.bytes(), leastBuffer))
 	b.mem.Release()
 	b.mem = nil
 	return err

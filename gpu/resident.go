@@ -84,13 +84,11 @@ func (r *resident) free() error {
 		errs = append(errs, s.wait())
 	}
 	errs = append(errs, r.own.free())
-	r.unpin()
 	return errors.Join(errs...)
 }
 
 func (r *resident) Close() error {
 	if r.e.compiled == nil {
-		r.unpin()
 		return nil // the engine went first and took the memory with it
 	}
 	return r.free()
@@ -291,7 +289,7 @@ func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, err
 		return engine.Plan{}, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(),
 			err)
 	}
-	p := engine.Plan{Tiles: len(r.tiles), Limit: e.q.memory, InPlace: e.shares,
+	p := engine.Plan{Tiles: len(r.tiles), Limit: e.q.memory,
 		Scores: q.planned["scores"], ClassSums: q.planned["class sums"],
 		Scratch: q.inUse - e.q.inUse - q.planned["scores"] - q.planned["class sums"]}
 	for _, tile := range r.tiles {
@@ -313,7 +311,7 @@ func checkMemory(e *deviceEngine, x dataset.Examples, t engine.Task) error {
 	if t.Use == engine.UseEvaluator { // targets and residuals besides scores
 		host = memory.Product(3*4, x.N, q)
 	}
-	if !e.info.SharesMemory {
+	if host = memory.Sum(host, memory.Product(4, x.Size())); !e.info.SharesMemory {
 		host = 0
 	}
 	if t.Use == engine.UseCells {

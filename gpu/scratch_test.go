@@ -68,7 +68,7 @@ func TestStepsFromScratch(t *testing.T) {
 	}
 	want := train(cpuref.New())
 	eachDevice(t, func(i Info) {
-		for _, b := range []build{{}, {style: "gpu", copies: true}} {
+		for _, b := range []build{{}, {style: "gpu"}} {
 			audited := engine.New(audit.Driver(openTest(t, i, Options{}, b).deviceEngine,
 				simd.NewDriver(), audit.Full))
 			if got := train(audited); !slices.Equal(got, want) {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
 
@@ -16,8 +15,7 @@ import (
 )
 
 // loadExamples brings the examples to the device as far as there is room. The rest stays in host
-// memory and is streamed through two slots. A device that shares the host's memory uses dense
-// examples in place, which lie there as it wants them.
+// memory and is streamed through two slots.
 func loadExamples(r *resident) {
 	o, need := &r.own, int64(0)
 	for _, t := range r.tiles {
@@ -31,34 +29,21 @@ func loadExamples(r *resident) {
 			}
 		}
 	}
-	inPlace := r.e.shares && !r.x.Sparse()
-	stream := !inPlace && (r.e.build.stream || need > r.e.q.memory-r.e.q.inUse)
+	stream := r.e.build.stream || need > r.e.q.memory-r.e.q.inUse
 	if stream {
 		r.slots = []*slot{newSlot(r), newSlot(r)}
 	}
 	for _, t := range r.tiles {
 		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
-		if t.sparse != nil {
+		dense := r.x.X
+		switch {
+		case t.sparse != nil:
 			loadSparse(r, t, aside)
-		} else {
-			loadDense(r, t, aside)
+		case aside:
+			t.dense.host = dense[t.from*r.d : (t.from+t.rows)*r.d]
+		default:
+			t.dense.dev = upload(o, "examples", dense[t.from*r.d:(t.from+t.rows)*r.d])
 		}
-	}
-}
-
-func loadDense(r *resident, t *tile, aside bool) {
-	values := r.x.X[t.from*r.d : (t.from+t.rows)*r.d]
-	switch {
-	case r.e.shares: // they are where they should be
-		t.dense.host = values
-		if r.e.q.planned == nil {
-			r.pin(unsafe.Pointer(&values[0]))
-		}
-		t.dense.dev = share(&r.own, "examples", values)
-	case aside:
-		t.dense.host = values
-	default:
-		t.dense.dev = upload(&r.own, "examples", values)
 	}
 }
 

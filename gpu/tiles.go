@@ -28,8 +28,7 @@ type tile struct {
 	weight  *buffer[float32] // of its examples, in the order of the scores
 }
 
-// part is a large array of a tile: on the device; in host memory that a device
-// uses in place; or in host memory from where it is streamed.
+// part is a large array of a tile: on the device, or in host memory from where it is streamed.
 type part[T element] struct {
 	dev  *buffer[T] // nil if streamed
 	host []T        // nil if on the device
@@ -45,7 +44,7 @@ type arrays struct {
 	byColumn *buffer[float32]
 }
 
-// arrays are the examples as they lie on the device, or are used in place.
+// arrays are the examples as they lie on the device.
 func (t *tile) arrays() arrays {
 	s := t.sparse
 	if s == nil {
@@ -102,7 +101,7 @@ func cutTiles(e *deviceEngine, x dataset.Examples, classes int, use engine.Use,
 			need += 8 * int64(x.Size())
 		}
 	}
-	if need > room && !(e.shares && !x.Sparse()) || e.build.stream {
+	if need > room || e.build.stream {
 		limit = min(limit, max(room/16, 1<<16))
 	}
 	// Lines of scores, or triples of moved examples.

@@ -18,8 +18,7 @@ VARIANTS = """The form for GPUs, medians of 20 in ms. Variants in the contract's
 say what the order costs."""
 FITS = """Logistic regression, one penalty, and what torch and scikit-learn do of it on data of the same size. torch's
 evaluation is plain: no C, no exact sums, no fixed order; with TF32 it has 10 bits of each factor."""
-MEMORY = """The limit is one that the program is given. Devices that share the host's memory use in place what does not
-fit; others have it streamed to them. Rescoring is told to copy on every device."""
+MEMORY = """The limit is one that the program is given. What does not fit is streamed."""
 
 
 def number(v):

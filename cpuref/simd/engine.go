@@ -49,7 +49,7 @@ func (e *processor) Device() engine.Device {
 // Plan: everything is in the memory of the process; the examples stay the caller's.
 func (e *processor) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 	n, q := int64(blocksOf(x.N)*lanes), int64(t.Classes)
-	p := engine.Plan{Tiles: 1, InPlace: true,
+	p := engine.Plan{Tiles: 1,
 		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
 	switch t.Use {
 	case engine.UseCells:

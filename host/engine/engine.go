@@ -102,9 +102,8 @@ type Plan struct {
 	// Limit bounds Examples - Aside + Scores + ClassSums + Scratch; 0 for no limit.
 	Limit int64 `json:"limit_bytes"`
 
-	Tiles      int  `json:"tiles"`       // the parts into which the examples are cut
-	TilesAside int  `json:"tiles_aside"` // tiles in host memory
-	InPlace    bool `json:"in_place"`    // the device reads host memory in place; else it is streamed
+	Tiles      int `json:"tiles"`       // the parts into which the examples are cut
+	TilesAside int `json:"tiles_aside"` // tiles in host memory, from where they are streamed
 }
 
 // Device describes a device for people and for the model file.

@@ -184,15 +184,15 @@ func (s *driver) parts(c cuts) []part {
 // Plan is the sum of the plans of all ranks' drivers, with the class sums of all examples on each
 // rank besides. If one driver has no limit, the sum has none.
 func (s *driver) Plan(x dataset.Examples, t engine.Task) (sum engine.Plan, err error) {
-	n := make([]int64, 10)
+	n := make([]int64, 9)
 	for _, p := range s.parts(s.cutFor(x.N, t.Use)) {
 		one, failed := p.Plan(x.Part(p.from, p.to), p.task(t))
 		if err = failed; err != nil {
 			break
 		}
-		count := map[bool]int64{true: 1}
+		unlimited := map[bool]int64{true: 1}[one.Limit == 0]
 		lists.Add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
-			int64(one.Tiles), int64(one.TilesAside), count[one.Limit == 0], count[!one.InPlace]})
+			int64(one.Tiles), int64(one.TilesAside), unlimited})
 	}
 	if t.Use == engine.UseCells && err == nil {
 		whole := memory.Product(8, t.Classes, t.Classes, x.D)
@@ -207,7 +207,7 @@ func (s *driver) Plan(x dataset.Examples, t engine.Task) (sum engine.Plan, err e
 		n[5] = 0
 	}
 	return engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
-		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7]), InPlace: n[9] == 0}, nil
+		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7])}, nil
 }
 
 // Load has each driver of this rank load its shard.

@@ -36,7 +36,7 @@ Several devices, such as cpu+opencl:0.0, compute together: each takes a share of
 measured speeds. The weights are the same.
 
 More examples than --max-alloc holds are cut in tiles. Examples that do not fit in --memory-limit
-stay in host memory and are streamed, or used in place. Both sizes are for each device: bytes, or K,
+stay in host memory and are streamed. Both sizes are for each device: bytes, or K,
 M and G of them, powers of 1024.
 
 --audit finds bits that a device, its memory or its driver got wrong, by computing once more on the

@@ -13,8 +13,7 @@ import (
 // counts on the host, and room for what changes and reads them.
 type cellSums struct {
 	y         []int32 // the caller's
-	sums      []*buffer[int64]
-	perBuffer int // regions in each buffer of sums, but for the last
+	sums      *buffer[int64]
 	regions   []int64
 	predicted []int64
 	moveBuffers
@@ -37,7 +36,6 @@ type normBuffers struct {
 	z       *buffer[float32]
 	chosen  *buffer[int32]   // regions whose norms, or pairs whose vectors, are asked for
 	squares *buffer[float32] // chunk results of their norms
-	batch   int              // regions that squares has room for
 
 	norms   []float32 // Q×Q
 	inverse []float32
@@ -50,30 +48,20 @@ func newCells(r *resident, y []int32) *cellSums {
 		normBuffers: normBuffers{norms: make([]float32, q*q), stale: make([]bool, q)}}
 	rowsOfZ, err := fit("an update vector", 1, 4*d, most)
 	o.note(err)
-	c.perBuffer, err = fit("the class sums of a region", q, 8*d, most)
-	o.note(err)
-	c.batch, err = fit("the norms of a region", q, 4*chunks(d), most)
+	_, err = fit("class sums", q*q, 8*d, most)
 	o.note(err)
 	if o.err != nil {
 		return c
 	}
-	rowsOfZ, c.batch = min(rowsOfZ, vectorsAtOnce(d, q)), min(c.batch, q)
-	c.perBuffer = min(c.perBuffer, q)
-	for p := 0; p < q; p += c.perBuffer {
-		c.sums = append(c.sums, filled[int64](o, "class sums", min(c.perBuffer, q-p)*q*d, 0))
-	}
+	rowsOfZ = min(rowsOfZ, vectorsAtOnce(d, q))
+	c.sums = filled[int64](o, "class sums", q*q*d, 0)
 	c.list = alloc[int32](o, "examples to move", 2*r.mostRows)
 	c.triples = alloc[int32](o, "cells to move to", 3*min(q*q, 2*r.mostRows))
 	c.chosen = alloc[int32](o, "pairs", max(q, 2*rowsOfZ))
 	c.inv = alloc[float32](o, "inverse confusion matrix", q*q)
 	c.z = alloc[float32](o, "update vectors", rowsOfZ*d)
-	c.squares = alloc[float32](o, "norms", c.batch*q*chunks(d))
+	c.squares = alloc[float32](o, "norms", q*q*chunks(d))
 	return c
-}
-
-// region returns the buffer with the class sums of region p and p's place in it.
-func (c *cellSums) region(p int) (b *buffer[int64], at int) {
-	return c.sums[p/c.perBuffer], p % c.perBuffer
 }
 
 func (r *resident) Assign(alpha float32) (engine.Assignment, error) {
@@ -145,6 +133,5 @@ func (t *tile) checkMoves(moves []int32, q int, buffer string) error {
 }
 
 func (r *resident) ClassSums(dst []int64, p int) error {
-	b, at := r.cells.region(p)
-	return b.read(dst, at*r.q*r.d)
+	return r.cells.sums.read(dst, p*r.q*r.d)
 }

@@ -57,22 +57,21 @@ func moveSums(r *resident, t *tile) error {
 		return nil
 	}
 	list, triples := byCell(c.moves)
-	if err := c.list.write(0, list); err != nil {
-		return err
-	}
 	// By clause 3 integers stay below 2^62 / 2^bits.
 	small := bits.Len(uint(r.fixed.N)) >= 62-51
-	err := r.onDevice(t, func(x arrays) error {
-		return eachSums(r, triples, func(n int, sums *buffer[int64]) error {
+	n := len(triples) / 3
+	err := errors.Join(c.list.write(0, list), c.triples.write(0, triples))
+	if err == nil {
+		err = r.onDevice(t, func(x arrays) error {
 			if t.sparse != nil {
 				k := r.e.moveSumsSparse
-				return k.launch(n*k.local, 1, moveSumsSparseArgs{x.sparseRows, c.list, c.triples, sums,
+				return k.launch(n*k.local, 1, moveSumsSparseArgs{x.sparseRows, c.list, c.triples, c.sums,
 					r.fixed.Scale(), r.d})
 			}
 			return r.e.dense.moveSums.launch(sumItems(r.e, r.d), n, moveSumsArgs{x.dense, c.list, c.triples,
-				sums, r.fixed.Scale(), r.d, small})
+				c.sums, r.fixed.Scale(), r.d, small})
 		})
-	})
+	}
 	return errors.Join(err, r.drain())
 }
 
@@ -104,27 +103,4 @@ func byCell(moves []move) (list, triples []int32) {
 		list[k] = int32(entry)
 	}
 	return list, triples
-}
-
-// eachSums calls f for each buffer of class sums that triples concern, with their
-// number, when it has brought them to the device.
-func eachSums(r *resident, triples []int32, f func(n int, sums *buffer[int64]) error) error {
-	c := r.cells
-	perBuffer := int32(c.perBuffer * r.q) // cells in a buffer of sums
-	for len(triples) > 0 {
-		b := triples[0] / perBuffer
-		n := 0
-		for n < len(triples) && triples[n]/perBuffer == b {
-			triples[n] -= b * perBuffer
-			n += 3
-		}
-		if err := c.triples.write(0, triples[:n]); err != nil {
-			return err
-		}
-		if err := f(n/3, c.sums[b]); err != nil {
-			return err
-		}
-		triples = triples[n:]
-	}
-	return nil
 }

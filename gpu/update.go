@@ -17,41 +17,28 @@ func chunks(d int) int { return (d + numerics.Chunk - 1) / numerics.Chunk }
 func vectorsAtOnce(d, q int) int { return min(q*q, max(16, q, 1<<20/d)) }
 
 func (r *resident) UpdateVectors(dst []float32, pairs []engine.Pair, inv []float32) error {
-	for len(pairs) > 0 {
-		// As many as there is room for, of regions whose sums share a buffer.
-		n, first := 0, pairs[0].P/r.cells.perBuffer
-		for n < min(len(pairs), r.cells.z.n/r.d) && pairs[n].P/r.cells.perBuffer == first {
-			n++
-		}
-		if err := updateVectorsOf(r, dst[:n*r.d], pairs[:n], inv); err != nil {
-			return err
-		}
-		dst, pairs = dst[n*r.d:], pairs[n:]
-	}
-	return nil
-}
-
-// updateVectorsOf computes as many update vectors as buffer z holds, of regions whose
-// class sums share a buffer.
-func updateVectorsOf(r *resident, dst []float32, pairs []engine.Pair, inv []float32) error {
 	c := r.cells
 	if err := c.useInverse(inv); err != nil {
 		return err
 	}
-	index := make([]int32, 0, 2*len(pairs))
-	for _, z := range pairs {
-		_, at := c.region(z.P)
-		index = append(index, int32(at), int32(z.Q))
+	for some := range slices.Chunk(pairs, c.z.n/r.d) {
+		index := make([]int32, 0, 2*len(some))
+		for _, z := range some {
+			index = append(index, int32(z.P), int32(z.Q))
+		}
+		if err := c.chosen.write(0, index); err != nil {
+			return err
+		}
+		if err := r.e.updateVectors.launch(r.d, len(some), updateVectorsArgs{c.sums, c.inv, c.chosen, c.z,
+			r.fixed.Unit(), r.d, r.q}); err != nil {
+			return err
+		}
+		if err := c.z.read(dst[:len(some)*r.d], 0); err != nil {
+			return err
+		}
+		dst = dst[len(some)*r.d:]
 	}
-	if err := c.chosen.write(0, index); err != nil {
-		return err
-	}
-	sums, _ := c.region(pairs[0].P)
-	if err := r.e.updateVectors.launch(r.d, len(pairs), updateVectorsArgs{sums, c.inv, c.chosen, c.z,
-		r.fixed.Unit(), r.d, r.q}); err != nil {
-		return err
-	}
-	return c.z.read(dst, 0)
+	return nil
 }
 
 // useInverse brings an inverse to the device, unless it is there.
@@ -77,50 +64,39 @@ func (r *resident) Norms(dst, inv []float32) error {
 	if err := c.useInverse(inv); err != nil {
 		return err
 	}
-	var batch []int
-	for p := range r.q {
-		if c.stale[p] {
-			if slices.Max(c.regions[p*r.q:(p+1)*r.q]) > 0 {
-				batch = append(batch, p)
-			} else { // zero sums, and so zero update vectors
-				clear(c.norms[p*r.q : (p+1)*r.q])
-				c.stale[p] = false
-			}
-		}
-		last := p == r.q-1 || (p+1)%c.perBuffer == 0
-		if len(batch) == c.batch || last && len(batch) > 0 {
-			if err := normsOf(r, batch); err != nil {
-				return err
-			}
-			batch = batch[:0]
+	var regions []int32
+	for p, stale := range c.stale {
+		switch {
+		case !stale:
+		case slices.Max(c.regions[p*r.q:(p+1)*r.q]) > 0:
+			regions = append(regions, int32(p))
+		default: // zero sums, and so zero update vectors
+			clear(c.norms[p*r.q : (p+1)*r.q])
 		}
 	}
+	if len(regions) > 0 {
+		if err := normsOf(r, regions); err != nil {
+			return err
+		}
+	}
+	clear(c.stale)
 	copy(dst, c.norms)
 	return nil
 }
 
-// normsOf computes the norms of some regions whose class sums share a buffer.
-func normsOf(r *resident, regions []int) error {
+// normsOf computes the norms of some regions.
+func normsOf(r *resident, regions []int32) error {
 	c := r.cells
-	index := make([]int32, len(regions))
-	for i, p := range regions {
-		_, at := c.region(p)
-		index[i] = int32(at)
-	}
-	if err := c.chosen.write(0, index); err != nil {
+	if err := c.chosen.write(0, regions); err != nil {
 		return err
 	}
-	sums, _ := c.region(regions[0])
-	per := chunks(r.d)
-	pairs := len(regions) * r.q
+	per, pairs := chunks(r.d), len(regions)*r.q
 	items := pairs
 	if r.e.cpu {
 		items = len(regions) * ((r.q + normClasses - 1) / normClasses)
 	}
-	err := r.e.norms.launch(items, per, normsArgs{sums, c.inv, c.chosen, c.squares, r.fixed.Unit(),
-		r.d,
-		r.q, per, len(regions)})
-	if err != nil {
+	if err := r.e.norms.launch(items, per, normsArgs{c.sums, c.inv, c.chosen, c.squares,
+		r.fixed.Unit(), r.d, r.q, per, len(regions)}); err != nil {
 		return err
 	}
 	partial := make([]float32, pairs*per)
@@ -132,10 +108,7 @@ func normsOf(r *resident, regions []int) error {
 		for _, chunk := range partial[t*per : (t+1)*per] {
 			norm += chunk
 		}
-		c.norms[regions[t/r.q]*r.q+t%r.q] = norm
-	}
-	for _, p := range regions {
-		c.stale[p] = false
+		c.norms[int(regions[t/r.q])*r.q+t%r.q] = norm
 	}
 	return nil
 }

@@ -160,10 +160,8 @@ func (e *deviceEngine) start() (err error) {
 	if err != nil {
 		return fmt.Errorf("create context: %w", err)
 	}
-	for _, q := range []**cl.CommandQueue{&e.q.queue, &e.q.transfers} {
-		if *q, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
-			return fmt.Errorf("create command queue: %w", err)
-		}
+	if e.q.queue, err = e.q.context.CreateCommandQueue(e.q.device, 0); err != nil {
+		return fmt.Errorf("create command queue: %w", err)
 	}
 	most, err := recovered(e.q.device.MaxWorkGroupSize)
 	if err != nil {
@@ -230,7 +228,6 @@ func (e *deviceEngine) Device() engine.Device {
 // Close gives back all that the device has.
 func (e *deviceEngine) Close() error {
 	errs := []error{e.q.settle()}
-	done(e.q.last, nil)
 	all, dense, evaluator := e.library()
 	for _, p := range []program{all, dense, evaluator} {
 		for _, k := range p.kernels {
@@ -243,10 +240,8 @@ func (e *deviceEngine) Close() error {
 	for _, p := range e.compiled {
 		e.q.release(p)
 	}
-	for _, q := range []*cl.CommandQueue{e.q.queue, e.q.transfers} {
-		if q != nil {
-			q.Release()
-		}
+	if e.q.queue != nil {
+		e.q.queue.Release()
 	}
 	if e.q.context != nil && e.q.cache == nil {
 		e.q.context.Release()

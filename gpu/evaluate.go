@@ -62,11 +62,11 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			return evaluateBands(r, t, x)
 		})
 		if err != nil {
-			return e, errors.Join(err, r.drain())
+			return e, err
 		}
 	}
 	pairs := make([]int64, losses.n)
-	if err := errors.Join(r.drain(), losses.read(pairs, 0), endSums(r, sums, r.q)); err != nil {
+	if err := errors.Join(losses.read(pairs, 0), endSums(r, sums, r.q)); err != nil {
 		return e, err
 	}
 	for k := 0; k < len(pairs); k += 2 {
@@ -141,10 +141,10 @@ func weightedSumsOf(r *resident, sums []int64, a []float32, count, low, n int) e
 			return nil
 		})
 		if err != nil {
-			return errors.Join(err, r.drain())
+			return err
 		}
 	}
-	return errors.Join(r.drain(), endSums(r, sums, n))
+	return endSums(r, sums, n)
 }
 
 // sumBuffers is what an evaluator has besides its scores: room for the coefficients of some

@@ -60,19 +60,18 @@ func moveSums(r *resident, t *tile) error {
 	// By clause 3 integers stay below 2^62 / 2^bits.
 	small := bits.Len(uint(r.fixed.N)) >= 62-51
 	n := len(triples) / 3
-	err := errors.Join(c.list.write(0, list), c.triples.write(0, triples))
-	if err == nil {
-		err = r.onDevice(t, func(x arrays) error {
-			if t.sparse != nil {
-				k := r.e.moveSumsSparse
-				return k.launch(n*k.local, 1, moveSumsSparseArgs{x.sparseRows, c.list, c.triples, c.sums,
-					r.fixed.Scale(), r.d})
-			}
-			return r.e.dense.moveSums.launch(sumItems(r.e, r.d), n, moveSumsArgs{x.dense, c.list, c.triples,
-				c.sums, r.fixed.Scale(), r.d, small})
-		})
+	if err := errors.Join(c.list.write(0, list), c.triples.write(0, triples)); err != nil {
+		return err
 	}
-	return errors.Join(err, r.drain())
+	return r.onDevice(t, func(x arrays) error {
+		if t.sparse != nil {
+			k := r.e.moveSumsSparse
+			return k.launch(n*k.local, 1, moveSumsSparseArgs{x.sparseRows, c.list, c.triples, c.sums,
+				r.fixed.Scale(), r.d})
+		}
+		return r.e.dense.moveSums.launch(sumItems(r.e, r.d), n, moveSumsArgs{x.dense, c.list, c.triples,
+			c.sums, r.fixed.Scale(), r.d, small})
+	})
 }
 
 // sumItems returns how many work-items take d columns of sums.

@@ -18,45 +18,36 @@ import (
 )
 
 // queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go
-// memory after a call: transfers block. Events are released at once, empty transfers do nothing, and kernels are launched with all their arguments
-// or not at all.
+// memory after a call: transfers block. Events are released at once, empty transfers do nothing, and
+// kernels are launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
 	cache   *programCache // of the context and its programs; nil if this engine alone has them
 	queue   *cl.CommandQueue
-	// transfers is for writes that run while kernels of queue run.
-	transfers *cl.CommandQueue
-	device    *cl.Device
-	inUse     int64 // bytes of all buffers
-	memory    int64 // of the device
-	height    int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
-	guard     int   // bytes after each buffer that nothing may write to (tests)
-	lost      bool  // the device does not answer, and may still use the host's memory
-	// of the kernel enqueued last, or nil
-	last *cl.Event
+	device  *cl.Device
+	inUse   int64 // bytes of all buffers
+	memory  int64 // of the device
+	height  int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
+	guard   int   // bytes after each buffer that nothing may write to (tests)
+	lost    bool  // the device does not answer, and may still use the host's memory
 	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
 	planned map[string]int64
 }
 
 // settle waits until the device has done everything that was enqueued. A lost device, for which
-// nobody can wait, may read host memory as long as the process lives: nothing that it was given is
-// freed, unpinned or unmapped afterwards, and this error alone says so.
+// nobody can wait, may read host memory as long as the process lives: nothing is unmapped afterwards,
+// and this error alone says so.
 func (q *queue) settle() (err error) {
-	if q.planned != nil {
+	if q.planned != nil || q.queue == nil || q.lost {
 		return nil
 	}
-	for _, c := range []*cl.CommandQueue{q.queue, q.transfers} {
-		if c == nil || q.lost {
-			continue
-		}
-		last := c.Finish()
-		for k := 0; k < 2 && last != nil; k++ {
-			err, last = last, c.Finish()
-		}
-		if last != nil {
-			err, q.lost = last, true
-			memory.Hold()
-		}
+	last := q.queue.Finish()
+	for k := 0; k < 2 && last != nil; k++ {
+		err, last = last, q.queue.Finish()
+	}
+	if last != nil {
+		err, q.lost = last, true
+		memory.Hold()
 	}
 	if err != nil {
 		return fmt.Errorf("wait for the device: %w", err)
@@ -175,18 +166,7 @@ func done(event *cl.Event, err error) error {
 }
 
 // write copies v to the buffer from value at on, after everything enqueued before.
-func (b *buffer[T]) write(at int, v []T) error { return b.writeOn(b.q.queue, at, v) }
-
-// writeAside copies v to the beginning of the buffer, which no enqueued kernel
-// uses, while kernels run.
-func (b *buffer[T]) writeAside(v []T) error {
-	if len(v) == 0 {
-		return nil // to a buffer that need not be there
-	}
-	return b.writeOn(b.q.transfers, 0, v)
-}
-
-func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
+func (b *buffer[T]) write(at int, v []T) error {
 	if len(v) == 0 || b.q.planned != nil {
 		return nil
 	}
@@ -194,7 +174,7 @@ func (b *buffer[T]) writeOn(queue *cl.CommandQueue, at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	if err := done(queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
+	if err := done(b.q.queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
 		nil)); err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
@@ -295,10 +275,8 @@ func (k *compiled) launch(width, height int, args any) error {
 	most := cmp.Or(k.q.height, mostHeight)
 	for from := 0; from < height; from += most {
 		rows := min(height-from, most)
-		done(k.q.last, nil)
-		var err error
-		if k.q.last, err = k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},
-			[]int{k.local, 1}, nil); err != nil {
+		if err := done(k.q.queue.EnqueueNDRangeKernel(k.cl, []int{0, from}, []int{width, rows},
+			[]int{k.local, 1}, nil)); err != nil {
 			return fmt.Errorf("kernel %s on %d×%d work-items from row %d on: %w", k.name, width, rows, from,
 				err)
 		}

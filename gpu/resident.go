@@ -32,8 +32,8 @@ type resident struct {
 	cells      *cellSums   // nil without labels
 	sumBuffers *sumBuffers // nil but for evaluators
 
-	x     dataset.Examples // the caller's
-	slots []*slot          // for tiles that are streamed, else empty
+	x    dataset.Examples // the caller's
+	slot arrays           // room for a tile that is streamed, else empty
 }
 
 func newResident(e *deviceEngine, x dataset.Examples, t engine.Task) (r *resident, err error) {
@@ -79,12 +79,7 @@ func allocateResident(r *resident, use engine.Use) {
 
 // free gives all memory back, when no kernel uses it any more.
 func (r *resident) free() error {
-	errs := []error{r.e.q.settle()}
-	for _, s := range r.slots {
-		errs = append(errs, s.wait())
-	}
-	errs = append(errs, r.own.free())
-	return errors.Join(errs...)
+	return errors.Join(r.e.q.settle(), r.own.free())
 }
 
 func (r *resident) Close() error {
@@ -107,7 +102,7 @@ func (r *resident) Rescore(w engine.Weights, classes []int) error {
 			return err
 		}
 	}
-	return r.drain()
+	return nil
 }
 
 // scoresAtOnce returns how many of m classes are computed at once, as in atOnce. Two panels of 16
@@ -283,7 +278,7 @@ func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, err
 		return engine.Plan{}, err
 	}
 	q, planning := *e.q, *e
-	q.planned, q.last, planning.q = map[string]int64{}, nil, &q
+	q.planned, planning.q = map[string]int64{}, &q
 	r, err := newResident(&planning, x, t)
 	if err != nil {
 		return engine.Plan{}, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(),

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jgillich/go-opencl/cl"
-
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 // loadExamples brings the examples to the device as far as there is room. The rest stays in host
-// memory and is streamed through two slots.
+// memory and is streamed through a slot.
 func loadExamples(r *resident) {
 	o, need := &r.own, int64(0)
 	for _, t := range r.tiles {
@@ -31,7 +29,7 @@ func loadExamples(r *resident) {
 	}
 	stream := r.e.build.stream || need > r.e.q.memory-r.e.q.inUse
 	if stream {
-		r.slots = []*slot{newSlot(r), newSlot(r)}
+		r.slot = newSlot(r)
 	}
 	for _, t := range r.tiles {
 		aside := stream && (r.e.build.stream || t.bytes(r.d) > r.e.q.memory-r.e.q.inUse)
@@ -77,17 +75,10 @@ func bring[T element](r *resident, p *part[T], aside bool, n int, fill func([]T)
 	}
 }
 
-// slot is room on the device for one tile that is streamed. While a kernel reads
-// one slot, the host fills the other.
-type slot struct {
-	arrays
-	busy *cl.Event // of the kernel that reads the slot; nil if there is none
-}
-
-// newSlot makes a slot for the largest tile.
-func newSlot(r *resident) *slot {
+// newSlot makes room on the device for the largest tile.
+func newSlot(r *resident) (s arrays) {
 	const name = "slot"
-	s, o := &slot{}, &r.own
+	o := &r.own
 	if !r.x.Sparse() {
 		s.dense = alloc[float32](o, name, r.mostRows*r.d)
 		return s
@@ -103,55 +94,25 @@ func newSlot(r *resident) *slot {
 	return s
 }
 
-// wait waits for the kernel that reads the slot.
-func (s *slot) wait() error {
-	if s.busy == nil {
-		return nil
-	}
-	err := cl.WaitForEvents([]*cl.Event{s.busy})
-	s.busy.Release()
-	s.busy = nil
-	return err
-}
-
 // onDevice calls f with the examples of a tile where a kernel can read them; f
 // enqueues kernels.
 func (r *resident) onDevice(t *tile, f func(arrays) error) error {
 	if !t.streamed() {
 		return f(t.arrays())
 	}
-	s := r.slots[0] // the one that has been idle for longest
-	r.slots[0], r.slots[1] = r.slots[1], s
-	if err := s.wait(); err != nil {
-		return fmt.Errorf("streamed kernel: %w", err)
-	}
-	a, x := s.arrays, t.sparse
+	s, x := r.slot, t.sparse
 	err := error(nil)
 	if x == nil {
-		err = s.dense.writeAside(t.dense.host)
+		err = s.dense.write(0, t.dense.host)
 	} else {
-		a.Slices, a.Lengths = x.slices, x.lengths
-		err = errors.Join(s.Columns.writeAside(x.columns.host), s.Values.writeAside(x.values.host),
-			s.byColumn.writeAside(x.byColumn.values.host),
-			s.examples.writeAside(x.byColumn.examples.host))
-	}
-	if err == nil {
-		err = f(a)
+		s.Slices, s.Lengths = x.slices, x.lengths
+		err = errors.Join(s.Columns.write(0, x.columns.host), s.Values.write(0, x.values.host),
+			s.byColumn.write(0, x.byColumn.values.host), s.examples.write(0, x.byColumn.examples.host))
 	}
 	if err != nil {
 		return err
 	}
-	s.busy, r.e.q.last = r.e.q.last, nil
-	return flush(r.e.q.queue) // so that the device begins
-}
-
-// drain waits for all kernels that read slots.
-func (r *resident) drain() error {
-	var errs []error
-	for _, s := range r.slots {
-		errs = append(errs, s.wait())
-	}
-	return errors.Join(errs...)
+	return f(s)
 }
 
 // sparseTile is the stored values of a tile of sparse examples, in the lay-out of

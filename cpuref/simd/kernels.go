@@ -50,7 +50,7 @@ var portable = kernels{
 	sparse: []sparseKernel{sparseGo}, sparseWidths: []int{32}, fewer: true,
 	region: regionGo,
 	add:    addGo, toFloat: toFloatGo, combine: combineGo, norms: normsGo,
-	projectKernels: projectKernels{product: productGo, rbf: rbfGo, poly: polyGo},
+	projectKernels: projectKernels{product: productGo, rbf: rbfGo},
 	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
 		posterior: posteriorGo, given: givenGo, columnSums: []columnsKernel{columnSumsGo(lanes)}},
 }
@@ -280,7 +280,6 @@ const (
 type projectKernels struct {
 	product func(x []float32, stride, blocks, columns int, w, totals []float32, step int, first bool)
 	rbf     func(values []float32, xx, gamma float32, yy []float32)
-	poly    func(values []float32, gamma, coef0 float32, degree int)
 }
 
 // productGo adds one chunk to dot products of 12·blocks rows and the 32 columns of a panel
@@ -311,13 +310,5 @@ func rbfGo(values []float32, xx, gamma float32, yy []float32) {
 	f := kernel.Function{Kind: kernel.RBF, Gamma: gamma}
 	for l, v := range values {
 		values[l] = f.Value(v, xx, yy[l])
-	}
-}
-
-// polyGo is rbfGo for polynomials.
-func polyGo(values []float32, gamma, coef0 float32, degree int) {
-	f := kernel.Function{Kind: kernel.Poly, Gamma: gamma, Coef0: coef0, Degree: degree}
-	for l, v := range values {
-		values[l] = f.Value(v, 0, 0)
 	}
 }

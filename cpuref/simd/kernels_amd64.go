@@ -114,9 +114,3 @@ func rbfAVX512(values []float32, xx float32, gamma float32, yy []float32)
 
 //go:noescape
 func rbfAVX2(values []float32, xx float32, gamma float32, yy []float32)
-
-//go:noescape
-func polyAVX512(values []float32, gamma float32, coef0 float32, degree int)
-
-//go:noescape
-func polyAVX2(values []float32, gamma float32, coef0 float32, degree int)

@@ -221,7 +221,9 @@ func (t *task) kernelValues(rows, from, n int) {
 		case kernel.RBF:
 			t.k.rbf(values, t.xx[i], f.Gamma, t.yy[from:])
 		case kernel.Poly:
-			t.k.poly(values, f.Gamma, f.Coef0, f.Degree)
+			for l, v := range values {
+				values[l] = f.Value(v, 0, 0)
+			}
 		}
 	}
 }

@@ -68,7 +68,6 @@ func main() {
 	product(avx512, 12)
 	product(avx2, 6)
 	each(rbf)
-	each(poly)
 	Generate()
 }
 

@@ -105,28 +105,6 @@ func (l level) normalExp(x VecVirtual) VecVirtual {
 	return p
 }
 
-// poly generates a kernel of clause 13.
-func poly(l level) {
-	function("poly"+l.name, "func(values []float32, gamma, coef0 float32, degree int)")
-	values, n, degree := base("values"), length("values"), value("degree")
-	gamma, coef0 := broadcast("gamma", l.vector()), broadcast("coef0", l.vector())
-	loop("loop", n, l.size/4, func() {
-		b, v, left := l.vector(), l.vector(), GP64()
-		VMOVAPS(coef0, b)
-		VFMADD231PS(Mem{Base: values}, gamma, b)
-		VMOVAPS(b, v)
-		MOVQ(degree, left)
-		Label("power")
-		DECQ(left)
-		JE(LabelRef("store"))
-		VMULPS(b, v, v)
-		JMP(LabelRef("power"))
-		Label("store")
-		VMOVUPS(v, Mem{Base: values})
-		add(l.size, values)
-	})
-}
-
 const (
 	productRows    = 12 // rows of a block of product
 	productColumns = 32 // columns of a panel

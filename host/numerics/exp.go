@@ -30,32 +30,15 @@ func Exp(x float32) float32 {
 	case x != x:
 		return x
 	}
-	// FMA by hand, whose slow path is for midpoints alone: no result is a subnormal that was rounded.
-	s0 := float64(x)*log2e + round
-	t := float32(s0)
-	k := float64(t - round)
-	s1 := float64(x) - k*upper
-	s2 := float64(float32(s1)) - k*lower
-	r := float64(float32(s2))
-	s3 := 0x1.6a23dp-10*r + 0x1.123a2p-7
-	s4 := float64(float32(s3))*r + 0x1.5558f2p-5
-	s5 := float64(float32(s4))*r + 0x1.555492p-3
-	s6 := float64(float32(s5))*r + 0x1.fffffcp-2
-	s7 := float64(float32(s6))*r + 1
-	s8 := float64(float32(s7))*r + 1
-	p := float32(s8)
-	if midpoint(s0) || midpoint(s1) || midpoint(s2) || midpoint(s3) || midpoint(s4) || midpoint(s5) ||
-		midpoint(s6) || midpoint(s7) || midpoint(s8) {
-		t = FMA(x, log2e, round)
-		k := t - round
-		r := FMA(-k, lower, FMA(-k, upper, x))
-		p = FMA(0x1.6a23dp-10, r, 0x1.123a2p-7)
-		p = FMA(p, r, 0x1.5558f2p-5)
-		p = FMA(p, r, 0x1.555492p-3)
-		p = FMA(p, r, 0x1.fffffcp-2)
-		p = FMA(p, r, 1)
-		p = FMA(p, r, 1)
-	}
+	t := FMA(x, log2e, round)
+	k := t - round
+	r := FMA(-k, lower, FMA(-k, upper, x))
+	p := FMA(0x1.6a23dp-10, r, 0x1.123a2p-7)
+	p = FMA(p, r, 0x1.5558f2p-5)
+	p = FMA(p, r, 0x1.555492p-3)
+	p = FMA(p, r, 0x1.fffffcp-2)
+	p = FMA(p, r, 1)
+	p = FMA(p, r, 1)
 	return math.Float32frombits(math.Float32bits(p) + math.Float32bits(t)<<23)
 }
 

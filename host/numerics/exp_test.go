@@ -87,29 +87,3 @@ func TestExpAtItsEnds(t *testing.T) {
 		}
 	}
 }
-
-// Exp is a chain of FMA, also where a sum is half way between two float32.
-func TestExpIsItsChain(t *testing.T) {
-	chain := func(x float32) float32 {
-		n := numerics.FMA(x, 0x1.715476p0, 0x1.8p23)
-		k := n - 0x1.8p23
-		r := numerics.FMA(-k, 0x1.7f7d1cp-20, numerics.FMA(-k, 0x1.62e4p-1, x))
-		p := float32(0x1.6a23dp-10)
-		for _, c := range []float32{0x1.123a2p-7, 0x1.5558f2p-5, 0x1.555492p-3, 0x1.fffffcp-2, 1, 1} {
-			p = numerics.FMA(p, r, c)
-		}
-		return math.Float32frombits(math.Float32bits(p) + math.Float32bits(n)<<23)
-	}
-	middles := []float32{0x1p-24, 0x1.8p-22, 0x1.30cffep-8, 0x1.8p-6, 0x1.93p-5, 0x1.d953cp-3,
-		0x1.62e33p-1, 0x1.bb9d1p3}
-	for u := uint32(0); u < 0x42b00000; u += 12345 {
-		middles = append(middles, math.Float32frombits(u))
-	}
-	for _, x := range middles {
-		for _, x := range []float32{x, -x} {
-			if x > expLeast && x < expMost && numerics.Exp(x) != chain(x) {
-				t.Errorf("exp(%v) = %v, the chain is %v", x, numerics.Exp(x), chain(x))
-			}
-		}
-	}
-}

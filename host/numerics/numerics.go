@@ -30,9 +30,6 @@ func plain(s float64) bool {
 	return u&(1<<29-1) != 1<<28 && u>>52&0x7ff > 1023-127
 }
 
-// midpoint says that s is half way between two neighbouring float32, if these are normal.
-func midpoint(s float64) bool { return math.Float64bits(s)<<35 == 1<<63 }
-
 // Dot returns ⟨x, w⟩ by clause 1. Both slices have the same length.
 func Dot(x, w []float32) float32 {
 	w = w[:len(x)]

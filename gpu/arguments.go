@@ -41,11 +41,6 @@ type predictArgs struct {
 	Rows, Q    int
 }
 
-type turnScoresArgs struct {
-	Scores, Rows    *buffer[float32]
-	First, Count, Q int
-}
-
 type assignArgs struct {
 	Scores       *buffer[float32]
 	Place, Moved *buffer[int32]

@@ -65,8 +65,8 @@ func TestArguments(t *testing.T) {
 	found := parameters(t)
 	for kernel, args := range map[string]any{
 		"score.cl score_": scoreArgs{}, "sparse.cl score_sparse": scoreSparseArgs{},
-		"region.cl predict": predictArgs{}, "region.cl turn_scores": turnScoresArgs{},
-		"region.cl assign": assignArgs{}, "sums.cl move_sums": moveSumsArgs{},
+		"region.cl predict": predictArgs{}, "region.cl assign": assignArgs{},
+		"sums.cl move_sums": moveSumsArgs{},
 		"add.cl add_ranges": addRangesArgs{}, "sparse.cl move_sums_sparse": moveSumsSparseArgs{},
 		"add.cl clear_sums": clearSumsArgs{}, "update.cl update_vectors": updateVectorsArgs{},
 		"update.cl norms": normsArgs{}, "residual.cl residuals": residualsArgs{},

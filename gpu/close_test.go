@@ -126,7 +126,6 @@ func TestFailed(t *testing.T) {
 	kernels := map[string]func(e *deviceEngine) *compiled{
 		"rescore":        func(e *deviceEngine) *compiled { return e.dense.score[width4] },
 		"predict":        func(e *deviceEngine) *compiled { return e.predict },
-		"scores":         func(e *deviceEngine) *compiled { return e.turnScores },
 		"assign":         func(e *deviceEngine) *compiled { return e.assign },
 		"class sums":     func(e *deviceEngine) *compiled { return e.dense.moveSums },
 		"norms":          func(e *deviceEngine) *compiled { return e.norms },

@@ -52,7 +52,7 @@ type traits struct {
 type kernelSet struct {
 	dense                                          denseKernels
 	scoreSparse, predict, assign                   *compiled
-	turnScores, addRanges, clearSums               *compiled
+	addRanges, clearSums                           *compiled
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled

@@ -380,7 +380,7 @@ func TestTiny(t *testing.T) {
 			b.guard = noGuard
 			engines, interpreter := map[int64]*tested{}, i.PlatformName == "Oclgrind"
 			for _, c := range enginetest.TinyCases() {
-				o := Options{MaxAlloc: 18000}
+				o := Options{MaxAlloc: 18700}
 				if strings.HasPrefix(c.Name, "project") { // a chunk of a panel alone takes 65536
 					o.MaxAlloc = 70000
 				}

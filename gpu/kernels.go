@@ -85,7 +85,7 @@ func (e *deviceEngine) library() (all, dense, evaluator program) {
 		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
 		sums + groups + fmt.Sprintf(" -DWIDTH=%d", vector), []kernelUse{
 			{&e.predict, "predict", 64},
-			{&e.turnScores, "turn_scores", group}, {&e.assign, "assign", group},
+			{&e.assign, "assign", group},
 			{&e.updateVectors, "update_vectors", 64}, {&e.norms, "norms", group},
 			{&e.addRanges, "add_ranges", wide}, {&e.clearSums, "clear_sums", 64},
 			{&e.scoreSparse, "score_sparse", 64},

@@ -24,7 +24,7 @@ type resident struct {
 	mostRows int // of a tile
 
 	// Buffers for the transfers of one tile.
-	ints    *buffer[int32]   // count and triples of moved examples, predictions, or scores as bits
+	ints    *buffer[int32]   // count and triples of moved examples, or predictions
 	weights *buffer[float32] // rows of W, packed as the kernels want them
 	classes *buffer[int32]   // the classes they belong to
 
@@ -74,7 +74,7 @@ func allocateResident(r *resident, use engine.Use) {
 	o.note(err)
 	r.weights = alloc[float32](o, "weights", packed*r.d)
 	r.classes = alloc[int32](o, "classes", r.q)
-	r.ints = alloc[int32](o, "moved examples", max(head+3*r.mostRows, lanes*r.q))
+	r.ints = alloc[int32](o, "moved examples", head+3*r.mostRows)
 }
 
 // free gives all memory back, when no kernel uses it any more.
@@ -197,45 +197,24 @@ func crowd(e *deviceEngine) int {
 	return 1 << 15
 }
 
-// Scores transposes the scores on the device, in portions that fit in r.ints.
+// Scores reads lines of scores, some examples at a time, and puts them in the order of examples.
 func (r *resident) Scores(dst []float32, from, to int) error {
-	var rows []float32
-	room := &buffer[float32]{name: "scores by example", n: r.ints.n, mem: r.ints.mem, q: r.e.q}
-	per := room.n / r.q / lanes * lanes
+	per := max(1, 1<<22/(r.q*lanes)) * lanes
 	for _, t := range r.tiles {
-		if max(from, t.from) >= min(to, t.from+t.rows) {
-			continue
-		}
-		// The rows to read; a sparse tile has another order.
 		first, last := max(from-t.from, 0)/lanes*lanes, min(to-t.from, t.rows)
-		if t.sparse != nil {
+		if first < last && t.sparse != nil { // which has another order
 			first, last = 0, t.rows
 		}
 		for ; first < last; first += per {
 			n := min(per, last-first)
-			items := n * r.q
-			if r.e.cpu {
-				items = (n + lanes - 1) / lanes
-			}
-			if err := r.e.turnScores.launch(items, 1, turnScoresArgs{t.scores, room, first, n,
-				r.q}); err != nil {
-				return err
-			}
-			if t.sparse == nil {
-				skip := max(from-t.from-first, 0)
-				at := t.from + first + skip - from
-				if err := room.read(dst[at*r.q:(at+n-skip)*r.q], skip*r.q); err != nil {
-					return err
-				}
-				continue
-			}
-			rows = slices.Grow(rows[:0], n*r.q)[:n*r.q]
-			if err := room.read(rows, 0); err != nil {
+			lines := make([]float32, (n+lanes-1)/lanes*lanes*r.q)
+			if err := t.scores.read(lines, first*r.q); err != nil {
 				return err
 			}
 			for k := range n {
-				if i := t.example(first + k); i >= from && i < to {
-					copy(dst[(i-from)*r.q:], rows[k*r.q:(k+1)*r.q])
+				i := t.example(first+k) - from
+				for c := 0; i >= 0 && i < to-from && c < r.q; c++ {
+					dst[i*r.q+c] = lines[scoreAt(k, c, r.q)]
 				}
 			}
 		}

@@ -1,5 +1,5 @@
 #pragma OPENCL FP_CONTRACT OFF
-// predict, turn_scores and assign: from scores to predictions and regions (clause 4).
+// predict and assign: from scores to predictions and regions (clause 4).
 //
 //   scores  of the tile (see contract.cl)
 //   rows    examples of the tile
@@ -65,29 +65,6 @@ __kernel void predict(__global const float *restrict scores, __global int *restr
 		return;
 	float margin;
 	prediction[i] = predict_one(scores, Q, i, &margin);
-#endif
-}
-
-//   rows    written: the scores of examples first..first+count-1, Q one after the other for each;
-//           first is a multiple of LANES
-// On a CPU work-item b takes the examples of a block; on a GPU a work-item takes a score.
-__kernel void turn_scores(__global const float *restrict scores, __global float *restrict rows,
-                          int first, int count, int Q)
-{
-#if CPU
-	const size_t b = get_global_id(0);
-	if (b * LANES >= (size_t)count)
-		return;
-	scores += (first / LANES + b) * Q * LANES;
-	rows += b * LANES * Q;
-	const int mine = min(LANES, count - (int)b * LANES);
-	for (int l = 0; l < mine; l++)
-		for (int r = 0; r < Q; r++)
-			rows[l * Q + r] = scores[r * LANES + l];
-#else
-	const size_t at = get_global_id(0);
-	if (at < (size_t)count * Q)
-		rows[at] = scores[SCORE(first + at / Q, at % Q)];
 #endif
 }
 

@@ -42,8 +42,8 @@ type question struct {
 	scale   float32 // a power of two, |integer·scale| <= 2^62
 }
 
-// probed are the answers to a question, as kernels/probe.cl orders them: names, whether they are the
-// bits of a float32, and the answer of a device that keeps the contract.
+// probed are the answers to a question, as kernels/probe.cl orders them: names, whether they are
+// the bits of a float32, and the answer of a device that keeps the contract.
 var probed = [...]struct {
 	name   string
 	float  bool

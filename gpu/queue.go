@@ -18,8 +18,8 @@ import (
 )
 
 // queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go
-// memory after a call: transfers block. Events are released at once, empty transfers do nothing, and
-// kernels are launched with all their arguments or not at all.
+// memory after a call: transfers block. Events are released at once, empty transfers do nothing,
+// and kernels are launched with all their arguments or not at all.
 type queue struct {
 	context *cl.Context
 	cache   *programCache // of the context and its programs; nil if this engine alone has them
@@ -35,8 +35,8 @@ type queue struct {
 }
 
 // settle waits until the device has done everything that was enqueued. A lost device, for which
-// nobody can wait, may read host memory as long as the process lives: nothing is unmapped afterwards,
-// and this error alone says so.
+// nobody can wait, may read host memory as long as the process lives: nothing is unmapped
+// afterwards, and this error alone says so.
 func (q *queue) settle() (err error) {
 	if q.planned != nil || q.queue == nil || q.lost {
 		return nil
@@ -174,8 +174,8 @@ func (b *buffer[T]) write(at int, v []T) error {
 	if at < 0 || at+len(v) > b.n {
 		return fmt.Errorf("write to %s: values %d..%d of %d", b.name, at, at+len(v)-1, b.n)
 	}
-	if err := done(b.q.queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size, unsafe.Pointer(&v[0]),
-		nil)); err != nil {
+	if err := done(b.q.queue.EnqueueWriteBuffer(b.mem, true, at*size, len(v)*size,
+		unsafe.Pointer(&v[0]), nil)); err != nil {
 		return fmt.Errorf("write to %s: %w", b.name, err)
 	}
 	return nil

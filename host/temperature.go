@@ -17,42 +17,34 @@ const (
 	temperatureLeast  = 1000    // examples, whatever the number of classes
 )
 
-// temperature returns the temperature of the scores of the run's result; 0, and a note, if
-// there is none.
-func (t *trainer) temperature(ctx context.Context, r *Result) (float32, error) {
-	scores, y, err := t.ownScores(r.W)
-	if err != nil {
-		return 0, err
+// temperature returns the temperature of the scores of the run's result, fitted to examples that w
+// was trained on, evenly chosen; 0, and a note, if there is none. Examples with several candidate
+// classes are left out.
+func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, error) {
+	n := len(t.problem.Y)
+	m := min(n, max(temperatureLeast, temperatureScores/w.Q))
+	var which []int
+	for k := range m {
+		if e, i := t.problem.Evidence, k*n/m; e == nil || e.One(i, w.Q) {
+			which = append(which, i)
+		}
 	}
-	if len(y) == 0 {
+	if len(which) == 0 {
 		return 1, nil // the scores are the logarithms of odds, as the learner made them
 	}
-	found, err := confusion.Temperature(ctx, scores, y, t.problem.Q, t.problem.Noise)
+	var scores []float32
+	for block := range slices.Chunk(which, dataset.BlockRows(t.problem.X)) {
+		s, err := engine.Scores(t.o.Engine, w, t.problem.X.Pick(block))
+		if err != nil {
+			return 0, err
+		}
+		scores = append(scores, s...)
+	}
+	found, err := confusion.Temperature(ctx, scores, lists.At(t.problem.Y, which), t.problem.Q,
+		t.problem.Noise)
 	if err != nil {
 		t.o.note("no probabilities: %v", err)
 		return 0, nil
 	}
 	return found, nil
-}
-
-// ownScores returns the scores of examples that w was trained on, evenly chosen, and their labels.
-// Examples with several candidate classes are left out.
-func (t *trainer) ownScores(w engine.Weights) (scores []float32, y []int32, err error) {
-	n := len(t.problem.Y)
-	m := min(n, max(temperatureLeast, temperatureScores/w.Q))
-	which := make([]int, m)
-	for k := range which {
-		which[k] = k * n / m
-	}
-	if e := t.problem.Evidence; e != nil {
-		which = slices.DeleteFunc(which, func(i int) bool { return !e.One(i, w.Q) })
-	}
-	for block := range slices.Chunk(which, dataset.BlockRows(t.problem.X)) {
-		s, err := engine.Scores(t.o.Engine, w, t.problem.X.Pick(block))
-		if err != nil {
-			return nil, nil, err
-		}
-		scores, y = append(scores, s...), append(y, lists.At(t.problem.Y, block)...)
-	}
-	return scores, y, nil
 }

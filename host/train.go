@@ -84,27 +84,22 @@ func (t *trainer) open() (err error) {
 				return err
 			}
 		}
-		if t.o.Engine, err = t.o.Open(t.work()); err != nil {
+		w := Work{Data: &t.data, Classes: len(t.data.Classes), Condition: t.inverse.Condition}
+		switch base := t.o.base(); {
+		case base != nil && base.Projection != nil:
+			w.Components = base.D
+		case t.o.Kernel == nil:
+		case t.o.Learner.Definition().FitMap != nil:
+			w.Components = w.Classes
+		default:
+			w.Components = t.o.Kernel.MostComponents(t.data.N, t.data.D)
+		}
+		if t.o.Engine, err = t.o.Open(w); err != nil {
 			return err
 		}
 	}
 	t.problem.Engine = t.o.Engine
 	return nil
-}
-
-// work returns what the learner will read.
-func (t *trainer) work() Work {
-	w := Work{Data: &t.data, Classes: len(t.data.Classes), Condition: t.inverse.Condition}
-	switch base := t.o.base(); {
-	case base != nil && base.Projection != nil:
-		w.Components = base.D
-	case t.o.Kernel == nil:
-	case t.o.Learner.Definition().FitMap != nil:
-		w.Components = w.Classes
-	default:
-		w.Components = t.o.Kernel.MostComponents(t.data.N, t.data.D)
-	}
-	return w
 }
 
 // trainer is a call of Train.
@@ -243,8 +238,12 @@ func (t *trainer) mapFeatures(ctx context.Context) (err error) {
 		}
 		z, err = k.Apply(ctx, t.o.Engine, z)
 	} else if t.o.Kernel != nil {
+		learn := func(ctx context.Context, p *learners.Problem, maxSteps int) (engine.Weights, error) {
+			r, err := Run(ctx, t.o.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.o.Weights})
+			return r.W, err
+		}
 		k, z, err = t.o.Kernel.Fit(ctx, t.problem, fitting.Learning{Learner: t.o.Learner,
-			MaxSteps: t.o.MaxSteps, Learn: t.trial, Note: t.o.note})
+			MaxSteps: t.o.MaxSteps, Learn: learn, Note: t.o.note})
 	} else {
 		return nil
 	}
@@ -299,7 +298,7 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 		t.phase(Learned)
 		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
 	}
-	if m.Meta.Temperature, err = t.temperature(ctx, &result); err != nil {
+	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
 	// A learner that may make more than two steps should not be done after one.
@@ -365,13 +364,6 @@ func setLearned(m *model.Model, n *confusion.Learned) {
 func sixDigits(v float64) float64 {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // which never fails
 	return rounded
-}
-
-// trial returns the weights that a trial of the search for γ learns.
-func (t *trainer) trial(ctx context.Context, p *learners.Problem, maxSteps int,
-) (engine.Weights, error) {
-	result, err := Run(ctx, t.o.Learner, p, RunOptions{MaxSteps: maxSteps, Weights: t.o.Weights})
-	return result.W, err
 }
 
 // behindMeans returns how many examples each number of a learner's own map is the mean of; nil of

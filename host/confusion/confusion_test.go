@@ -88,36 +88,6 @@ func TestBuilders(t *testing.T) {
 	}
 }
 
-func TestBuiltColumnsSumToOne(t *testing.T) {
-	for _, q := range []int{2, 3, 10, 26, 101} {
-		classes := names(q)
-		for _, rate := range []float64{0, .1, .3, .4, .45, 2. / 3, 1} {
-			for name, build := range map[string]func() (*Matrix, error){
-				"symmetric": func() (*Matrix, error) { return Symmetric(classes, rate) },
-				"pairwise":  func() (*Matrix, error) { return Pairwise(classes, rate) },
-				"random":    func() (*Matrix, error) { return Random(classes, rate, 7) },
-			} {
-				m, err := build()
-				if err != nil {
-					t.Fatalf("%s %v: %v", name, rate, err)
-				}
-				if err := m.Check(); err != nil {
-					t.Errorf("%s %v: %v", name, rate, err)
-				}
-				for c := range q {
-					sum := 0.0
-					for p := range q {
-						sum += m.P[p*q+c]
-					}
-					if math.Abs(sum-1) > 1e-15*float64(q) {
-						t.Errorf("%s, Q %d, rate %v: column %d sums to %v", name, q, rate, c, sum)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestBuilderErrors(t *testing.T) {
 	for _, rate := range []float64{-0.1, 1.5, math.NaN(), math.Inf(1)} {
 		_, err := Symmetric(abc, rate)

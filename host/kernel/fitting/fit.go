@@ -28,65 +28,75 @@ const (
 	searchShare = 0.3
 )
 
-// Fit fits the kernel map to the prepared examples of p, and returns it and the mapped examples.
-// Errors: errors from FindPCA, from the search, and from pca.FitMap.
+// Fit fits the kernel map to the prepared examples of p, or the learner's own, whose numbers are
+// not prepared, and returns it and the mapped examples. Errors: errors from FindPCA, from the
+// search, and from pca.Fit.
 func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
-) (*pca.Map, dataset.Examples, error) {
-	if l.Learner.Definition().FitMap != nil {
-		return k.fitOwnMap(ctx, p, l)
+) (m *pca.Map, z dataset.Examples, err error) {
+	own := l.Learner.Definition().FitMap != nil
+	tell := func(format string, args ...any) { l.Note("kernel: "+format, args...) }
+	var o pca.Options
+	note := ""
+	if own {
+		o.Function, note, err = k.findFunction(p.Engine, p.X, p.Seed)
+	} else {
+		o, note, err = k.FindPCA(p.Engine, p.X, p.Seed)
 	}
-	none := dataset.Examples{}
-	x := p.X
-	o, note, err := k.FindPCA(p.Engine, x, p.Seed)
 	if err != nil {
-		return nil, none, err
+		return nil, z, err
 	}
 	if note != "" {
-		l.Note("kernel: %s", note)
+		tell("%s", note)
 	}
 	if k.findsGamma() && k.Mean {
 		if o.Function, err = longestMean(ctx, p, l, o.Function); err != nil {
-			return nil, none, err
+			return nil, z, err
 		}
 	}
 	steps := []dataset.Steps{equalSteps, plainSteps}
-	if k.Steps != nil {
+	switch {
+	case own:
+		steps = []dataset.Steps{{}}
+	case k.Steps != nil:
 		steps = []dataset.Steps{*k.Steps}
-	} else if o.Coordinates {
+	case o.Coordinates:
 		steps = []dataset.Steps{{Bias: true}}
 	}
-	if k.searches() && o.Coordinates {
-		tell := func(format string, args ...any) { l.Note("kernel: "+format, args...) }
+	switch {
+	case k.searches() && o.Coordinates:
 		if o.Function.Gamma, err = ridgeGamma(ctx, p, o, tell); err != nil {
-			return nil, none, err
+			return nil, z, err
 		}
-	} else if k.searches() {
+	case k.searches():
 		best, err := search(ctx, p, l, o, steps)
 		if err != nil {
-			return nil, none, err
+			return nil, z, err
 		}
 		o.Function.Gamma, steps = best.Gamma, []dataset.Steps{best.Steps}
-	} else if len(steps) > 1 && float64(o.Components) > manyComponents*float64(x.N) {
+	case len(steps) > 1 && float64(o.Components) > manyComponents*float64(p.X.N):
 		inverse, err := p.Inverse()
 		if err != nil {
-			return nil, none, err
+			return nil, z, err
 		}
 		if inverse.Condition > 1 {
 			steps = []dataset.Steps{plainSteps}
 		}
 	}
-	if o.Coordinates && o.Landmarks < x.N {
+	if o.Coordinates && o.Landmarks < p.X.N {
 		if o.Rows, err = boundary(ctx, p, o); err != nil {
-			return nil, none, err
+			return nil, z, err
 		}
 		o.Landmarks = len(o.Rows)
 	}
-	m, z, err := pca.FitMap(ctx, p.Engine, x, o, steps[0])
+	basis, err := fitBasis(ctx, l.Learner, p, o, tell)
 	if err != nil {
-		return nil, none, err
+		return nil, z, err
+	}
+	if m, z, err = pca.NewMap(ctx, p.Engine, basis, p.X, steps[0]); err != nil || own {
+		return m, z, err
 	}
 	for _, note := range append(m.Basis.Notes(), m.Basis.Summary()) {
-		l.Note("kernel: %s", note)
+		tell("%s", note)
 	}
 	return m, z, nil
 }
@@ -111,39 +121,6 @@ func search(
 	}
 	l.Note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
 	return trials[at], nil
-}
-
-// fitOwnMap is Fit for a learner with a kernel map of its own, whose numbers are not prepared.
-func (k *Options) fitOwnMap(ctx context.Context, p *learners.Problem, l Learning,
-) (*pca.Map, dataset.Examples, error) {
-	none := dataset.Examples{}
-	f, note, err := k.findFunction(p.Engine, p.X, p.Seed)
-	if err != nil {
-		return nil, none, err
-	}
-	if note != "" {
-		l.Note("kernel: %s", note)
-	}
-	if k.findsGamma() && k.Mean {
-		if f, err = longestMean(ctx, p, l, f); err != nil {
-			return nil, none, err
-		}
-	}
-	o := pca.Options{Function: f}
-	if k.findsGamma() && k.Search {
-		best, err := search(ctx, p, l, o, []dataset.Steps{{}})
-		if err != nil {
-			return nil, none, err
-		}
-		o.Function.Gamma = best.Gamma
-	}
-	basis, err := fitBasis(ctx, l.Learner, p, o, func(format string, args ...any) {
-		l.Note("kernel: "+format, args...)
-	})
-	if err != nil {
-		return nil, none, err
-	}
-	return pca.NewMap(ctx, p.Engine, basis, p.X, dataset.Steps{})
 }
 
 // fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.

@@ -28,30 +28,19 @@ func FitMap(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options
 	if err != nil {
 		return nil, dataset.Examples{}, err
 	}
-	z, err := basis.Components(ctx, e, x)
-	if err != nil {
-		return nil, dataset.Examples{}, err
-	}
-	if o.Coordinates {
-		basis.explain(z)
-	}
-	return newMap(basis, z, steps)
+	return NewMap(ctx, e, basis, x, steps)
 }
 
 // NewMap is FitMap for a basis that was fitted before.
-func NewMap(
-	ctx context.Context, e *engine.Engine, basis *Basis, x dataset.Examples, steps dataset.Steps,
-) (*Map, dataset.Examples, error) {
+func NewMap(ctx context.Context, e *engine.Engine, basis *Basis, x dataset.Examples,
+	steps dataset.Steps) (*Map, dataset.Examples, error) {
 	z, err := basis.Components(ctx, e, x)
 	if err != nil {
 		return nil, dataset.Examples{}, err
 	}
-	return newMap(basis, z, steps)
-}
-
-// newMap fits the preparation of components z, which it overwrites with the mapped examples.
-func newMap(basis *Basis, z dataset.Examples, steps dataset.Steps,
-) (_ *Map, _ dataset.Examples, err error) {
+	if basis.Eigenvalues == nil && basis.Variance > 0 { // coordinates
+		basis.explain(z)
+	}
 	k := &Map{Basis: basis}
 	if k.Preparation, err = features.Fit(steps, z); err != nil {
 		return nil, dataset.Examples{}, err

@@ -358,15 +358,6 @@ func TestMoreThanFits(t *testing.T) {
 	})
 }
 
-func TestTooLittleMemoryForTheSelfTest(t *testing.T) {
-	eachDevice(t, func(i Info) {
-		if _, err := Open(i, Options{MaxAlloc: 1000}); !errors.Is(err, engine.ErrMemory) ||
-			strings.Contains(err.Error(), "refused") {
-			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrMemory)
-		}
-	})
-}
-
 // TestTiny is the part of the suite that an interpreter of kernels, a thousand
 // times slower than a device, gets through: `make oclgrind` runs it to look for
 // races, accesses out of bounds and reads of uninitialised memory. No guards

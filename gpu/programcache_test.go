@@ -4,7 +4,6 @@ package gpu
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/jgillich/go-opencl/cl"
@@ -74,23 +73,5 @@ func TestProgramCacheErrors(t *testing.T) {
 		if n := len(q.cache.programs); n != 0 {
 			t.Errorf("%d programs are held, want none", n)
 		}
-	})
-}
-
-// Engines that share programs compute side by side.
-func TestSharedTogether(t *testing.T) {
-	eachDevice(t, func(i Info) {
-		var wg sync.WaitGroup
-		for range 4 {
-			e := openTest(t, i, Options{}, build{})
-			wg.Go(func() {
-				for _, c := range enginetest.TinyCases() {
-					if err := c.Check(e.Engine); err != nil {
-						t.Errorf("%s: %v", i.ID(), err)
-					}
-				}
-			})
-		}
-		wg.Wait()
 	})
 }

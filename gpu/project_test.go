@@ -4,7 +4,6 @@ package gpu
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -71,22 +70,6 @@ func TestProjectInLittleMemory(t *testing.T) {
 		}
 		if fitted < 8 || fitted > 14 {
 			t.Errorf("%s: %d projections fit, of 20", i.ID(), fitted)
-		}
-	})
-}
-
-func TestProjectAfterClose(t *testing.T) {
-	x := dataset.Examples{N: 1, D: 1, X: []float32{1}}
-	p := engine.Projection{Function: kernel.Function{Kind: kernel.Linear}, Landmarks: x}
-	eachDevice(t, func(i Info) {
-		e := openTest(t, i, Options{}, build{})
-		if err := e.Close(); err != nil {
-			t.Fatal(err)
-		}
-		dst := []float32{float32(math.Inf(1))}
-		if err := e.Project(dst, x, p); !errors.Is(err, engine.ErrClosed) || !math.IsInf(float64(dst[0]),
-			1) {
-			t.Errorf("%s: %v, want %v", i.ID(), err, engine.ErrClosed)
 		}
 	})
 }

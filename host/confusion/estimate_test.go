@@ -24,10 +24,6 @@ func TestEstimatesByHand(t *testing.T) {
 	if got := v.EstimatedError(counts, 64); got != .25 {
 		t.Errorf("estimated error %v, wanted 0.25", got)
 	}
-	if got, want := v.EstimatedConfusion(counts, 64), []float64{.75, .25, .25, .75}; !slices.Equal(got,
-		want) {
-		t.Errorf("estimated confusion %v, wanted %v", got, want)
-	}
 	if got, want := v.Priors([]int64{40, 24}, 64), []float64{.5, .5}; !slices.Equal(got, want) {
 		t.Errorf("priors %v, wanted %v", got, want)
 	}
@@ -39,18 +35,8 @@ func TestEstimatesOutsideTheSimplex(t *testing.T) {
 	if got, want := v.Priors([]int64{16, 0}, 16), []float64{2, 1. / 16}; !slices.Equal(got, want) {
 		t.Errorf("priors %v, wanted %v", got, want)
 	}
-	if got, want := v.EstimatedConfusion([]int64{16, 0, 0, 0}, 16), []float64{1, 0, 0,
-		0}; !slices.Equal(got, want) {
-		t.Errorf("estimated confusion %v, wanted %v", got, want)
-	}
 	if got := v.EstimatedError([]int64{16, 0, 0, 0}, 16); got != -1 {
 		t.Errorf("estimated error %v, wanted -1", got)
-	}
-	// Row 1 of the joint is negative for class 0: 2·1/16 - 2·3/16 = -1/4, kept.
-	got := v.EstimatedConfusion([]int64{12, 0, 1, 3}, 16)
-	want := []float64{1.5 / 1.25, 0, -.25 / 1.25, 0}
-	if !slices.Equal(got, want) {
-		t.Errorf("estimated confusion %v, wanted %v", got, want)
 	}
 }
 

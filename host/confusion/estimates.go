@@ -50,43 +50,6 @@ func (v *Inverse) Priors(labelCounts []int64, n int) []float64 {
 	return pi
 }
 
-// EstimatedConfusion estimates the confusion matrix of the predictions, P(predicted = p | true =
-// q), Q·Q row-major with element [p*Q+q], though only noisy labels are known: the joint J[p][q] =
-// Σ_k (N[p][k]/n)·C⁻¹[q][k] estimates P(predicted = p, true = q), and each of its columns is
-// divided by its sum, the estimated frequency of class q.
-//
-// Columns sum to 1, except that a class whose estimated frequency is not positive gets a column of
-// zeros. With few examples or strong noise entries may lie below 0 or above 1; they are left so,
-// since cutting them would bias the estimate.
-func (v *Inverse) EstimatedConfusion(counts []int64, n int) []float64 {
-	size := v.Q
-	inverse := sparse(v.V, size, size, 1)
-	j, sums := make([]float64, size*size), make([]float64, size)
-	for p := range size {
-		row := j[p*size : (p+1)*size]
-		for k, c := range counts[p*size : (p+1)*size] {
-			if c == 0 {
-				continue
-			}
-			share := float64(c) / float64(n)
-			for _, e := range inverse[k] {
-				row[e.at] += float64(share * e.value)
-			}
-		}
-		for q, v := range row {
-			sums[q] += v
-		}
-	}
-	for i := range j {
-		if sum := sums[i%size]; sum > 0 {
-			j[i] /= sum
-		} else {
-			j[i] = 0
-		}
-	}
-	return j
-}
-
 // NoNoise returns the inverse of the q×q identity: labels are right.
 func NoNoise(q int) *Inverse {
 	v := &Inverse{Q: q, V: make([]float64, q*q), Condition: 1}

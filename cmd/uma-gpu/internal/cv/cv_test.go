@@ -102,8 +102,7 @@ func TestTrainValidates(t *testing.T) {
 		"0.2",
 		"--max-steps", "5", "--tables")
 	if !strings.Contains(text,
-		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") ||
-		!strings.Contains(text, "of the predictions, %: column = true class, row = predicted") {
+		"\nOn the examples held out, which were not learned from:\n\nexamples           100\n") {
 		t.Errorf("found\n%s", text)
 	}
 	// Prepared examples are divided too.

@@ -85,19 +85,6 @@ func TablesFlag(into *bool) cli.Flag {
 	return app.Switch(into, "tables", "also print the tables of classes and of their confusion")
 }
 
-// BelowZero explains estimated entries below 0, if the table has some.
-func BelowZero(table [][]float64) string {
-	for _, row := range table {
-		if len(row) > 0 && slices.Min(row) < 0 {
-			return "; estimates below 0 are shown as 0"
-		}
-	}
-	return ""
-}
-
-// Heading says what a printed confusion matrix has at its borders.
-const Heading = "column = true class, row = predicted"
-
 // Warn prints the warnings.
 func (j *Judgement) Warn(n app.Notes) {
 	for _, w := range j.Warnings {
@@ -155,7 +142,10 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	}); err != nil {
 		return err
 	}
-	remark := BelowZero(c.Confusion)
+	remark := ""
+	if slices.ContainsFunc(c.Confusion, func(row []float64) bool { return slices.Min(row) < 0 }) {
+		remark = "; estimates below 0 are shown as 0"
+	}
 	return j.printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", max(0, c.Confusion[i][k]))
 	})
@@ -167,7 +157,7 @@ func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []stri
 	if len(classes) > app.MostClasses {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%s, examples: %s%s\n", name, Heading, remark)
+	fmt.Fprintf(w, "\n%s, examples: column = true class, row = predicted%s\n", name, remark)
 	return app.PrintMatrix(w, classes, cell)
 }
 

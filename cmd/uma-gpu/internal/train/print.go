@@ -55,19 +55,17 @@ func (c *clock) phase(p host.Phase) {
 
 // Report is what train --json prints.
 type Report struct {
-	Learner        string  `json:"learner"`
-	Steps          int     `json:"steps"`
-	Stop           string  `json:"stop"`
-	EstimatedError float64 `json:"estimated_error"`
-	// P(predicted = row | true = column) as far as noisy labels tell.
-	EstimatedConfusion [][]float64   `json:"estimated_confusion"`
-	Classes            []string      `json:"classes"`
-	Examples           int           `json:"examples"`
-	Features           int           `json:"features"`
-	Condition          float64       `json:"condition_number"`
-	Device             engine.Device `json:"device"`
-	Model              string        `json:"model"`
-	Seconds            seconds       `json:"seconds"`
+	Learner        string        `json:"learner"`
+	Steps          int           `json:"steps"`
+	Stop           string        `json:"stop"`
+	EstimatedError float64       `json:"estimated_error"`
+	Classes        []string      `json:"classes"`
+	Examples       int           `json:"examples"`
+	Features       int           `json:"features"`
+	Condition      float64       `json:"condition_number"`
+	Device         engine.Device `json:"device"`
+	Model          string        `json:"model"`
+	Seconds        seconds       `json:"seconds"`
 	// what was warned of; none is an empty list
 	Doubts     []learners.Doubt     `json:"doubts"`
 	Validation *judgement.Judgement `json:"validation,omitempty"`
@@ -81,8 +79,7 @@ func report(o *Options, trained *host.Trained) *Report {
 	o.clock.Total = o.clock.passed().Seconds()
 	return &Report{
 		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		EstimatedConfusion: app.Rows(run.Inverse.EstimatedConfusion(run.Counts, n), len(meta.Classes)),
-		Classes:            meta.Classes, Examples: n, Features: meta.Features.Count,
+		Classes: meta.Classes, Examples: n, Features: meta.Features.Count,
 		Condition: max(1, meta.Condition), Device: o.Train.Engine.Device(), Model: o.Model,
 		Seconds: o.clock.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		CompressionSet: run.CompressionSet,
@@ -105,15 +102,6 @@ func (r *Report) text(w io.Writer, tables bool) error {
 			s.Total, s.Read, s.Prepare, s.Open, kernel, s.Upload, s.Train)
 	}); err != nil {
 		return err
-	}
-	if tables && len(r.Classes) <= app.MostClasses {
-		fmt.Fprintf(w, "\nestimated confusion of the predictions, %%: %s%s\n",
-			judgement.Heading, judgement.BelowZero(r.EstimatedConfusion))
-		if err := app.PrintMatrix(w, r.Classes, func(i, j int) string {
-			return fmt.Sprintf("%.1f", 100*max(0, r.EstimatedConfusion[i][j]))
-		}); err != nil {
-			return err
-		}
 	}
 	if r.Validation == nil {
 		return nil

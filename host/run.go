@@ -148,7 +148,9 @@ func Run(ctx context.Context, params learners.Params, p *learners.Problem,
 	case errors.Is(err, errStop):
 	case err == nil:
 		r.res.Stop, r.res.Doubts = Converged, doubts
-		r.choice.converged(r.w, r.res.EstimatedError, r.res.Counts)
+		if r.choice.rule == learners.BestAverage { // averages only come near to the last iterate
+			r.choice.offer(r.w, r.res.EstimatedError, r.res.Counts)
+		}
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		r.res.Stop = Interrupted
 	default:
@@ -196,7 +198,9 @@ func (r *loop) look(ctx context.Context, changed []int) (err error) {
 	if r.res.Counts, r.res.EstimatedError, err = r.count(ctx, r.w, changed); err != nil {
 		return err
 	}
-	r.choice.iterate(r.w, r.steps, r.res.EstimatedError, r.res.Counts)
+	if rule := r.choice.rule; rule == learners.Best || rule == learners.BestAverage && r.steps == 0 {
+		r.choice.offer(r.w, r.res.EstimatedError, r.res.Counts)
+	}
 	return nil
 }
 
@@ -351,20 +355,6 @@ func (k *choice) averages() bool {
 func (k *choice) tries(steps int) bool {
 	low := bits.Len(uint(steps)) - 4
 	return k.rule == learners.BestAverage && steps > 0 && (low <= 0 || steps&(1<<low-1) == 0)
-}
-
-// iterate takes the estimated error of an iterate; of W_0 after no step.
-func (k *choice) iterate(w engine.Weights, steps int, estimated float64, counts []int64) {
-	if k.rule == learners.Best || k.rule == learners.BestAverage && steps == 0 {
-		k.offer(w, estimated, counts)
-	}
-}
-
-// converged takes the last iterate of a run that has converged: averages only come near to it.
-func (k *choice) converged(w engine.Weights, estimated float64, counts []int64) {
-	if k.rule == learners.BestAverage {
-		k.offer(w, estimated, counts)
-	}
 }
 
 // offer takes weights to choose from, and their estimated error.

@@ -266,10 +266,6 @@ func (c *curvature) penalise(lambda float64, exactly bool) {
 	c.freedom = max(1, float64(d)-ridge*dot(u, z)/probes)
 }
 
-// chance returns twice the expected excess of the true weights' mean loss over the fitted weights'
-// mean loss, on n examples of q classes.
-func (c *curvature) chance(n float64, q int) float64 { return c.freedom * float64(q-1) / n }
-
 // panel is how many columns of a factor are made before the rows below take them in.
 const panel = 64
 

@@ -39,8 +39,6 @@ type point struct {
 	grad []float64
 }
 
-func (p point) length() float64 { return math.Sqrt(dot(p.grad, p.grad)) }
-
 // minimiser is L-BFGS (Liu & Nocedal, 1989; Nocedal & Wright, Numerical Optimization,
 // Algorithms 7.4, 7.5 and 3.5) in the middle of a run. Every sum is in float64 in a fixed
 // order, so that the iterates have the same bits everywhere.

@@ -183,7 +183,7 @@ func (s *Solver) Fit(ctx context.Context, g Goal, w []float32,
 		s.State.Made++
 		s.State.Curved.Made++
 		s.State.Pairs = m.pairs
-		if err := each(m.now.w, m.now.loss, m.now.length()); err != nil {
+		if err := each(m.now.w, m.now.loss, math.Sqrt(dot(m.now.grad, m.now.grad))); err != nil {
 			return nil, err
 		}
 	}
@@ -195,13 +195,14 @@ func (s *Solver) Fit(ctx context.Context, g Goal, w []float32,
 const leastIterations = 2
 
 // ended is the stopping rule: what is left to gain is a share of what chance decides, or the
-// iterations are used up.
+// iterations are used up. Chance is twice the expected excess of the true weights' mean loss over
+// the fitted weights' mean loss.
 func (s *Solver) ended(g Goal, m *minimiser) bool {
 	if s.State.Made < min(leastIterations, g.Most) {
 		return false
 	}
-	return s.State.Made >= g.Most ||
-		s.curve.gain(m) <= g.Share*s.curve.chance(s.Problem.Weight(), s.Problem.Q)
+	chance := s.curve.freedom * float64(s.Problem.Q-1) / s.Problem.Weight()
+	return s.State.Made >= g.Most || s.curve.gain(m) <= g.Share*chance
 }
 
 // fresh is the number of iterations for which a curvature is good, or half of a fit's if that is

@@ -249,11 +249,7 @@ func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) 
 	if c.pile.room != nil {
 		d.Home = c.pile.room
 	}
-	if err != nil {
-		d.Close() // only read
-		return nil, err
-	}
-	return d, nil
+	return d, err
 }
 
 // fill enters the values, the labels and what is known of them in d.

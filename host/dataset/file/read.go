@@ -1,11 +1,12 @@
 // Package file reads data sets from files of any format, and writes them.
 //
 // Bytes become examples in few steps. A source opens and unpacks a file and counts its lines
-// (source.go, encoding.go). The format is found (read.go), and its reader takes the bytes apart.
-// For a CSV, its separator, header and kinds of columns are found first (sniff.go, kinds.go), then
-// records are split (records.go), columns get their roles (columns.go), and cells become values
-// (csv.go, cells.go for more than numbers). A collector keeps the values, labels and row
-// numbers of good examples and makes the data set of them (collect.go, pile.go).
+// (source.go). The format is found (read.go), and its reader takes the bytes apart. For a CSV, its
+// separator, header and kinds of columns are found first (sniff.go, kinds.go), then records are
+// split (records.go), columns get their roles (columns.go), and cells become numbers (csv.go) or,
+// where there is more than numbers, typed columns of a dataset.Table (cells.go). A collector keeps
+// the values, labels and row numbers of good examples and makes the data set of them (collect.go,
+// pile.go).
 package file
 
 import (
@@ -158,10 +159,17 @@ func readSource(s *source, o Options, whole bool) (*dataset.Dataset, error) {
 			return nil, err
 		}
 	}
-	if err := f.enter(c); err != nil {
-		return nil, err
+	if err = f.enter(c); err == nil {
+		var d *dataset.Dataset
+		if d, err = c.finish(s.ctx); err == nil {
+			return d, nil
+		}
 	}
-	return c.finish(s.ctx)
+	if c.home != nil {
+		c.home.Close() // only read
+	}
+	c.pile.room.Close() // nobody needs it
+	return nil, err
 }
 
 // emptyFault is the error of a file without any example.

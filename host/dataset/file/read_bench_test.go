@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 )
 
 // benchFiles returns files of each format, unpacked and packed, as they are read
@@ -116,58 +115,4 @@ func BenchmarkRead(b *testing.B) {
 			}
 		})
 	}
-}
-
-// BenchmarkHash hashes what BenchmarkRead reads; MB/s are of memory.
-func BenchmarkHash(b *testing.B) {
-	for _, storage := range []string{"dense", "sparse"} {
-		e := dataset.Examples{N: 20000, D: 64, X: make([]float32, 20000*64)}
-		for k := range e.X {
-			e.X[k] = float32(k % 3)
-		}
-		d := &dataset.Dataset{Examples: e}
-		if storage == "sparse" {
-			d.Examples = e.Compressed()
-		}
-		b.Run(storage, func(b *testing.B) {
-			b.SetBytes(int64(4*len(d.X) + 8*len(d.Values)))
-			for b.Loop() {
-				d.Hash()
-			}
-		})
-	}
-}
-
-// BenchmarkPrepare fits and applies the default steps to 20,000 × 64 examples;
-// MB/s are of raw float32.
-func BenchmarkPrepare(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	e := dataset.Examples{N: 20000, D: 64, X: make([]float32, 20000*64)}
-	for k := range e.X {
-		e.X[k] = float32(rng.NormFloat64())
-	}
-	s, err := dataset.ParseSteps(dataset.DefaultSteps)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := features.Fit(s, e)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("fit", func(b *testing.B) {
-		b.SetBytes(int64(4 * len(e.X)))
-		for b.Loop() {
-			if _, err := features.Fit(s, e); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("apply", func(b *testing.B) {
-		b.SetBytes(int64(4 * len(e.X)))
-		for b.Loop() {
-			if _, err := features.Apply(p, e); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

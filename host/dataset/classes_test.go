@@ -28,7 +28,7 @@ func TestSortClasses(t *testing.T) {
 	}
 }
 
-// Counting with a table of texts gives the same, whatever the hash.
+// Counting with a table of texts gives the same.
 func TestDuplicates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -58,19 +58,13 @@ func TestDuplicates(t *testing.T) {
 			firsts = append(firsts, int32(at))
 		}
 		sparse := &Dataset{Examples: d.Compressed(), Y: d.Y, Classes: d.Classes}
-		for name, hash := range map[string]func([]byte) uint64{
-			"hash":     hashBytes,
-			"constant": func([]byte) uint64 { return 7 },
-			"length":   func(key []byte) uint64 { return uint64(len(key)) },
-		} {
-			for _, d := range []*Dataset{d, sparse} {
-				if a, b := countDuplicates(d, hash); a != duplicates || b != conflicting {
-					t.Fatalf("%s, %d×%d, sparse %v: found %d, %d, want %d, %d",
-						name, d.N, d.D, d.Sparse(), a, b, duplicates, conflicting)
-				}
-				if got := Firsts(d.Examples); !slices.Equal(got, firsts) {
-					t.Fatalf("%d×%d, sparse %v: got %v, want %v", d.N, d.D, d.Sparse(), got, firsts)
-				}
+		for _, d := range []*Dataset{d, sparse} {
+			if a, b := countDuplicates(d); a != duplicates || b != conflicting {
+				t.Fatalf("%d×%d, sparse %v: found %d, %d, want %d, %d", d.N, d.D, d.Sparse(), a, b, duplicates,
+					conflicting)
+			}
+			if got := Firsts(d.Examples); !slices.Equal(got, firsts) {
+				t.Fatalf("%d×%d, sparse %v: got %v, want %v", d.N, d.D, d.Sparse(), got, firsts)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer d.Close() // only read
-	need := memory.Sum(memory.Product(d.N, 12), memory.Product(d.D, 12))
+	need := memory.Sum(memory.Product(d.N, 80), memory.Product(d.D, 12))
 	what := fmt.Sprintf("a description of %d examples × %d features", d.N, d.D)
 	if err := memory.Check(need, what); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package pca
 
 import (
+	"context"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -195,7 +196,7 @@ func (v *vectors) add(block []float64) engine.Weights {
 
 // remove makes the columns of the block, which it rounds to float32, orthogonal to the
 // vectors, and returns what they had in common, count × blockSize.
-func (v *vectors) remove(block []float64) ([]float64, error) {
+func (v *vectors) remove(ctx context.Context, block []float64) ([]float64, error) {
 	w := dataset.Examples{N: blockSize, D: v.n, X: make([]float32, blockSize*v.n)}
 	parts(v.n, func(_, from, to int) {
 		for i := from; i < to; i++ {
@@ -207,7 +208,7 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 	})
 	common := make([]float32, v.count*blockSize)
 	for k, p := range v.panels {
-		if err := v.multiply(common[k*panelSize*blockSize:][:p.count*blockSize],
+		if err := v.multiply(ctx, common[k*panelSize*blockSize:][:p.count*blockSize],
 			p.byVector.Part(0, p.count), w); err != nil {
 			return nil, err
 		}
@@ -220,7 +221,7 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 				c.X[j*panelSize+i] = common[(k*panelSize+i)*blockSize+j]
 			}
 		}
-		if err := v.multiply(sums, p.byExample, c); err != nil {
+		if err := v.multiply(ctx, sums, p.byExample, c); err != nil {
 			return nil, err
 		}
 		parts(v.n, func(_, from, to int) {
@@ -233,8 +234,8 @@ func (v *vectors) remove(block []float64) ([]float64, error) {
 }
 
 // multiply writes the inner products of the rows of x and y to dst.
-func (v *vectors) multiply(dst []float32, x, y dataset.Examples) error {
-	return v.e.Project(dst, x, engine.Projection{Function: linear, Landmarks: y})
+func (v *vectors) multiply(ctx context.Context, dst []float32, x, y dataset.Examples) error {
+	return project(ctx, v.e, dst, x, engine.Projection{Function: linear, Landmarks: y})
 }
 
 // scores writes the inner products of all examples with the rows of w to dst.
@@ -248,7 +249,7 @@ func scores(dst []float32, r *engine.Scorer, w engine.Weights) error {
 
 // combine returns the combinations of the vectors with the given coefficients, count of
 // each, as rows of n values.
-func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
+func (v *vectors) combine(ctx context.Context, coefficients [][]float64) ([]float32, error) {
 	const tile = 2048
 	d := len(coefficients)
 	rows := make([]float32, d*v.n)
@@ -267,7 +268,7 @@ func (v *vectors) combine(coefficients [][]float64) ([]float32, error) {
 		for k, p := range v.panels {
 			x := dataset.Examples{N: to - from, D: panelSize,
 				X: p.byExample.X[from*panelSize : to*panelSize]}
-			if err := v.multiply(sums, x, c[k]); err != nil {
+			if err := v.multiply(ctx, sums, x, c[k]); err != nil {
 				return nil, err
 			}
 			lists.Add(total, sums)

@@ -67,7 +67,7 @@ func (b *Basis) dense(m []float32, n int, mean []float64, o Options) (eigenpairs
 // leading finds the leading eigenpairs of a large matrix.
 func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Options,
 ) (eigenpairs, error) {
-	l, err := newLanczos(e, a, o.Seed)
+	l, err := newLanczos(ctx, e, a, o.Seed)
 	if err != nil {
 		return eigenpairs{}, err
 	}
@@ -78,7 +78,7 @@ func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Optio
 			if err := ctx.Err(); err != nil {
 				return eigenpairs{}, err
 			}
-			if err := l.extend(); err != nil {
+			if err := l.extend(ctx); err != nil {
 				return eigenpairs{}, err
 			}
 			task.Reach(int64(l.q.count))
@@ -97,7 +97,7 @@ func (b *Basis) leading(ctx context.Context, e *engine.Engine, a matrix, o Optio
 			return eigenpairs{}, errNoAxis
 		}
 		b.DroppedAxes, b.Steps = d-kept, l.q.count
-		vectors, err := l.q.combine(l.t.vectors(values[:kept]))
+		vectors, err := l.q.combine(ctx, l.t.vectors(values[:kept]))
 		return eigenpairs{values[:kept:kept], vectors}, err
 	}
 }
@@ -159,18 +159,18 @@ type lanczos struct {
 	exhausted bool // the newest vectors are all 0: q spans an invariant space
 }
 
-func newLanczos(e *engine.Engine, a matrix, seed uint64) (*lanczos, error) {
+func newLanczos(ctx context.Context, e *engine.Engine, a matrix, seed uint64) (*lanczos, error) {
 	l := &lanczos{a: a, q: &vectors{e: e, n: a.n}, t: &band{width: blockSize}, block: make([]float64,
 		a.n*blockSize)}
 	l.rng = rand.New(rand.NewPCG(seed, 0x6c616e637a6f73)) // "lanczos"
 	for j := range blockSize {
 		l.replace(j, true)
 	}
-	return l, l.orthonormalize()
+	return l, l.orthonormalize(ctx)
 }
 
 // extend adds one block to the basis.
-func (l *lanczos) extend() error {
+func (l *lanczos) extend(ctx context.Context) error {
 	newest := l.q.add(l.block)
 	l.t.extend(l.coupling)
 	products := make([]float32, len(l.block))
@@ -180,7 +180,7 @@ func (l *lanczos) extend() error {
 	for i, v := range products {
 		l.block[i] = float64(v)
 	}
-	return l.orthonormalize()
+	return l.orthonormalize(ctx)
 }
 
 // orthonormalize makes the block orthogonal to q and orthonormal, enters the diagonal
@@ -188,7 +188,7 @@ func (l *lanczos) extend() error {
 // twice, which is enough (Daniel, Gragg, Kaufman and Stewart 1976), or again if the second
 // time took much away. A vector that nothing remains of is replaced by a random one, which
 // T does not couple, or by 0 if nothing remains of that either: the space is exhausted.
-func (l *lanczos) orthonormalize() error {
+func (l *lanczos) orthonormalize(ctx context.Context) error {
 	const (
 		most    = 0.5   // of the square of a length: what remains is orthogonal
 		nothing = 1e-12 // likewise: what remains is rounding
@@ -201,7 +201,7 @@ func (l *lanczos) orthonormalize() error {
 			centre(l.block, blockSize)
 		}
 		before := gram(l.block, blockSize)
-		c, err := l.q.remove(l.block)
+		c, err := l.q.remove(ctx, l.block)
 		if err != nil {
 			return err
 		}

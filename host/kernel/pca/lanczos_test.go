@@ -29,12 +29,12 @@ func TestLanczos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := newLanczos(e, matrix{n: c.n, values: r}, 1)
+		l, err := newLanczos(t.Context(), e, matrix{n: c.n, values: r}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for !l.exhausted && l.q.count < c.steps {
-			if err := l.extend(); err != nil {
+			if err := l.extend(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -148,7 +148,7 @@ func TestWorkerCancels(t *testing.T) {
 	w := startWorker(t)
 	defer w.end()
 	model := filepath.Join(w.folder, "m.npz")
-	w.ask(1, endless(model)...)
+	w.ask(1, endless(t, model)...)
 	w.next() // it has begun
 	if _, err := io.WriteString(w.in, `{"id": 1, "cancel": true}`+"\n"); err != nil {
 		t.Fatal(err)
@@ -165,13 +165,14 @@ func TestWorkerCancels(t *testing.T) {
 // TestWorkerEndsWithItsParent: the end of the input ends the command under way.
 func TestWorkerEndsWithItsParent(t *testing.T) {
 	w := startWorker(t)
-	w.ask(1, endless(filepath.Join(w.folder, "m.npz"))...)
+	w.ask(1, endless(t, filepath.Join(w.folder, "m.npz"))...)
 	w.next()
 	w.end()
 }
 
-// endless is a training that would take hours.
-func endless(model string) []string {
-	return []string{"train", "--data", digits, "--learner", "perceptron", "--epochs", "100000000",
+// endless is a training that would take hours: no hyperplanes separate labels that are wrong.
+func endless(t *testing.T, model string) []string {
+	data, _ := noisy(t, t.TempDir(), digits)
+	return []string{"train", "--data", data, "--learner", "perceptron", "--epochs", "100000000",
 		"--model", model}
 }

@@ -28,12 +28,6 @@ type limit struct {
 // is known. It reads small files, which takes about 0.1 ms. Garbage counts until it is collected.
 func Available() int64 { return tightest().left }
 
-// Limit is Available with the name of the tightest limit, and what moves it.
-func Limit() (left int64, by, advice string) {
-	l := tightest()
-	return l.left, l.name, l.advice
-}
-
 // Check returns nil if the process may take another need bytes, and else an error
 // that wraps [ErrBudget]. what is the subject of the error's message, such as
 // "a table of 7 classes". It collects garbage before it refuses. A need of

@@ -238,17 +238,6 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 	return o
 }
 
-// checkFormat refuses an output whose name asks for a format that is only read, or that has no
-// place for the labels.
-func checkFormat(out string, noLabels bool) error {
-	asked, formats := file.FormatOfName(out), file.Formats(true)
-	if asked != "" && !slices.Contains(formats, asked) {
-		return Usage("%s: %s files can be read but not written, wanted a name for %s", out, asked,
-			OrList(formats))
-	}
-	return CheckLabels(asked, noLabels)
-}
-
 // CheckLabels refuses, before anything is read, a format that has no place for labels if there
 // will be some.
 func CheckLabels(format string, noLabels bool) error {

@@ -182,7 +182,14 @@ func (d *Data) AsModel(o *file.Options, f model.Features) {
 
 // CheckOutput refuses an output whose name asks for a format that is only read, or that has no
 // place for the labels.
-func (d *Data) CheckOutput(out string) error { return checkFormat(out, d.NoLabels) }
+func (d *Data) CheckOutput(out string) error {
+	asked, formats := file.FormatOfName(out), file.Formats(true)
+	if asked != "" && !slices.Contains(formats, asked) {
+		return Usage("%s: %s files can be read but not written, wanted a name for %s", out, asked,
+			OrList(formats))
+	}
+	return CheckLabels(asked, d.NoLabels)
+}
 
 // WriteCopy writes a copy of the examples with labels c.Y, without examples labelled -1. A copy of
 // a text table to a text table keeps its rows and cells; any other copy has the features.

@@ -229,7 +229,7 @@ RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Conte
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
 RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... host/active/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
 race: deps ## the tests under the race detector
-	go test -vet=off -race -short ./internal/parallel ./internal/memory ./internal/atomicfile
+	go test -vet=off -race -short ./internal/parallel ./internal/memory ./internal/osfile
 	go test -vet=off -race -short -run '$(RACES)' $(RACED)
 	go test -vet=off -race -short -run '$(RACES_GPU)' ./gpu
 

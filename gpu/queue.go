@@ -14,7 +14,7 @@ import (
 	"github.com/jgillich/go-opencl/cl"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // queue wraps the binding and avoids its traps. It is an in-order command queue that uses no Go
@@ -47,7 +47,7 @@ func (q *queue) settle() (err error) {
 	}
 	if last != nil {
 		err, q.lost = last, true
-		memory.Hold()
+		osfile.Hold()
 	}
 	if err != nil {
 		return fmt.Errorf("wait for the device: %w", err)

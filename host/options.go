@@ -158,15 +158,10 @@ func (o *Options) checkOwnMap() error {
 		o.Learner.Definition().Name)
 }
 
-// DefaultStepsKernel is the preparation of dense data and tables before a kernel function unless
-// another is asked for. It gives all features one range, does not blow up features that
-// are nearly constant, and does not scale examples to one length (docs/kernel.md).
-const DefaultStepsKernel = "maxabs"
-
 // Prepare fits a preparation to raw data and puts the prepared features in the place of the raw
 // ones. steps are read by dataset.ParseSteps; "" or "auto" stand for Dataset.DefaultSteps, or for
-// DefaultStepsKernel if dense data go to a kernel function. Data that were prepared before stay as
-// they are, and it is an error to ask for other steps.
+// dataset.DefaultStepsKernel if dense data go to a kernel function. Data that were prepared before
+// stay as they are, and it is an error to ask for other steps.
 func Prepare(d *dataset.Dataset, steps string, kernel bool, how ...dataset.Memory) error {
 	s, prepared, err := stepsFor(d, steps, kernel)
 	if prepared || err != nil {
@@ -197,7 +192,7 @@ func stepsFor(d *dataset.Dataset, steps string, kernel bool) (s dataset.Steps, p
 	if auto {
 		steps = d.DefaultSteps()
 		if kernel && steps == dataset.DefaultSteps {
-			steps = DefaultStepsKernel
+			steps = dataset.DefaultStepsKernel
 		}
 	}
 	if s, err = dataset.ParseSteps(steps); err != nil || d.Prepared == nil {

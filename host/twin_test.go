@@ -18,7 +18,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
@@ -95,7 +95,7 @@ func TestTwin(t *testing.T) {
 			}
 			if c.known {
 				table = filepath.Join(dir, "c.csv")
-				if err := atomicfile.Write(table, noise.Write); err != nil {
+				if err := osfile.Write(table, noise.Write); err != nil {
 					t.Fatal(err)
 				}
 			} else if noise, err = confusion.Symmetric(data.Classes, 0); err != nil {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Series holds the points of a curve.
@@ -67,7 +67,7 @@ func Save(path string, p *plot.Plot) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return atomicfile.Write(path, func(file io.Writer) error {
+	return osfile.Write(path, func(file io.Writer) error {
 		_, err := w.WriteTo(file)
 		return err
 	})

@@ -23,7 +23,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 func main() {
@@ -134,7 +134,7 @@ func (e *experiment) command(ctx context.Context, flags *flag.FlagSet, args []st
 		return perform(ctx, e, o, func(r Row) error { return lines.Encode(r) })
 	}
 	if *out != "-" {
-		return atomicfile.Write(*out, write)
+		return osfile.Write(*out, write)
 	}
 	return write(stdout)
 }

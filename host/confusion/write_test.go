@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 func TestWriteText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.csv")
 	m := &Matrix{Classes: []string{"a", `b,"c"`, " d"}, P: []float64{.1, 0, 1, .2, 1, 0, .7, 0, 0}}
-	if err := atomicfile.Write(path, m.Write); err != nil {
+	if err := osfile.Write(path, m.Write); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(path)
@@ -36,7 +36,7 @@ func TestWriteReadsBack(t *testing.T) {
 		path := filepath.Join(dir, "c.csv") // the same again and again: it is replaced
 		m := randomMatrix(t, rng, q, rng.Float64())
 		m.Classes[0], m.Classes[1] = `noisy\true`, "né \"quoted\",\nline"
-		if err := atomicfile.Write(path, m.Write); err != nil {
+		if err := osfile.Write(path, m.Write); err != nil {
 			t.Fatal(err)
 		}
 		back, err := Read(path, ReadOptions{Classes: m.Classes})
@@ -75,7 +75,7 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.csv")
 	m := &Matrix{Classes: []string{"a", cornerErrors, "c"}, P: []float64{0.8, 0.1, 0, 0.2, 0.7, 0.1, 0,
 		0.2, 0.9}, Error: []float64{0.1, 0.05, 0.01, 0.11, 0.06, 0.02, 1. / 3, 0.07, 0.03}}
-	if err := atomicfile.Write(path, m.Write); err != nil {
+	if err := osfile.Write(path, m.Write); err != nil {
 		t.Fatal(err)
 	}
 	back, err := Read(path, ReadOptions{Classes: []string{"c", "a", cornerErrors}})

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -62,7 +62,7 @@ func (d *Dataset) Close() error {
 
 // Guard returns the error of f, or of a read of a mapped file that was shortened or lost. It covers
 // f and package parallel's workers, no goroutine of f's own.
-func Guard(f func() error) error { return mapped.Guard(f) }
+func Guard(f func() error) error { return osfile.Guard(f) }
 
 // FileError is what is wrong with the examples of a file.
 type FileError struct {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -135,8 +135,8 @@ func (h *hasher) stored(columns []int32, values []float32) ([]int32, []float32) 
 
 // appendWords appends the bits of numbers.
 func appendWords[T int32 | float32](b []byte, list []T) []byte {
-	if mapped.LittleEndian {
-		return append(b, mapped.Bytes(list)...)
+	if osfile.LittleEndian {
+		return append(b, osfile.Bytes(list)...)
 	}
 	b, _ = binary.Append(b, binary.LittleEndian, list) // which knows the type
 	return b

@@ -18,6 +18,11 @@ const DefaultStepsSparse = "l2"
 // DefaultStepsText are for texts beside other columns, which get about the size of a text.
 const DefaultStepsText = "maxabs,l2"
 
+// DefaultStepsKernel is the preparation of dense data and tables before a kernel function unless
+// another is asked for. It gives all features one range, does not blow up features that
+// are nearly constant, and does not scale examples to one length (docs/kernel.md).
+const DefaultStepsKernel = "maxabs"
+
 // DefaultSteps returns the default for d.
 func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {

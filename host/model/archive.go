@@ -13,7 +13,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -276,7 +275,7 @@ func save(kind, path string, members []member, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s file %s not written: %w", kind, path, err)
 	}
-	if err := atomicfile.Write(path, func(w io.Writer) error {
+	if err := osfile.Write(path, func(w io.Writer) error {
 		return writeZip(w, members)
 	}); err != nil {
 		return fmt.Errorf("%s file %w", kind, err)

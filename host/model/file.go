@@ -109,7 +109,7 @@ func (m *Model) members() ([]member, error) {
 }
 
 // Save writes m to the file path, whole or not at all, by the rules of package
-// atomicfile: to a temporary file in the same folder, which is flushed to disk
+// osfile: to a temporary file in the same folder, which is flushed to disk
 // and then takes the place of path. On any failure the temporary file is removed
 // and a file that was there before is unchanged. A file that is replaced keeps
 // its permissions; a symbolic link stays and the file it points to is replaced.

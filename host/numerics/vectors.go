@@ -24,3 +24,21 @@ func AddScaled64(y []float64, a float64, x []float64) {
 		y[j] += float64(a * v)
 	}
 }
+
+// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower
+// triangle is in a, row-major.
+func SwapLower(a []float64, n, i, j int) {
+	if i == j {
+		return
+	}
+	for c := range i {
+		a[i*n+c], a[j*n+c] = a[j*n+c], a[i*n+c]
+	}
+	a[i*n+i], a[j*n+j] = a[j*n+j], a[i*n+i]
+	for c := i + 1; c < j; c++ {
+		a[c*n+i], a[j*n+c] = a[j*n+c], a[c*n+i]
+	}
+	for r := j + 1; r < n; r++ {
+		a[r*n+i], a[r*n+j] = a[r*n+j], a[r*n+i]
+	}
+}

@@ -1,4 +1,4 @@
-// Package decimal reads decimal numbers as the nearest float32, and says what is wrong with others.
+// Package decimal reads decimal numbers as the nearest float32.
 package decimal
 
 import (
@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unsafe"
-
-	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // pow10 holds the powers of ten that the digits behind a point can take.
@@ -19,7 +17,7 @@ var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 const MinNormal = 0x1p-126
 
 // Parse returns the float32 nearest to a decimal number, as strconv.ParseFloat does; false for
-// anything else, which Fault explains.
+// anything else.
 func Parse(text []byte) (float32, bool) {
 	if v, end, ok := Scan(text, 0); ok && end == len(text) {
 		return v, true
@@ -81,26 +79,6 @@ func Scan(text []byte, i int) (v float32, end int, ok bool) {
 	return v, i, true
 }
 
-// Fault says what is wrong with text that Parse refused.
-func Fault(text []byte) string {
-	s := string(text)
-	switch {
-	case s == "":
-		return `found an empty field "", wanted a number; fill in or remove examples with missing values`
-	case IsNonFinite(s):
-		return "found " + quote.Text(s) + ", wanted a finite number; replace it or remove the example"
-	}
-	if BeyondRange(text) {
-		return "found " + quote.Text(s) +
-			", wanted a number within the range of float32 (±3.4e38); rescale the column"
-	}
-	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
-	if HasComma(s) {
-		fault += "; if that is a decimal comma, say so (--decimal=comma)"
-	}
-	return fault
-}
-
 // BeyondRange reports whether text is a number that float32 cannot hold.
 func BeyondRange(text []byte) bool {
 	if len(bytes.Trim(text, "0123456789+-.eE")) > 0 {
@@ -153,23 +131,6 @@ func Narrow(v float64) float32 {
 	}
 	return f
 }
-
-// FaultOf says what is wrong with a value that is not finite.
-func FaultOf(v float32) string {
-	switch {
-	case math.Float32bits(v) == OverflowBits:
-		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
-	case math.Float32bits(v) == MissingBits:
-		return NullFault
-	}
-	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
-		"replace it or remove the example"
-}
-
-// NullFault says that a value is missing.
-const NullFault = "found a missing value (null), wanted a number; fill in or remove examples " +
-	"with " +
-	"missing values"
 
 // Bits of NaN that a decoder leaves for what float32 cannot hold.
 const (

@@ -69,7 +69,7 @@ var rules = []struct {
 	{"cpuref", []string{"host/engine", "host/dataset", "host/kernel", "host/numerics"},
 		"a driver knows the contract and nothing above it"},
 	{"gpu/kernels", nil, "a text, which is in builds without OpenCL too"},
-	{"gpu", []string{"gpu/kernels", "host/engine", "host/dataset", "host/kernel", "host/numerics"},
+	{"gpu", []string{"gpu/kernels", "internal/osfile", "host/engine", "host/dataset", "host/kernel", "host/numerics"},
 		"a driver knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
 		"host/kernel", "host/numerics"},
@@ -96,7 +96,7 @@ var rules = []struct {
 var foreign = map[string][]string{
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
-	"golang.org/x/sys":         {"cpuref/simd", "internal/atomicfile", "learners/online"},
+	"golang.org/x/sys":         {"cpuref/simd", "internal/osfile", "learners/online"},
 	"github.com/urfave/cli/v2": {"cmd/uma-gpu"},
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},

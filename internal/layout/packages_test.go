@@ -15,7 +15,7 @@ import (
 )
 
 // maxDepth limits how many packages of this module lie on one path of imports.
-const maxDepth = 14
+const maxDepth = 11
 
 // TestPackages: each package says in its first sentence what belongs in it, and imports are not
 // deeper than maxDepth.

@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // programs returns the Go programs of docs/library.md: the front door's, the lower packages', and
@@ -103,7 +103,7 @@ func writeData(t *testing.T, dir string) {
 	if parts[0].Y, err = c.Inject(parts[0].Y, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := atomicfile.Write(filepath.Join(dir, "C.csv"), c.Write); err != nil {
+	if err := osfile.Write(filepath.Join(dir, "C.csv"), c.Write); err != nil {
 		t.Fatal(err)
 	}
 	for k, name := range []string{"noisy.csv", "test.csv"} {

@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -55,15 +54,6 @@ func Check(need int64, what string) error {
 	}
 	return nil
 }
-
-var held atomic.Bool
-
-// Hold says that from now on something outside the process's control, a device that does not
-// answer, may read memory that it was shown: mapped files stay mapped then.
-func Hold() { held.Store(true) }
-
-// Held reports whether Hold was called.
-func Held() bool { return held.Load() }
 
 // found is what the last look at the system's files found.
 var found finding

@@ -1,5 +1,5 @@
-// Package osfile has what every reader of small files needs: errors without the operation and the
-// path, the kind of a file in words, and limits for what may be a device without an end.
+// Package osfile reads small files within limits, maps large ones into memory, and writes files
+// whole or not at all.
 package osfile
 
 import (

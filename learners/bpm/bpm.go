@@ -27,7 +27,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of the learner. Defaults returns those to start from.
@@ -62,7 +61,7 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true, Most: 1e12},
 				"largest error of a prediction, in units of its doubt"),
 		},
-		Start: base.StartScored("bpm", func(s *base.Scored) (learners.Learner, error) {
+		Start: learners.StartScored("bpm", func(s *learners.Scored) (learners.Learner, error) {
 			l := &learner{Params: *p, Scored: s, noise: noise(s.Problem)}
 			return l, l.begin()
 		}),
@@ -71,7 +70,7 @@ func (p *Params) Definition() *learners.Definition {
 
 type learner struct {
 	Params
-	*base.Scored
+	*learners.Scored
 	columns  []int     // of X that are not all 0; the centre is 0 in the others
 	noise    []float64 // C, Q×Q; nil if all labels are right
 	machines []*machine
@@ -174,11 +173,11 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		}
 		s.Changed = append(s.Changed, l.write(m, w)...)
 	}
-	if err := base.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
+	if err := learners.CheckFinite("bpm", w.W, ", or take a greater softness"); err != nil {
 		return s, err
 	}
 	if unfinished > 0 {
-		s.Doubts = base.EndInDoubt("allow more steps, or take a greater softness",
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a greater softness",
 			"bpm: ended before the centre: predictions still move by %.2g of their doubt, wanted %.2g",
 			most, l.Tolerance)
 	}
@@ -209,12 +208,12 @@ func (l *learner) Save() ([]byte, error) {
 	for _, m := range l.machines {
 		all = append(all, m.centre.state()...)
 	}
-	return base.Pack(all...)
+	return learners.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the learner must not be used.
 func (l *learner) Restore(saved []byte) error {
-	s := base.Unpack(saved)
+	s := learners.Unpack(saved)
 	for _, m := range l.machines {
 		if s.Read(m.centre.state()...) {
 			s.Refuse(m.centre.resume())

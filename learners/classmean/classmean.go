@@ -18,7 +18,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // params are the parameters of the class-mean classifier: none.
@@ -39,13 +38,13 @@ func (*params) Definition() *learners.Definition {
 		Weights:  []learners.Rule{learners.Last},
 		New:      Defaults,
 		Start: func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
-			return base.BeginClassSums(problem, "classmean", nearest)
+			return learners.BeginClassSums(problem, "classmean", nearest)
 		},
 	}
 }
 
 // nearest writes the weights of the nearest-mean classifier to w, which is 0.
-func nearest(s *base.ClassSums, w engine.Weights) error {
+func nearest(s *learners.ClassSums, w engine.Weights) error {
 	sums, err := s.ByLabel()
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func nearest(s *base.ClassSums, w engine.Weights) error {
 
 // unit returns the t for which t·⟨m,x⟩ is nearest to 1 over all examples x, by least squares:
 // Σ⟨m,x⟩ / Σ⟨m,x⟩², with scores by clause 1 and sums in float64 in the order of the examples.
-func unit(s *base.ClassSums, m []float32) (float64, error) {
+func unit(s *learners.ClassSums, m []float32) (float64, error) {
 	_, d, q := s.Cells.Shape()
 	probe := engine.NewWeights(q, d)
 	copy(probe.Row(0), m)
@@ -70,7 +69,7 @@ func unit(s *base.ClassSums, m []float32) (float64, error) {
 		return 0, err
 	}
 	var sum, squares float64
-	err := base.EachScores(s.Cells.Scorer, func(_ int, scores []float32) error {
+	err := learners.EachScores(s.Cells.Scorer, func(_ int, scores []float32) error {
 		v := float64(scores[0])
 		sum += v
 		squares += v * v // exact, so that fused or not is the same
@@ -96,8 +95,8 @@ func unit(s *base.ClassSums, m []float32) (float64, error) {
 // Taking the same off all rows changes no prediction; it keeps the scores near 0. Where nothing
 // stands for 1, as with standardised features and no bias, t·m is about 0 and what is left is the
 // largest product, which is as good only if the means are equally long.
-func means(s *base.ClassSums, w engine.Weights, sums []int64, m []float32, t float64) {
-	mm, priors := base.SquaredLength(m), s.Priors()
+func means(s *learners.ClassSums, w engine.Weights, sums []int64, m []float32, t float64) {
+	mm, priors := learners.SquaredLength(m), s.Priors()
 	for c := range w.Q {
 		row := w.Row(c)
 		s.Unmix(row, sums, c)
@@ -105,7 +104,7 @@ func means(s *base.ClassSums, w engine.Weights, sums []int64, m []float32, t flo
 		for j := range row {
 			row[j] *= scale
 		}
-		offset := float32(float64(base.SquaredLength(row)-mm) / 2 * t)
+		offset := float32(float64(learners.SquaredLength(row)-mm) / 2 * t)
 		for j, v := range row {
 			row[j] = numerics.FMA(-offset, m[j], v-m[j])
 		}

@@ -25,7 +25,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 const name = "kernelmean"
@@ -119,7 +118,7 @@ func (p *Params) start(_ context.Context, problem *learners.Problem) (learners.L
 	}
 	own := *p // the caller may change its parameters while a run goes on
 	p = &own
-	return base.BeginClassSums(problem, name, func(s *base.ClassSums, w engine.Weights) error {
+	return learners.BeginClassSums(problem, name, func(s *learners.ClassSums, w engine.Weights) error {
 		if problem.OwnMap {
 			copy(w.W, p.Unmix(s.Inverse, s.Labels).W)
 			return nil
@@ -141,7 +140,7 @@ func (p *Params) balance(w engine.Weights, priors []float64) {
 }
 
 // sums sets row q to the sum of the examples of true class q, divided by n.
-func sums(s *base.ClassSums, w engine.Weights) error {
+func sums(s *learners.ClassSums, w engine.Weights) error {
 	all, err := s.ByLabel()
 	if err != nil {
 		return err

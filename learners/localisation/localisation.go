@@ -24,7 +24,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Oracles: how to choose the mistake that becomes the next cutting plane.
@@ -66,7 +65,7 @@ func (p *Params) Definition() *learners.Definition {
 			learners.Int("updates", &p.Updates, 1, math.MaxInt,
 				"most updates of the perceptron for one more plane; training ends where these are too few"),
 		},
-		Start: base.StartScored("localisation", func(s *base.Scored) (learners.Learner, error) {
+		Start: learners.StartScored("localisation", func(s *learners.Scored) (learners.Learner, error) {
 			x, y := s.Problem.X, s.Problem.Y
 			return &learner{Params: *p, Scored: s, random: *rand.NewPCG(s.Problem.Seed, stream),
 				planes: planes{x: x, y: y, known: map[plane]bool{}}}, nil
@@ -76,7 +75,7 @@ func (p *Params) Definition() *learners.Definition {
 
 type learner struct {
 	Params
-	*base.Scored
+	*learners.Scored
 	planes planes
 	random rand.PCG
 }
@@ -113,13 +112,13 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		return s, err
 	}
 	if !holds {
-		return learners.Step{Done: true, Doubts: base.EndInDoubt(
+		return learners.Step{Done: true, Doubts: learners.EndInDoubt(
 			"perhaps no weights do: take another learner, such as svm, or allow more updates",
 			"localisation: found no weights for which %d planes hold in %d updates", len(l.planes.all)+1,
 			l.Updates)}, nil
 	}
 	next := l.planes.weights(w.Q, w.D)
-	if err := base.CheckFinite("localisation", next, ""); err != nil {
+	if err := learners.CheckFinite("localisation", next, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, next)
@@ -137,7 +136,7 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 // has at most one plane, for the class that comes nearest to its own.
 func (l *learner) ask(random *rand.Rand) (chosen plane, mistakes int, err error) {
 	best := 0.0
-	err = base.EachScores(l.Scorer, func(i int, scores []float32) error {
+	err = learners.EachScores(l.Scorer, func(i int, scores []float32) error {
 		rival, margin := rivalOf(scores, int(l.Problem.Y[i]))
 		p := plane{int32(i), rival}
 		if !(margin <= 0) || !l.planes.cuts(p) {
@@ -186,12 +185,12 @@ func (l *learner) Save() ([]byte, error) {
 	for a, p := range l.planes.all {
 		all[a] = counted{p, l.planes.times[a]}
 	}
-	return base.Pack(&l.random, all)
+	return learners.Pack(&l.random, all)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *learner) Restore(saved []byte) error {
-	s := base.Unpack(saved)
+	s := learners.Unpack(saved)
 	s.Read(&l.random)
 	for s.More() {
 		var c counted

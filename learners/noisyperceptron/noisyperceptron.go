@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // bylander are the parameters of Bylander's perceptron: none.
@@ -75,7 +74,7 @@ type updateRule interface {
 // learner is one of the learners in the middle of a run.
 type learner struct {
 	updateRule
-	*base.Scored
+	*learners.Scored
 	eval *engine.Evaluator // which is its Scorer too
 	// Q×Q: what an example of label k (column) adds to the mistakes of class r, if r is not predicted
 	inside  []float32
@@ -102,7 +101,7 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 	}
 	n, d, q := eval.Shape()
 	l := &learner{updateRule: m, eval: eval, q: q,
-		Scored: &base.Scored{Problem: problem, Scorer: eval.Scorer}, d: d, a: make([]float32, n*q),
+		Scored: &learners.Scored{Problem: problem, Scorer: eval.Scorer}, d: d, a: make([]float32, n*q),
 		sums: make([]int64, q*d), lengths: make([]float64, n)}
 	// An example of label k counts as C⁻¹[r][k] examples of class r and as 1 - C⁻¹[r][k] of the
 	// others. They are divided by a number for which none is above 1 in size.
@@ -122,7 +121,7 @@ func start(problem *learners.Problem, m updateRule) (learners.Learner, error) {
 }
 
 // length returns ‖v‖.
-func length(v []float32) float64 { return math.Sqrt(base.SquaredLength(v)) }
+func length(v []float32) float64 { return math.Sqrt(learners.SquaredLength(v)) }
 
 // Step implements learners.Learner: it corrects the weights of each class by the mistakes that
 // they make. It is the last one if there are none.
@@ -154,7 +153,7 @@ func (l *learner) Step(_ context.Context, w engine.Weights) (s learners.Step, er
 	if !moved {
 		return learners.Step{Done: true}, nil
 	}
-	if err := base.CheckFinite("perceptron", next.W, ""); err != nil {
+	if err := learners.CheckFinite("perceptron", next.W, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, next.W)
@@ -168,7 +167,7 @@ func (l *learner) mistakes(w engine.Weights) error {
 	for r := range margins {
 		margins[r] = l.margin(w.Row(r))
 	}
-	err := base.EachScores(l.eval.Scorer, func(i int, scores []float32) error {
+	err := learners.EachScores(l.eval.Scorer, func(i int, scores []float32) error {
 		k := int(l.Problem.Y[i])
 		for r, v := range scores {
 			a, score, margin := float32(0), float64(v), margins[r]*l.lengths[i]

@@ -25,7 +25,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // policy is what one algorithm does with an example.
@@ -46,7 +45,7 @@ type example struct {
 // learner is one of the family in the middle of a run.
 type learner struct {
 	Params
-	*base.Scored
+	*learners.Scored
 	policy  policy
 	risk    *risk     // of COPA, which tells it of each pass; nil of others
 	inverse []float64 // C⁻¹, Q×Q; nil without C
@@ -72,7 +71,7 @@ type state struct {
 const stream = 0x6f6e6c696e65 // "online"
 
 // newRun begins a run on examples that are loaded.
-func newRun(scored *base.Scored, p *Params) (*learner, error) {
+func newRun(scored *learners.Scored, p *Params) (*learner, error) {
 	l := &learner{Params: *p, Scored: scored, policy: p.algorithm.policy(p)}
 	if c, ok := l.policy.(*copa); ok {
 		l.risk = &c.risk
@@ -110,7 +109,7 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 			found[i] = float32(float64(found[i]) - v/float64(next.seen))
 		}
 	}
-	if err := base.CheckFinite("online", found, ""); err != nil {
+	if err := learners.CheckFinite("online", found, ""); err != nil {
 		return s, err
 	}
 	copy(w.W, found)
@@ -152,7 +151,7 @@ func (l *learner) pass(ctx context.Context, w engine.Weights) (next state, mista
 		}
 		x := l.row(int(i))
 		fastest.scores(scores, next.w, x)
-		if !base.Finite(scores) {
+		if !learners.Finite(scores) {
 			return next, 0, 0, fmt.Errorf("online: found scores that are too large for float32 at example "+
 				"%d of the data; normalise the features", i+1)
 		}
@@ -165,7 +164,7 @@ func (l *learner) pass(ctx context.Context, w engine.Weights) (next state, mista
 			l.risk.see(e.y, scores)
 		}
 		clear(tau)
-		if l.policy.steps(tau, scores, &e) && base.Finite(tau) {
+		if l.policy.steps(tau, scores, &e) && learners.Finite(tau) {
 			updates++
 			fastest.addTo(next.w, tau, x)
 			if next.late != nil && next.seen > 0 {
@@ -221,19 +220,19 @@ func (l *learner) Save() ([]byte, error) {
 	if l.state.w != nil {
 		all = append(all, l.state.w.numbers(), l.state.late.numbers())
 	}
-	return base.Pack(all...)
+	return learners.Pack(all...)
 }
 
 func (l *learner) Restore(saved []byte) error {
 	var next state
-	s := base.Unpack(saved)
+	s := learners.Unpack(saved)
 	whole := s.Read(&next.seen, &next.random)
 	if n := int64(l.Problem.X.N); next.seen < 0 || next.seen > 1<<53 || next.seen%n != 0 {
 		s.Refuse(fmt.Errorf("%d examples seen, wanted passes over %d", next.seen, n))
 	}
 	if q := l.Problem.Q; whole && next.seen > 0 && !l.NoAverage {
 		w, late := make([]float32, q*l.Problem.X.D), make([]float64, q*l.Problem.X.D)
-		if s.Read(w, late) && !(base.Finite(w) && base.Finite(late)) {
+		if s.Read(w, late) && !(learners.Finite(w) && learners.Finite(late)) {
 			s.Refuse(errors.New("found weights that are no numbers"))
 		}
 		next.w, next.late = packed(q, w), packed(q, late)

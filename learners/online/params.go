@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Params are the parameters of a learner of the family; New returns them. A parameter that the
@@ -151,7 +150,7 @@ func (p *Params) Definition() *learners.Definition {
 
 		Parameters: p.parameters(),
 		Check:      p.check,
-		Start: base.StartScored(a.name, func(s *base.Scored) (learners.Learner, error) {
+		Start: learners.StartScored(a.name, func(s *learners.Scored) (learners.Learner, error) {
 			return newRun(s, p)
 		}),
 
@@ -188,7 +187,7 @@ type ownParameter struct {
 func (p *Params) own() []ownParameter {
 	d := &p.algorithm.defaults
 	return []ownParameter{
-		{base.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
+		{learners.Weighting(&p.ClassWeights), d.ClassWeights != "", p.ClassWeights != ""},
 		{learners.OneOf("multiclass", &p.Multiclass, "how more than two classes are told apart",
 			Max, "the class of an example against the best of the others",
 			OVR, "each class by itself against the rest"), d.Multiclass != "", p.Multiclass != ""},

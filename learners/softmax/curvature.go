@@ -11,7 +11,6 @@ import (
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // The information of up to alwaysFactored features is a whole matrix, which takes d³/6
@@ -128,7 +127,7 @@ func (c *curvature) measure(w []float32, f informant) error {
 		return err
 	}
 	scores := make([]float32, c.x.N*q)
-	err = base.EachScores(c.eval.Scorer, func(i int, s []float32) error {
+	err = learners.EachScores(c.eval.Scorer, func(i int, s []float32) error {
 		copy(scores[i*q:], s)
 		return nil
 	})

@@ -22,7 +22,6 @@ import (
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Corrections: what is done about wrong labels.
@@ -128,7 +127,7 @@ func (p *Params) parameters() []learners.Parameter {
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
 				About: "the penalty under which examples held out are predicted best, by C"}),
-		base.Weighting(&p.ClassWeights),
+		learners.Weighting(&p.ClassWeights),
 		learners.Int("rounds", &p.Rounds, 1, math.MaxInt, "rounds of the correction em"),
 		learners.Int("folds", &p.Folds, 0, 100,
 			"models of the correction em, each without the examples that it judges; "+

@@ -7,7 +7,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Conjugate gradients end after ridgeIterations, or where a share ridgeGain of the first gain is
@@ -52,7 +51,7 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 			return err
 		}
 		a, most := make([]float32, n*q), float32(0)
-		if err := base.EachScores(s.eval.Scorer, func(i int, scores []float32) error {
+		if err := learners.EachScores(s.eval.Scorer, func(i int, scores []float32) error {
 			if without >= 0 && held[i] == without {
 				return nil
 			}

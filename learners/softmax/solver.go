@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Solver fits weights to the loaded examples of a problem, from what is known of their labels. It
@@ -52,7 +51,7 @@ type Curved struct {
 
 // Check returns an error unless s is a state of fits of the given number of weights.
 func (s *State) Check(weights int) error {
-	wrong := func(v []float32) bool { return len(v) != weights || !base.Finite(v) }
+	wrong := func(v []float32) bool { return len(v) != weights || !learners.Finite(v) }
 	wrongPair := func(p Pair) bool { return wrong(p.S) || wrong(p.Y) || !(p.SY > 0) }
 	if len(s.Curved.W) > 0 && wrong(s.Curved.W) || slices.ContainsFunc(s.Pairs, wrongPair) {
 		return fmt.Errorf("found other numbers of weights, wanted %d", weights)
@@ -108,7 +107,7 @@ func (s *Solver) Count(w engine.Weights) ([]int64, error) {
 	}
 	y, q := s.Problem.Y, s.Problem.Q
 	if s.Labels.Classes == nil {
-		return base.CountPredicted(s.eval.Scorer, w, nil, y)
+		return learners.CountPredicted(s.eval.Scorer, w, nil, y)
 	}
 	predicted := make([]int32, len(y))
 	if err := s.eval.Predict(predicted); err != nil {
@@ -123,7 +122,7 @@ func (s *Solver) Scores(w []float32, f func(i int, scores []float32)) error {
 	if err := s.rescore(w); err != nil {
 		return err
 	}
-	return base.EachScores(s.eval.Scorer, func(i int, scores []float32) error {
+	return learners.EachScores(s.eval.Scorer, func(i int, scores []float32) error {
 		f(i, scores)
 		return nil
 	})

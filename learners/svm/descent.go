@@ -8,7 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // examples are what the machines of a run share, and do not write to.
@@ -29,7 +29,7 @@ func newExamples(x dataset.Examples, y []int32, costs []float64) *examples {
 	}
 	for i := range e.norms2 {
 		_, values := e.x.Entries(i)
-		e.norms2[i] = base.SquaredLength(values)
+		e.norms2[i] = learners.SquaredLength(values)
 	}
 	return e
 }
@@ -190,14 +190,14 @@ func (m *machine) saved() []any {
 }
 
 // restore reads it, and refuses what no run would have saved.
-func (m *machine) restore(s *base.SavedState) {
+func (m *machine) restore(s *learners.SavedState) {
 	s.Read(m.saved()...)
 	for i, a := range m.alpha {
 		if !(a >= 0 && a <= m.most[m.y[i]]) || math.IsInf(a, 0) {
 			s.Refuse(errors.New("found a dual variable that is out of its bounds"))
 		}
 	}
-	if !base.Finite(m.w) || math.IsNaN(m.high) || math.IsNaN(m.low) || !(m.violation >= 0) {
+	if !learners.Finite(m.w) || math.IsNaN(m.high) || math.IsNaN(m.low) || !(m.violation >= 0) {
 		s.Refuse(errors.New("found NaN or infinite numbers, want finite ones"))
 	}
 	if m.active < 0 || m.active > int64(len(m.order)) || !permutation(m.order) {

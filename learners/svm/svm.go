@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Losses: the cost of missing a part ξ of the margin, times C.
@@ -65,11 +64,11 @@ func (p *Params) Definition() *learners.Definition {
 				"what an example costs that misses its margin by 1, against the size of the weights"),
 			learners.OneOf("loss", &p.Loss, "cost of the part of the margin that is missing",
 				Hinge, "the part itself", Squared, "its square"),
-			base.Weighting(&p.ClassWeights),
+			learners.Weighting(&p.ClassWeights),
 			learners.Float("tolerance", &p.Tolerance, learners.Range{Open: true},
 				"how far the conditions of the solution may be from being met, in units of the margin"),
 		},
-		Start: base.StartScored("svm", func(s *base.Scored) (learners.Learner, error) {
+		Start: learners.StartScored("svm", func(s *learners.Scored) (learners.Learner, error) {
 			l := &learner{Params: *p, Scored: s}
 			return l, l.begin()
 		}),
@@ -81,7 +80,7 @@ const mostCost = 1e100
 
 type learner struct {
 	Params
-	*base.Scored
+	*learners.Scored
 	machines []*machine // one for each class; of two classes the second's, whose mirror is the first's
 }
 
@@ -143,12 +142,12 @@ func (l *learner) Step(ctx context.Context, w engine.Weights) (s learners.Step, 
 		s.Changed = append(s.Changed, m.weights(w)...)
 	}
 	if unfinished > 0 {
-		s.Doubts = base.EndInDoubt("allow more steps, or take a lower cost",
+		s.Doubts = learners.EndInDoubt("allow more steps, or take a lower cost",
 			"svm: ended before the solution: the conditions are met to %.2g, wanted %.2g", most, l.Tolerance)
 	}
 	s.Fields = []learners.Field{{Name: "violation", Value: most},
 		{Name: "unfinished", Value: unfinished}}
-	return s, base.CheckFinite("svm", w.W, ", or take a lower cost")
+	return s, learners.CheckFinite("svm", w.W, ", or take a lower cost")
 }
 
 func (l *learner) Save() ([]byte, error) {
@@ -156,12 +155,12 @@ func (l *learner) Save() ([]byte, error) {
 	for _, m := range l.machines {
 		all = append(all, m.saved()...)
 	}
-	return base.Pack(all...)
+	return learners.Pack(all...)
 }
 
 // Restore implements learners.Learner. After an error the run is of no more use.
 func (l *learner) Restore(saved []byte) error {
-	s := base.Unpack(saved)
+	s := learners.Unpack(saved)
 	for _, m := range l.machines {
 		m.restore(s)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 // Step implements learners.Learner: lines 5 to 12 of Algorithm 2. A step is short, so it
@@ -52,7 +51,7 @@ const odd = 0.25
 func (l *learner) done() learners.Step {
 	s := learners.Step{Done: true}
 	if e := l.inverse.EstimatedError(l.assignment.Predicted, l.n); e >= odd {
-		s.Doubts = base.EndInDoubt("try a smaller alpha, doubt or tol",
+		s.Doubts = learners.EndInDoubt("try a smaller alpha, doubt or tol",
 			"uma: found no mistake left to correct, "+
 				"though an estimated %.0f %% of the predictions are wrong", 100*e)
 	}
@@ -249,7 +248,7 @@ func (l *learner) doubtWrong(x dataset.Examples) {
 	l.b2 = b2
 	for _, square := range parallel.BlockSums(x.N, 1, func(i, _ int) float64 {
 		_, values := x.Entries(i)
-		return base.SquaredLength(values)
+		return learners.SquaredLength(values)
 	}) {
 		l.square += square
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/internal/base"
 )
 
 type learner struct {
@@ -77,7 +76,7 @@ func (l *learner) Count(_ context.Context, w engine.Weights, changed []int) (pre
 	}
 	l.unit = 1
 	if l.Alpha != 0 && l.AlphaUnit == UnitWeights {
-		l.unit = math.Sqrt(base.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
+		l.unit = math.Sqrt(learners.SquaredLength(w.W) / float64(w.Q)) // of the rows, on average
 	}
 	if l.assignment, err = l.cells.Assign(l.margin(1)); err != nil {
 		return nil, err

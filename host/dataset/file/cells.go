@@ -10,9 +10,9 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -31,7 +31,7 @@ type cells struct {
 	bytes   int               // that the rows take
 	rows    memory.Growth
 	growth  memory.Growth   // of the levels
-	room    *mapped.Scratch // of the columns; nil if they are in memory
+	room    *osfile.Scratch // of the columns; nil if they are in memory
 }
 
 // cellColumn is a column and its value in the current row.
@@ -209,7 +209,7 @@ func (s *cells) set(k int, text []byte, subnormals *int) string {
 		return s.setMissing(k, text)
 	}
 	if !ok {
-		return decimal.Fault(text)
+		return numberFault(text)
 	}
 	c.number = decimal.Flush(v, subnormals)
 	return ""
@@ -224,9 +224,9 @@ func (s *cells) setMissing(k int, text []byte) string {
 		s.missing != "" && s.missing != dataset.MissingError:
 		return ""
 	case text == nil:
-		return decimal.NullFault
+		return nullFault
 	case c.Kind == dataset.KindNumber:
-		return decimal.Fault(text)
+		return numberFault(text)
 	}
 	return fmt.Sprintf("found %s, a missing value, wanted a level of a category",
 		quote.Text(string(text)))
@@ -286,21 +286,21 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 }
 
 // pieces is a list that grows without being copied.
-type pieces[T mapped.Element] struct {
+type pieces[T osfile.Element] struct {
 	full [][]T
 	last []T
 	n    int
 }
 
 // add appends values.
-func (p *pieces[T]) add(room *mapped.Scratch, values ...T) (err error) {
+func (p *pieces[T]) add(room *osfile.Scratch, values ...T) (err error) {
 	const most = 1 << 16 // elements of a piece
 	for p.n += len(values); len(values) > 0; {
 		if len(p.last) == most {
 			p.full, p.last = append(p.full, p.last), nil
 		}
 		if p.last == nil && room != nil {
-			if p.last, err = mapped.Make[T](room, most); err != nil {
+			if p.last, err = osfile.MakeScratch[T](room, most); err != nil {
 				return err
 			}
 			p.last = p.last[:0]
@@ -312,11 +312,11 @@ func (p *pieces[T]) add(room *mapped.Scratch, values ...T) (err error) {
 }
 
 // joined returns the whole list and forgets the pieces.
-func (p *pieces[T]) joined(room *mapped.Scratch) ([]T, error) {
+func (p *pieces[T]) joined(room *osfile.Scratch) ([]T, error) {
 	if len(p.full) == 0 {
 		return p.last, nil
 	}
-	list, err := mapped.Make[T](room, p.n)
+	list, err := osfile.MakeScratch[T](room, p.n)
 	if err != nil {
 		return nil, err
 	}

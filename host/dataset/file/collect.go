@@ -12,9 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -40,9 +40,9 @@ type collector struct {
 	skippedAt   []int // the places of rejected ones, and the first errors
 	skippedErrs []error
 
-	pile     pile         // the values, unless they lie in home
-	cells    *cells       // the features of a table; nil if all are numbers
-	home     *mapped.File // in which the only segment lies; nil if it is in memory
+	pile     pile            // the values, unless they lie in home
+	cells    *cells          // the features of a table; nil if all are numbers
+	home     *osfile.Mapping // in which the only segment lies; nil if it is in memory
 	prepared *dataset.Preparation
 	encoding *dataset.Encoding
 
@@ -138,7 +138,7 @@ var asideBytes = 64 << 20
 // moveAside has later values lie in temporary files, if that is wanted and worth it.
 func (c *collector) moveAside(bytes int) {
 	if c.o.Aside && c.pile.room == nil && bytes >= asideBytes {
-		c.pile.room = mapped.NewScratch(c.src.path)
+		c.pile.room = osfile.NewScratch(c.src.path)
 	}
 }
 

@@ -125,7 +125,7 @@ func (r *csvReader) row() error {
 		text = decimal.Trim(text)
 		v, ok := parseCell(text)
 		if !ok {
-			return r.fault(j, errors.New(decimal.Fault(text)))
+			return r.fault(j, errors.New(numberFault(text)))
 		}
 		p.x = append(p.x, decimal.Flush(v, &p.subnormals))
 	}

@@ -105,7 +105,7 @@ func (r *libsvmReader) row(line []byte, i int) error {
 			number := cutField(line[i:])
 			if v, ok = decimal.Parse(number); !ok {
 				p.columns, p.values = columns, values
-				return r.c.src.errorfAt(i, "feature %d: %s", index, decimal.Fault(number))
+				return r.c.src.errorfAt(i, "feature %d: %s", index, numberFault(number))
 			}
 			end = i + len(number)
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -29,7 +28,7 @@ type place struct {
 // are bad.
 func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
-	if t.Kind != 'f' || t.Size != 4 || t.Big || !mapped.LittleEndian || size < mapFrom ||
+	if t.Kind != 'f' || t.Size != 4 || t.Big || !osfile.LittleEndian || size < mapFrom ||
 		c.given != nil && !c.given.good(c.labels) || !certain(c.src, r, n, d) {
 		return p, false
 	}
@@ -57,7 +56,7 @@ func certain(s *source, r io.Reader, n, d int) bool {
 // mapRows enters the n×d values at p as they lie in the file. Not ok: a value is not finite or
 // subnormal, or sparse storage is wanted, so the rows must be read.
 func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
-	home, err := mapped.Open(c.src.file, int(c.src.size), c.src.path)
+	home, err := osfile.Map(c.src.file, int(c.src.size), c.src.path)
 	if err != nil {
 		return false, c.src.errorf("cannot map the file into memory: %w; copy it to a local disk",
 			osfile.Cause(err))
@@ -65,7 +64,7 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 	raw := home.Bytes
 	values := raw[p.offset : p.offset+memory.Product(n, d, 4)]
 	s := scan{finite: true}
-	err = mapped.Guard(func() error {
+	err = osfile.Guard(func() error {
 		if p.crc != nil {
 			s.crc = crc32.ChecksumIEEE(raw[p.start:p.offset])
 		}
@@ -82,7 +81,7 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 		return false, err
 	}
 	c.home = home
-	c.pile.segments = []dataset.Examples{{N: n, D: d, X: mapped.View[float32](values)}}
+	c.pile.segments = []dataset.Examples{{N: n, D: d, X: osfile.View[float32](values)}}
 	for range n {
 		if err := c.decide(nil, c.number()); err != nil { // no label is bad
 			return false, err
@@ -112,7 +111,7 @@ func (s *scan) values(ctx context.Context, raw []byte) error {
 		}
 		part := raw[at:min(at+most, len(raw))]
 		s.crc = crc32.Update(s.crc, crc32.IEEETable, part)
-		for _, v := range mapped.View[int32](part) {
+		for _, v := range osfile.View[int32](part) {
 			switch bits := uint32(v); bits & 0x7f800000 {
 			case 0x7f800000:
 				s.finite = false

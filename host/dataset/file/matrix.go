@@ -191,7 +191,7 @@ func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 // addCells enters a row of an array.
 func (c *collector) addCells(row []float32) error {
 	return c.addRow(row, nil, func(j int, v float32) error {
-		return c.src.errorf("example %d, column %d: %s", c.number(), j+1, decimal.FaultOf(v))
+		return c.src.errorf("example %d, column %d: %s", c.number(), j+1, valueFault(v))
 	})
 }
 

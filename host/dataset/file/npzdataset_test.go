@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // described returns an .npz of a matrix, labels and their description.
@@ -36,9 +36,9 @@ func described(t *testing.T, x []float32, d int, y []int32, about any, method ui
 		}
 		w.Write(content)
 	}
-	add("X.npy", append(npyfile.Header("<f4", len(x)/d, d), mapped.Bytes(x)...))
+	add("X.npy", append(npyfile.Header("<f4", len(x)/d, d), osfile.Bytes(x)...))
 	if y != nil {
-		add("y.npy", append(npyfile.Header("<i4", len(y)), mapped.Bytes(y)...))
+		add("y.npy", append(npyfile.Header("<i4", len(y)), osfile.Bytes(y)...))
 	}
 	text, err := json.Marshal(about)
 	if err != nil {
@@ -86,7 +86,7 @@ func TestDescribed(t *testing.T) {
 				t.Errorf("other classes: %v, %v", d, err)
 			}
 			d.Close()
-			if at := bytes.Index(raw, mapped.Bytes(x)); at >= 0 {
+			if at := bytes.Index(raw, osfile.Bytes(x)); at >= 0 {
 				raw[at] ^= 1
 				os.WriteFile(path, raw, 0o600)
 				if _, err := Read(t.Context(), path, Options{}); err == nil {

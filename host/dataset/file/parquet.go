@@ -284,7 +284,7 @@ func (r *parquetReader) group(g, n int) error {
 		var err error
 		if r.c.cells == nil {
 			err = r.c.addRow(row, fault, func(k int, v float32) error {
-				return word(k, decimal.FaultOf(v), v != v && math.Float32bits(v) != decimal.OverflowBits)
+				return word(k, valueFault(v), v != v && math.Float32bits(v) != decimal.OverflowBits)
 			})
 		} else {
 			r.c.cells.begin(r.c.number())
@@ -331,7 +331,7 @@ func (r *parquetReader) set(k int, v float32, texts []*string, i int) (fault str
 	case texts != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
 		return s.setMissing(k, nil), true
 	case !decimal.Finite(v):
-		return decimal.FaultOf(v), false
+		return valueFault(v), false
 	}
 	s.columns[k].number = decimal.Flush(v, subnormals)
 	return "", false

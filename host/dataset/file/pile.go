@@ -7,7 +7,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/mapped"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // pile holds the values of examples: full segments, and those not yet in one, the unfinished
@@ -26,7 +26,7 @@ type pile struct {
 	segments []dataset.Examples // each in the smaller form; columns beyond its D are zero
 	stored   int                // values in segments other than +0
 	bytes    int                // of segments
-	room     *mapped.Scratch    // of segments and what they are joined to; nil for memory
+	room     *osfile.Scratch    // of segments and what they are joined to; nil for memory
 
 	subnormals int // values that became +0
 	flushed    int // the same before the unfinished example
@@ -68,7 +68,7 @@ func (p *pile) keep() (full bool, err error) {
 	}
 	if err = p.cut(); err == nil && p.x != nil && cap(p.x) == 0 {
 		// as many whole rows as come close to the size of a segment
-		p.x, err = mapped.Make[float32](p.room, (segmentValues+p.width-1)/p.width*p.width)
+		p.x, err = osfile.MakeScratch[float32](p.room, (segmentValues+p.width-1)/p.width*p.width)
 		p.x = p.x[:0]
 	}
 	return true, err
@@ -116,13 +116,13 @@ func (p *pile) cut() (err error) {
 	case !smaller && p.x != nil:
 		keep.X, p.x = p.x, []float32{}
 	case !smaller:
-		if keep.X, err = mapped.Make[float32](p.room, s.N*s.D); err == nil {
+		if keep.X, err = osfile.MakeScratch[float32](p.room, s.N*s.D); err == nil {
 			fill(keep.X, s.D, s)
 		}
 	default:
 		s = s.Compressed()
-		if keep.Columns, err = mapped.Make[int32](p.room, stored); err == nil {
-			keep.Values, err = mapped.Make[float32](p.room, stored)
+		if keep.Columns, err = osfile.MakeScratch[int32](p.room, stored); err == nil {
+			keep.Values, err = osfile.MakeScratch[float32](p.room, stored)
 		}
 		keep.Starts = append([]int64{}, s.Starts...)
 		copy(keep.Columns, s.Columns)
@@ -171,7 +171,7 @@ func (p *pile) dense(n, d int) ([]float32, error) {
 	if p.whole() {
 		return p.segments[0].X[:n*d], nil
 	}
-	x, err := mapped.Make[float32](p.room, n*d+n)
+	x, err := osfile.MakeScratch[float32](p.room, n*d+n)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +188,10 @@ func (p *pile) dense(n, d int) ([]float32, error) {
 // sparse joins the segments of n rows of d features in compressed form, emptying them.
 func (p *pile) sparse(n, d int) (e dataset.Examples, err error) {
 	e = dataset.Examples{N: n, D: d, Starts: make([]int64, 1, n+1)}
-	if e.Columns, err = mapped.Make[int32](p.room, p.stored); err != nil {
+	if e.Columns, err = osfile.MakeScratch[int32](p.room, p.stored); err != nil {
 		return e, err
 	}
-	if e.Values, err = mapped.Make[float32](p.room, p.stored); err != nil {
+	if e.Values, err = osfile.MakeScratch[float32](p.room, p.stored); err != nil {
 		return e, err
 	}
 	e.Columns, e.Values = e.Columns[:0], e.Values[:0]

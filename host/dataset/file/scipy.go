@@ -119,7 +119,7 @@ func (p *pile) sparseRow(row []entry, d int64) string {
 			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in "+
 				"SciPy: sum_duplicates)", e.column+1)
 		case !decimal.Finite(v):
-			return fmt.Sprintf("column %d: %s", e.column+1, decimal.FaultOf(v))
+			return fmt.Sprintf("column %d: %s", e.column+1, valueFault(v))
 		}
 		last = e.column
 		if v = decimal.Flush(v, &p.subnormals); math.Float32bits(v) != 0 {

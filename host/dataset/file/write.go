@@ -11,8 +11,8 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -25,7 +25,7 @@ type WriteOptions struct {
 	// Rows, if not nil, fills dst with rows from example first on, of dense d that has its shape
 	// alone, to write an .npz.
 	Rows func(dst []float32, first int) error
-	// Put puts what write writes at path; nil means package atomicfile, whole or not at all.
+	// Put puts what write writes at path; nil means package osfile, whole or not at all.
 	Put func(path string, write func(io.Writer) error) error
 }
 
@@ -62,7 +62,7 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 func (o WriteOptions) put(ctx context.Context, path string, f format, d *dataset.Dataset) error {
 	put := o.Put
 	if put == nil {
-		put = atomicfile.Write
+		put = osfile.Write
 	}
 	return put(path, func(file io.Writer) error { return writeTo(ctx, file, path, f, d, o) })
 }

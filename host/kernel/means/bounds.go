@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -68,7 +67,7 @@ func Lengths(
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		largest := slices.Max(pca.SquaredLengths(f, x))
+		largest := slices.Max(engine.SquaredLengths(f, x))
 		l := length(f, x.N, dots, y, q, products)
 		l.V, l.U = l.V/largest, l.U/largest
 		lengths = append(lengths, l)

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -36,7 +35,7 @@ func NewCover(ctx context.Context, e *engine.Engine, x dataset.Examples, f kerne
 		return nil, err
 	}
 	c = &Cover{Nearest: make([]int32, x.N), Distances: make([]float64, x.N)}
-	lengths := pca.SquaredLengths(f, x)
+	lengths := engine.SquaredLengths(f, x)
 	values, err := newRows(e, x, f)
 	if err != nil {
 		return nil, err

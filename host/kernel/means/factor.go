@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -61,7 +61,7 @@ func factor(ctx context.Context, values []float32, n int) (lower, []int, error) 
 			if !(rest[best] > tolerance*largest) {
 				return l, order[:l.n], nil
 			}
-			pca.SwapLower(l.a, n, j, best)
+			numerics.SwapLower(l.a, n, j, best)
 			order[j], order[best], rest[j], rest[best] = order[best], order[j], rest[best], rest[j]
 			l.column(j, at, rest)
 			l.n++

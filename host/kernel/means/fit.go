@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -158,7 +157,7 @@ func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, y []int32, q
 	}
 	m := &Means{Projection: exact, Error: make([]float64, q), Statistical: make([]float64, q)}
 	s := &sample{ctx: ctx, e: e, x: x, exact: exact, y: y, sizes: sizes, o: o}
-	s.radius = math.Sqrt(slices.Max(pca.SquaredLengths(o.Function, x)))
+	s.radius = math.Sqrt(slices.Max(engine.SquaredLengths(o.Function, x)))
 	for k, n := range sizes {
 		m.Statistical[k] = Deviation(s.radius, n)
 	}
@@ -227,8 +226,7 @@ func (s *sample) project(x dataset.Examples, p engine.Projection) ([]float32, er
 		return nil, err
 	}
 	dst := make([]float32, x.N*p.Width())
-	b := pca.Basis{Projection: p}
-	return dst, b.Project(s.ctx, s.e, dst, x)
+	return dst, s.e.ProjectBlocks(s.ctx, dst, x, p)
 }
 
 // errors returns how far the means of p are from the exact ones, whose numbers at p's landmarks

@@ -235,7 +235,7 @@ func (v *vectors) remove(ctx context.Context, block []float64) ([]float64, error
 
 // multiply writes the inner products of the rows of x and y to dst.
 func (v *vectors) multiply(ctx context.Context, dst []float32, x, y dataset.Examples) error {
-	return project(ctx, v.e, dst, x, engine.Projection{Function: linear, Landmarks: y})
+	return v.e.ProjectBlocks(ctx, dst, x, engine.Projection{Function: linear, Landmarks: y})
 }
 
 // scores writes the inner products of all examples with the rows of w to dst.

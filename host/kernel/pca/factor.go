@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -34,7 +35,7 @@ func (l lower) general(i, j, rows, columns int) blas64.General {
 func (b *Basis) factor(ctx context.Context, e *engine.Engine, tolerance float64) (lower, error) {
 	m := len(b.Rows)
 	values := make([]float32, m*m)
-	if err := project(ctx, e, values, b.Landmarks, engine.Projection{Function: b.Function,
+	if err := e.ProjectBlocks(ctx, values, b.Landmarks, engine.Projection{Function: b.Function,
 		Landmarks: b.Landmarks}); err != nil {
 		return lower{}, err
 	}
@@ -133,7 +134,7 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 			if !(rest[best] > least) {
 				return j, nil
 			}
-			SwapLower(l.a, l.m, j, best)
+			numerics.SwapLower(l.a, l.m, j, best)
 			order[j], order[best] = order[best], order[j]
 			rest[j], rest[best] = rest[best], rest[j]
 			l.column(j, at, rest)
@@ -146,24 +147,6 @@ func (l lower) pivotedCholesky(ctx context.Context, order []int, least float64) 
 		}
 	}
 	return l.m, nil
-}
-
-// SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower
-// triangle is in a, row-major.
-func SwapLower(a []float64, n, i, j int) {
-	if i == j {
-		return
-	}
-	for c := range i {
-		a[i*n+c], a[j*n+c] = a[j*n+c], a[i*n+c]
-	}
-	a[i*n+i], a[j*n+j] = a[j*n+j], a[i*n+i]
-	for c := i + 1; c < j; c++ {
-		a[c*n+i], a[j*n+c] = a[j*n+c], a[c*n+i]
-	}
-	for r := j + 1; r < n; r++ {
-		a[r*n+i], a[r*n+j] = a[r*n+j], a[r*n+i]
-	}
 }
 
 // column computes column j of the factor, given columns at..j-1 of its panel, and subtracts its

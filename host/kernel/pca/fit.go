@@ -9,8 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
@@ -45,7 +43,7 @@ func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples
 	b.Rows = lists.UpTo[int](x.N)
 	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
 	values := make([]float32, x.N*x.N)
-	if err := project(ctx, e, values, x, engine.Projection{Function: o.Function,
+	if err := e.ProjectBlocks(ctx, values, x, engine.Projection{Function: o.Function,
 		Landmarks: b.Landmarks}); err != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; sc
 func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
 	var squares, all float64
 	for i, m := range mean {
-		squares += selfValue(b.Function, x, i)
+		squares += engine.SelfValue(b.Function, x, i)
 		all += m
 	}
 	b.Variance = squares - all
@@ -159,36 +157,7 @@ func (b *Basis) Project(ctx context.Context, e *engine.Engine, dst []float32,
 	if err := x.Check(); err != nil {
 		return err
 	}
-	return project(ctx, e, dst, x, b.Projection)
-}
-
-// projectRows is the number of examples projected between two checks of the context. The cost of a
-// call for the landmarks and axes is negligible for so many.
-const projectRows = 8192
-
-// project is Engine.Project, a block of examples at a time, so that ctx can end it.
-func project(ctx context.Context, e *engine.Engine, dst []float32, x dataset.Examples,
-	p engine.Projection) error {
-	if x.N <= projectRows || len(dst) != x.N*p.Width() {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return e.Project(dst, x, p)
-	}
-	_, task := progress.Begin(ctx, progress.Work{Name: "kernel values", Unit: "example",
-		Total: int64(x.N)})
-	defer task.End()
-	for from := 0; from < x.N; from += projectRows {
-		task.Reach(int64(from))
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to := min(from+projectRows, x.N)
-		if err := e.Project(dst[from*p.Width():to*p.Width()], x.Part(from, to), p); err != nil {
-			return fmt.Errorf("of the examples from %d on: %w", from, err)
-		}
-	}
-	return nil
+	return e.ProjectBlocks(ctx, dst, x, b.Projection)
 }
 
 // Summary describes the result in a line.
@@ -242,15 +211,4 @@ func (b *Basis) setAxes(axes []float32, values, mean []float64) {
 		b.Offset[t] = float32(-sum)
 	})
 	b.Explained = lists.Sum(values) / b.Variance
-}
-
-// selfValue returns κ(x_i, x_i), with the bits that an engine gives it.
-func selfValue(f kernel.Function, x dataset.Examples, i int) float64 {
-	dot := numerics.SquaredNorm(x.Entries(i))
-	return float64(f.Value(dot, dot, dot))
-}
-
-// SquaredLengths returns κ(x,x) of each example, with the bits that an engine gives it.
-func SquaredLengths(f kernel.Function, x dataset.Examples) []float64 {
-	return parallel.BlockSums(x.N, 1, func(from, _ int) float64 { return selfValue(f, x, from) })
 }

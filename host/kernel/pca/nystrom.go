@@ -50,7 +50,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e *engine.Engine, x dataset.Ex
 func (b *Basis) setCoordinates(ctx context.Context, x dataset.Examples, l lower) error {
 	b.Variance = lists.Sum(parallel.BlockSums(x.N, 1024, func(from, to int) (sum float64) {
 		for i := from; i < to; i++ {
-			sum += selfValue(b.Function, x, i)
+			sum += engine.SelfValue(b.Function, x, i)
 		}
 		return sum
 	}))
@@ -85,7 +85,7 @@ func (b *Basis) gram(ctx context.Context, e *engine.Engine, x dataset.Examples, 
 		return nil, nil, err
 	}
 	mean := meansOfParts(sums, l.m, x.N)
-	squares := lists.Sum(SquaredLengths(b.Function, x))
+	squares := lists.Sum(engine.SquaredLengths(b.Function, x))
 	gram := make([]float32, l.m*l.m)
 	f, centres := transposed(panels, l.m, x.N), 0.0
 	for _, c := range centreRows(f) {
@@ -95,7 +95,7 @@ func (b *Basis) gram(ctx context.Context, e *engine.Engine, x dataset.Examples, 
 	if err := b.checkVariance(squares); err != nil {
 		return nil, nil, err
 	}
-	err = project(ctx, e, gram, f, engine.Projection{Function: linear, Landmarks: f})
+	err = e.ProjectBlocks(ctx, gram, f, engine.Projection{Function: linear, Landmarks: f})
 	free(2 * 4 * l.m * x.N) // the features, and what the engine made of them
 	return gram, mean, err
 }
@@ -118,7 +118,7 @@ func (b *Basis) features(ctx context.Context, e *engine.Engine, x dataset.Exampl
 				w.X = append(w.X, float32(v))
 			}
 		}
-		return project(ctx, e, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
+		return e.ProjectBlocks(ctx, product[:x.N*w.N], dataset.Examples{N: x.N, D: w.D, X: a},
 			engine.Projection{Function: linear, Landmarks: w})
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "features", Unit: "landmark",
@@ -128,7 +128,7 @@ func (b *Basis) features(ctx context.Context, e *engine.Engine, x dataset.Exampl
 		task.Reach(int64(at))
 		p := l.panelOf(at)
 		panel := make([]float32, x.N*p)
-		if err := project(ctx, e, panel, x, engine.Projection{Function: b.Function,
+		if err := e.ProjectBlocks(ctx, panel, x, engine.Projection{Function: b.Function,
 			Landmarks: b.Landmarks.Part(at, at+p)}); err != nil {
 			return nil, nil, err
 		}

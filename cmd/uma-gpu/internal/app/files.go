@@ -17,8 +17,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // ParseBytes reads a number of bytes with an optional suffix K, M or G, for powers of 1024.
@@ -189,7 +189,7 @@ func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
 }
 
 // Together has a data file replaced together with the other files of a command.
-func Together(files *atomicfile.Group, o file.WriteOptions) file.WriteOptions {
+func Together(files *osfile.Group, o file.WriteOptions) file.WriteOptions {
 	o.Put = files.Write
 	return o
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Flags joins flags and lists of flags, in their order.
@@ -224,7 +224,7 @@ func checkFiles(c *cli.Context) error {
 	}
 	for _, f := range files {
 		if f.written {
-			if err := atomicfile.CheckWritable(f.path); err != nil {
+			if err := osfile.CheckWritable(f.path); err != nil {
 				return err
 			}
 		}

@@ -15,8 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 )
 
@@ -38,22 +36,6 @@ func (n Notes) Say(format string, args ...any) {
 // Warn prints a line in any case.
 func (n Notes) Warn(format string, args ...any) {
 	fmt.Fprint(n.W, Legible(fmt.Sprintf("warning: "+format+"\n", args...)))
-}
-
-// Step prints a line for a step, whose learner's fields may name classes.
-func (n Notes) Step(r host.Report, classes []string) {
-	var b strings.Builder
-	for _, f := range r.Fields {
-		switch v := f.Value.(type) {
-		case engine.Pair:
-			fmt.Fprintf(&b, "predicted %q to true %q, ", classes[v.P], classes[v.Q])
-		case float64:
-			fmt.Fprintf(&b, "%s %.4g, ", f.Name, v)
-		default:
-			fmt.Fprintf(&b, "%s %v, ", f.Name, v)
-		}
-	}
-	fmt.Fprintf(n.W, "step %d: %sestimated error %.4f\n", r.Step, b.String(), r.EstimatedError)
 }
 
 // Legible returns text with invisible and control characters escaped as in Go: names in files may

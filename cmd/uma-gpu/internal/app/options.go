@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -303,7 +302,7 @@ func NormalizeFlag(into *string) cli.Flag {
 // NormalizeHelp describes the default of --normalize.
 const NormalizeHelp = "--normalize auto prepares by " + dataset.DefaultSteps +
 	", with a kernel function by " +
-	host.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
+	dataset.DefaultStepsKernel + ", sparse data by " + dataset.DefaultStepsSparse + ",\n" +
 	"texts with other columns beside them by " + dataset.DefaultStepsText +
 	". Of a table, numbers\nare standardized and levels stay 0 or 1, in any storage."
 

@@ -14,10 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/progress"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // clocked returns a meter on w by a clock that only the test moves.
@@ -144,18 +141,6 @@ func TestNoProgress(t *testing.T) {
 	defer f.Close()
 	if app.IsTerminal(f) || app.IsTerminal(&w) {
 		t.Error("a file or a buffer is taken for a terminal")
-	}
-}
-
-func TestVerboseSteps(t *testing.T) {
-	var w bytes.Buffer
-	app.Notes{W: &w}.Step(host.Report{Step: 3, EstimatedError: 0.25, Fields: []learners.Field{
-		{Name: "pair", Value: engine.Pair{P: 0, Q: 1}}, {Name: "‖z‖", Value: 0.5}, {Name: "moved",
-			Value: 3},
-	}}, []string{"cat", "a very long class name"})
-	want := `step 3: predicted "cat" to true "a very long class name", ‖z‖ 0.5, moved 3, estimated error 0.2500` + "\n"
-	if w.String() != want {
-		t.Errorf("found %q, want %q", w.String(), want)
 	}
 }
 

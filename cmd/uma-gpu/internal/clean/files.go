@@ -19,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/report"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // write writes all files or none.
@@ -27,7 +27,7 @@ func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	var files atomicfile.Group
+	var files osfile.Group
 	defer files.Discard()
 	put := func(name string, write func(io.Writer) error) error {
 		path := filepath.Join(o.Folder, name)

@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
@@ -134,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	if o.Out != "" {
-		if err := atomicfile.Write(o.Out, r.matrix.Write); err != nil {
+		if err := osfile.Write(o.Out, r.matrix.Write); err != nil {
 			return err
 		}
 	}

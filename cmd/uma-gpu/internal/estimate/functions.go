@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Votes is what the report says of labelling functions.
@@ -80,7 +80,7 @@ func (o *Options) byFunctions(ctx context.Context) (*Report, error) {
 			copy(soft[i*q:], slices.Repeat([]float32{1}, q))
 		}
 	}
-	return r, atomicfile.Write(o.WriteProbs, func(w io.Writer) error {
+	return r, osfile.Write(o.WriteProbs, func(w io.Writer) error {
 		if _, err := w.Write(npyfile.Header("<f4", a.N(), q)); err != nil {
 			return err
 		}

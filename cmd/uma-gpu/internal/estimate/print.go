@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Report is what confusion estimate --json prints.
@@ -80,7 +80,7 @@ func (r *Report) text(w io.Writer) error {
 // writeConsensus writes a CSV with the consensus on each item that has one, and how likely it is.
 func writeConsensus(path string, found *crowd.Result) error {
 	q := len(found.Classes)
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return osfile.Write(path, func(w io.Writer) error {
 		rows := [][]string{{"item", "label", "probability"}}
 		if found.Items == nil {
 			rows[0][0] = "row" // from 1

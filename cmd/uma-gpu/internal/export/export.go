@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/exchange"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
@@ -52,7 +52,7 @@ func Run(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(out, func(w io.Writer) error {
+	if err := osfile.Write(out, func(w io.Writer) error {
 		return exchange.WriteONNX(w, m)
 	}); err != nil {
 		return fmt.Errorf("model file %s: %w", path, err)

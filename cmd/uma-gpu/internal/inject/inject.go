@@ -9,7 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Options have one of Noise.Path and the rates.
@@ -86,7 +86,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	var files atomicfile.Group
+	var files osfile.Group
 	defer files.Discard()
 	if o.Keep != "" {
 		if err := files.Write(o.Keep, m.Write); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/means"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -63,7 +63,7 @@ func bounds(ctx context.Context, m *model.Model, path string) ([]Bound, error) {
 	}
 	radius, n := 0.0, int64(0)
 	for _, part := range []dataset.Examples{x, m.Projection.Landmarks} {
-		for _, square := range pca.SquaredLengths(m.Meta.Kernel.Function, part) {
+		for _, square := range engine.SquaredLengths(m.Meta.Kernel.Function, part) {
 			radius = max(radius, math.Sqrt(square))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // writeCSV writes a header and the rows; pandas reads True and False as truths.
@@ -39,7 +39,7 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 
 // clean writes the data without the rows whose labels are likely wrong, or with corrected labels.
 // It returns a description.
-func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *atomicfile.Group,
+func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *osfile.Group,
 	found []estimate.Issue) (description string, err error) {
 	wrong, what := 0, "relabelled"
 	y := slices.Clone(f.Dataset.Y)

@@ -16,7 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/report"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // The values of --clean-by: what happens to rows whose labels are likely wrong.
@@ -170,7 +170,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	var files atomicfile.Group
+	var files osfile.Group
 	defer files.Discard()
 	if o.Out != "" {
 		if err := files.Write(o.Out, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
@@ -141,7 +141,7 @@ func Run(ctx context.Context, o *Options) error {
 	if o.Out == "-" {
 		return write(o.Common.Out)
 	}
-	return atomicfile.Write(o.Out, write)
+	return osfile.Write(o.Out, write)
 }
 
 // ruleOf returns the rule of the prediction sets.

@@ -22,7 +22,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -141,7 +140,7 @@ func Run(ctx context.Context, o *Options) error {
 	write := func(w io.Writer) error { return o.writeRows(w, r.Rows, d.IDs != nil) }
 	switch {
 	case o.Out != "-":
-		if err := atomicfile.Write(o.Out, write); err != nil {
+		if err := osfile.Write(o.Out, write); err != nil {
 			return err
 		}
 	case !o.JSON:

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/report"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // The values of --judge.
@@ -129,7 +129,7 @@ func (r *reporter) write(ctx context.Context) error {
 		return r.WriteText(r.Common.Out)
 	}
 	numbers := strings.TrimSuffix(r.Out, filepath.Ext(r.Out)) + ".json"
-	var files atomicfile.Group
+	var files osfile.Group
 	defer files.Discard()
 	err := files.Write(numbers, r.WriteJSON)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/atomicfile"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
@@ -84,7 +84,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	var files atomicfile.Group
+	var files osfile.Group
 	defer files.Discard()
 	for k, part := range split {
 		y := slices.Repeat([]int32{-1}, d.N)

@@ -126,7 +126,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.clock.phase}
 	if o.Verbose {
-		t.Watch.Step = func(r host.Report) { o.Notes.Step(r, d.Classes) }
+		t.Watch.Step = func(r host.Report) { fmt.Fprint(o.Notes.W, stepLine(r, d.Classes)) }
 	}
 	t.Memory = []dataset.Memory{dataset.InPlace} // nothing else needs the examples
 	t.Open = func(w host.Work) (*engine.Engine, error) { return open(o, w) }
@@ -366,4 +366,20 @@ func adviseResume(o *Options, err error) error {
 	}
 	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with "+
 		"its weights", o.Resume, err)
+}
+
+// stepLine describes a step, whose learner's fields may name classes.
+func stepLine(r host.Report, classes []string) string {
+	var b strings.Builder
+	for _, f := range r.Fields {
+		switch v := f.Value.(type) {
+		case engine.Pair:
+			fmt.Fprintf(&b, "predicted %q to true %q, ", classes[v.P], classes[v.Q])
+		case float64:
+			fmt.Fprintf(&b, "%s %.4g, ", f.Name, v)
+		default:
+			fmt.Fprintf(&b, "%s %v, ", f.Name, v)
+		}
+	}
+	return fmt.Sprintf("step %d: %sestimated error %.4f\n", r.Step, b.String(), r.EstimatedError)
 }

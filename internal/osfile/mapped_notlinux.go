@@ -1,6 +1,6 @@
 //go:build !linux
 
-package mapped
+package osfile
 
 import "os"
 

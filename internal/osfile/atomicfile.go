@@ -1,5 +1,4 @@
-// Package atomicfile writes a file whole or not at all.
-package atomicfile
+package osfile
 
 import (
 	"bufio"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-
-	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Write puts what write writes at path, whole or not at all: into a temporary file in the same
@@ -224,7 +221,7 @@ func resolve(path string) (target string, old fs.FileInfo, err error) {
 	}
 	if !info.Mode().IsRegular() {
 		return "", nil, fmt.Errorf("found %s, wanted a regular file or nothing; choose another name",
-			osfile.Kind(info.Mode()))
+			Kind(info.Mode()))
 	}
 	if target, err = filepath.EvalSymlinks(path); err != nil {
 		return "", nil, advised(err)
@@ -257,11 +254,11 @@ func advised(err error) error {
 	} {
 		for _, cause := range a.causes {
 			if errors.Is(err, cause) {
-				return fmt.Errorf("%w; %s", osfile.Cause(err), a.advice)
+				return fmt.Errorf("%w; %s", Cause(err), a.advice)
 			}
 		}
 	}
-	return fmt.Errorf("%w; choose another file name or folder", osfile.Cause(err))
+	return fmt.Errorf("%w; choose another file name or folder", Cause(err))
 }
 
 // advising is a writer whose errors are advised, at their source: what a caller's write function

@@ -1,6 +1,4 @@
-// Package base has what runs of several learners are made of: loaded examples, sums by class, saved
-// states, and checks of numbers.
-package base
+package learners
 
 import (
 	"bytes"
@@ -12,12 +10,11 @@ import (
 	"math/rand/v2"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Scored is the part of a run that all learners share which ask the engine for scores alone.
 type Scored struct {
-	Problem *learners.Problem
+	Problem *Problem
 	Scorer  *engine.Scorer
 
 	name   string
@@ -26,9 +23,9 @@ type Scored struct {
 
 // StartScored returns the start of the learner of that name: it loads the examples of a problem,
 // and begin makes the run on them.
-func StartScored(name string, begin func(*Scored) (learners.Learner, error),
-) func(context.Context, *learners.Problem) (learners.Learner, error) {
-	return func(_ context.Context, problem *learners.Problem) (learners.Learner, error) {
+func StartScored(name string, begin func(*Scored) (Learner, error),
+) func(context.Context, *Problem) (Learner, error) {
+	return func(_ context.Context, problem *Problem) (Learner, error) {
 		scorer, err := problem.Load()
 		if err != nil {
 			return nil, err
@@ -118,18 +115,18 @@ func SquaredLength(v []float32) (sum float64) {
 }
 
 // EndInDoubt returns the doubt of a learner that leaves something undone.
-func EndInDoubt(advice, format string, args ...any) []learners.Doubt {
-	return []learners.Doubt{{Code: learners.EndsInDoubt, Finding: fmt.Sprintf(format, args...),
+func EndInDoubt(advice, format string, args ...any) []Doubt {
+	return []Doubt{{Code: EndsInDoubt, Finding: fmt.Sprintf(format, args...),
 		Advice: advice}}
 }
 
 // Weighting returns the parameter of class weights.
-func Weighting(field *learners.ClassWeights) learners.Parameter {
-	return learners.OneOf("class_weights", field, "how much examples count by their label",
-		learners.Equal, "all examples alike", learners.Balanced, "all labels alike")
+func Weighting(field *ClassWeights) Parameter {
+	return OneOf("class_weights", field, "how much examples count by their label",
+		Equal, "all examples alike", Balanced, "all labels alike")
 }
 
-// Pack returns a state for learners.Learner.Save: numbers, slices and structs of them, and
+// Pack returns a state for Learner.Save: numbers, slices and structs of them, and
 // *rand.PCG, in little-endian order one after the other, and the SHA-256 of that.
 func Pack(values ...any) (state []byte, err error) {
 	for _, v := range values {

@@ -1,4 +1,4 @@
-package base
+package learners
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // ClassSums is what learners of class means know of n examples of Q noisy labels.
@@ -24,8 +23,8 @@ type ClassSums struct {
 // BeginClassSums begins a run of the named learner, whose only step is weights: it receives W = 0,
 // and the W that it leaves is the result. It must depend only on s and the parameters, so that
 // initial weights have no effect. Errors: see Problem.LoadCells.
-func BeginClassSums(problem *learners.Problem, name string,
-	weights func(s *ClassSums, w engine.Weights) error) (learners.Learner, error) {
+func BeginClassSums(problem *Problem, name string,
+	weights func(s *ClassSums, w engine.Weights) error) (Learner, error) {
 	cells, inverse, err := problem.LoadCells()
 	if err != nil {
 		return nil, err
@@ -50,23 +49,23 @@ func (s *ClassSums) Count(_ context.Context, w engine.Weights, changed []int) (p
 	return a.Predicted, err
 }
 
-// Step implements learners.Learner: it makes the weights. Those of before leave no trace: sums by
+// Step implements Learner: it makes the weights. Those of before leave no trace: sums by
 // label are exact integers, however the examples are predicted.
-func (s *ClassSums) Step(_ context.Context, w engine.Weights) (learners.Step, error) {
+func (s *ClassSums) Step(_ context.Context, w engine.Weights) (Step, error) {
 	if s.made {
-		return learners.Step{Done: true}, nil
+		return Step{Done: true}, nil
 	}
 	next := engine.NewWeights(w.Q, w.D)
 	if err := s.weights(s, next); err != nil {
-		return learners.Step{}, err
+		return Step{}, err
 	}
 	const advice = ", or use a confusion matrix that is farther from a singular one"
 	if err := CheckFinite(s.learner, next.W, advice); err != nil {
-		return learners.Step{}, err
+		return Step{}, err
 	}
 	copy(w.W, next.W)
 	s.made = true
-	return learners.Step{Changed: learners.AllClasses(w.Q)}, nil
+	return Step{Changed: AllClasses(w.Q)}, nil
 }
 
 // ByLabel returns Σ_p Γ[p], the sums of the examples by noisy label: Q×d in fixed point, for Unmix.

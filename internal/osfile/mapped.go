@@ -1,5 +1,4 @@
-// Package mapped maps files into memory: a file to read, and temporary files to write to.
-package mapped
+package osfile
 
 import (
 	"encoding/binary"
@@ -9,10 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
-
-	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Element is a number of an array.
@@ -38,26 +35,26 @@ func Bytes[T Element](list []T) []byte {
 // LittleEndian reports whether this machine stores numbers in the byte order of the files.
 var LittleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// File is a mapped file.
-type File struct {
+// Mapping is a mapped file.
+type Mapping struct {
 	Bytes []byte
 	path  string // for messages
 	heap  bool   // it was read, where files cannot be mapped
 }
 
-// Open maps the first size bytes of f, page-aligned, to be read until Close.
-func Open(f *os.File, size int, path string) (*File, error) {
+// Map maps the first size bytes of f, page-aligned, to be read until Close.
+func Map(f *os.File, size int, path string) (*Mapping, error) {
 	raw, heap, err := mapFile(f, size)
 	if err != nil {
 		return nil, err
 	}
-	return remember(&File{raw, path, heap}), nil
+	return remember(&Mapping{raw, path, heap}), nil
 }
 
 // Close unmaps the file, unless a lost device may still read it in place. Twice is fine.
-func (m *File) Close() error {
+func (m *Mapping) Close() error {
 	raw := m.Bytes
-	if m.Bytes = nil; raw == nil || m.heap || memory.Held() {
+	if m.Bytes = nil; raw == nil || m.heap || held.Load() {
 		return nil
 	}
 	open.Lock()
@@ -69,6 +66,12 @@ func (m *File) Close() error {
 	open.Unlock()
 	return unmap(raw)
 }
+
+// Hold says that from now on something outside the process's control, a device that does not
+// answer, may read memory that it was shown: mapped files stay mapped then.
+func Hold() { held.Store(true) }
+
+var held atomic.Bool
 
 // open lists the mapped files, with those closed lately: a fault has an address and no more, and
 // may be reported after what a panic deferred has closed the file.
@@ -85,7 +88,7 @@ type mapping struct {
 
 func address(raw []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(raw))) }
 
-func remember(m *File) *File {
+func remember(m *Mapping) *Mapping {
 	if m.heap {
 		return m
 	}
@@ -137,15 +140,15 @@ func faultError(value any) error {
 // Scratch keeps arrays in mapped files without names, in $TMPDIR or /var/tmp, until Close.
 type Scratch struct {
 	path  string // of the data, for messages
-	files []*File
+	files []*Mapping
 	rest  []byte // of the last file, for short arrays
 }
 
 // NewScratch returns a Scratch for the data at path.
 func NewScratch(path string) *Scratch { return &Scratch{path: path} }
 
-// Make returns n elements of zero, on the heap if s is nil. Short arrays share a file.
-func Make[T Element](s *Scratch, n int) ([]T, error) {
+// MakeScratch returns n elements of zero, on the heap if s is nil. Short arrays share a file.
+func MakeScratch[T Element](s *Scratch, n int) ([]T, error) {
 	if s == nil || n == 0 {
 		return make([]T, n), nil
 	}
@@ -177,9 +180,9 @@ func (s *Scratch) file(size int) ([]byte, error) {
 	raw, err := mapTemporary(dir, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: temporary file in %s: %w; set TMPDIR to a folder on a disk with "+
-			"room for three times the features", s.path, dir, osfile.Cause(err))
+			"room for three times the features", s.path, dir, Cause(err))
 	}
-	s.files = append(s.files, remember(&File{Bytes: raw, path: "temporary file in " + dir}))
+	s.files = append(s.files, remember(&Mapping{Bytes: raw, path: "temporary file in " + dir}))
 	return raw, nil
 }
 

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -27,6 +28,21 @@ func (m *Matrix) isIdentity() bool {
 		}
 	}
 	return true
+}
+
+// decompose returns the Q singular values, the largest first, and the right-singular vectors as
+// rows, Q×Q; false if the decomposition does not converge. Package mat would link half of gonum.
+func (m *Matrix) decompose() (values, right []float64, ok bool) {
+	q := m.Q()
+	a, left := slices.Clone(m.P), make([]float64, q*q)
+	values, right = make([]float64, q), make([]float64, q*q)
+	svd := func(work []float64, size int) bool {
+		return lapackgo.Implementation{}.Dgesvd(lapack.SVDStore, lapack.SVDStore, q, q, a, q, values,
+			left, q, right, q, work, size)
+	}
+	best := []float64{0}
+	svd(best, -1)
+	return values, right, svd(make([]float64, int(best[0])), int(best[0]))
 }
 
 // condition returns the ratio of the largest to the smallest singular value, +Inf where the
@@ -79,18 +95,18 @@ func (m *Matrix) invert() (*Inverse, error) {
 		q)); err != nil {
 		return nil, err
 	}
-	var d mat.SVD
-	if !d.Factorize(mat.NewDense(q, q, slices.Clone(m.P)), mat.SVDThinV) {
+	values, right, ok := m.decompose()
+	if !ok {
 		return nil, fmt.Errorf("confusion matrix: the singular value decomposition of this %d×%d matrix "+
 			"did not converge; use a better estimate of it", q, q)
 	}
-	cond := condition(d.Values(nil))
+	cond := condition(values)
 	if cond > MaxCondition {
-		return nil, m.inseparable(&d, cond)
+		return nil, m.inseparable(values, right, cond)
 	}
 	v, ok := numerics.Inverse(m.P, q)
 	if !ok {
-		return nil, m.inseparable(&d, cond)
+		return nil, m.inseparable(values, right, cond)
 	}
 	return &Inverse{Q: q, V: v, Condition: cond}, nil
 }
@@ -112,16 +128,14 @@ func (e *InseparableError) Error() string {
 // trace in the noisy labels. Its classes have large components. Several tiny values
 // span a space of such vectors; the length of a class's projection on it does not depend on which
 // basis the decomposition picked, and for a single vector it is |component|.
-func (m *Matrix) inseparable(d *mat.SVD, cond float64) error {
-	var right mat.Dense
-	d.VTo(&right)
-	q, values := m.Q(), d.Values(nil)
+func (m *Matrix) inseparable(values, right []float64, cond float64) error {
+	q := m.Q()
 	size := make([]float64, q)
 	largest := 0.0
 	for c := range q {
 		for i, s := range values {
 			if i == q-1 || s*MaxCondition < values[0] {
-				size[c] = math.Hypot(size[c], right.At(c, i))
+				size[c] = math.Hypot(size[c], right[i*q+c])
 			}
 		}
 		largest = max(largest, size[c])

@@ -3,8 +3,6 @@ package judge
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -76,6 +74,24 @@ func explain(m *confusion.Matrix, counts []int64) Explanation {
 	}
 	e.Deviance = max(0, e.Deviance)
 	e.Unexplained = moved / float64(e.N)
-	e.P = mathext.GammaIncRegComp(float64(e.Freedom)/2, e.Deviance/2) // of a χ² variable
+	e.P = chiSquareTail(e.Deviance, e.Freedom)
 	return e
+}
+
+// chiSquareTail returns the probability that a χ² variable of the given degrees of freedom is at
+// least x: a finite sum of positive terms (Abramowitz & Stegun, 26.4.4 and 26.4.5).
+func chiSquareTail(x float64, freedom int) float64 {
+	half, p := x/2, 0.0
+	first := float64(freedom%2) / 2
+	if x <= 0 {
+		return 1
+	}
+	if freedom%2 == 1 {
+		p = math.Erfc(math.Sqrt(half))
+	}
+	for power := first; power < float64(freedom)/2; power++ {
+		gamma, _ := math.Lgamma(power + 1)
+		p += math.Exp(power*math.Log(half) - half - gamma)
+	}
+	return min(p, 1)
 }

@@ -102,7 +102,7 @@ var foreign = map[string][]string{
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"golang.org/x/text":             {"host/dataset/features", "host/dataset/file"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge", "host/judge/metric",
+	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},
 	// With -tags openblas.
 	"gonum.org/v1/netlib":           {"internal/openblas"},

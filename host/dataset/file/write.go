@@ -72,7 +72,8 @@ func writeTo(ctx context.Context, file io.Writer, path string, f format, d *data
 	o WriteOptions) error {
 	work := progress.Work{Name: "writing " + path, Unit: progress.Bytes}
 	switch {
-	case f.lines: // whose length is not known before
+	case f.lines: // whose bytes are not known before
+		work.Unit, work.Total = "example", int64(d.N)
 	case d.Sparse():
 		work.Total = memory.Product(d.Size(), 8) // each with its column
 	default:
@@ -84,8 +85,12 @@ func writeTo(ctx context.Context, file io.Writer, path string, f format, d *data
 	if err != nil {
 		return err
 	}
-	w := &lineWriter{ctx: ctx, path: path, w: writing{ctx, file, task}}
+	w := &lineWriter{ctx: ctx, path: path}
+	if f.lines {
+		w.task, task = task, nil
+	}
 	if packed == nil {
+		w.w = writing{ctx, file, task}
 		return f.write(w, d, o)
 	}
 	w.w = writing{ctx, packed, task}
@@ -122,6 +127,7 @@ type lineWriter struct {
 	ctx  context.Context // of writing, which ends with it
 	path string
 	w    io.Writer
+	task *progress.Task // of examples in lines; nil for arrays
 	line []byte
 }
 
@@ -188,6 +194,7 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
 			return err
 		}
+		w.task.Add(1)
 	}
 	return nil
 }
@@ -282,6 +289,7 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 		if err := w.end(); err != nil {
 			return err
 		}
+		w.task.Add(1)
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "eval",
 		Usage: "evaluate a model on labels that are right, or noisy in a known way",
-		Description: `Prints the error rate; the confusion rate, which weighs all classes alike (Frobenius norm
-of the confusion matrix without its diagonal, over √Q); its operator norm; macro F1, balanced
-accuracy and kappa as in scikit-learn. --tables adds recall, precision and F1 of each class, and the
-confusion matrix as counts, up to 30 classes: its columns are the true classes. --json has all of it.
+		Description: `Prints the error rate, and macro F1 and balanced accuracy as in scikit-learn. --tables adds
+its kappa; the confusion rate, which weighs all classes alike (Frobenius norm of the confusion
+matrix without its diagonal, over √Q); its operator norm; recall, precision and F1 of each class;
+and the matrix as counts, up to 30 classes: its columns are the true classes. --json has all of it.
 
 If the model has a temperature (see calibrate), its probabilities are evaluated too, assuming right
 labels: log-loss; Brier score, the mean over examples of Σ (p - [true class])², from 0 to 2; and

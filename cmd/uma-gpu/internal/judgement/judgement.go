@@ -98,8 +98,7 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	if err := app.Table(w, func(row app.Row) {
 		row("examples\t%d", j.Examples)
 		row("error rate\t%.4f", j.ErrorRate)
-		row("macro F1\t%.4f\nbalanced accuracy\t%.4f\nkappa\t%s", j.MacroF1, j.BalancedAccuracy,
-			ShareText(j.Kappa))
+		row("macro F1\t%.4f\nbalanced accuracy\t%.4f", j.MacroF1, j.BalancedAccuracy)
 		if p := j.Probabilities; p != nil {
 			row("log-loss\t%.4f\nBrier score\t%.4f\ncalibration error\t%.4f", p.LogLoss, p.BrierScore,
 				p.CalibrationError)
@@ -107,13 +106,14 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 				row("corrected log-loss\t%.4f", *j.CorrectedLogLoss)
 			}
 		}
-		row("confusion rate\t%.4f\noperator norm\t%.4f", j.ConfusionRate, j.OperatorNorm)
 		if !tables {
 			if j.Corrected != nil {
 				row("corrected accuracy\t%s", EstimateText(&j.Corrected.Accuracy))
 			}
 			return
 		}
+		row("kappa\t%s\nconfusion rate\t%.4f\noperator norm\t%.4f", ShareText(j.Kappa),
+			j.ConfusionRate, j.OperatorNorm)
 		row("\nclass\texamples\trecall\tprecision\tF1")
 		for _, p := range j.PerClass {
 			classes = append(classes, p.Class)

@@ -31,7 +31,7 @@ func TestFigure6(t *testing.T) {
 		t.Errorf("fig6.3 has %v", found["fig6.3"])
 	}
 	all := found["fig6.4"]
-	if len(all) != 8 || largest[3] > 5 || all["smallest planes"][3] < 1.5*largest[3] ||
+	if len(all) != 7 || largest[3] > 5 || all["smallest planes"][3] < 1.5*largest[3] ||
 		all["largest updates"][0] < 2*all["largest updates"][7] || all["perceptron updates"][0] < 1 {
 		t.Errorf("fig6.4 has %v", all)
 	}

@@ -1,4 +1,4 @@
-//go:build linux && cgo && !noopencl
+//go:build ptx && linux && cgo && !noopencl
 
 package gpu
 

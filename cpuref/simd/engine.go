@@ -90,7 +90,6 @@ type labelled struct{ *resident }
 
 // resident holds the caller's examples and what is derived from them.
 type resident struct {
-	e      *processor
 	k      *kernels
 	x      dataset.Examples
 	q      int

@@ -2,7 +2,6 @@ package confusion
 
 import (
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -13,19 +12,6 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(a, b float64) bool {
 		return math.Float64bits(a) == math.Float64bits(b)
 	})
-}
-
-// permutation returns the matrix of the classes moved at random.
-func permutation(t *testing.T, q int) *Matrix {
-	t.Helper()
-	m, err := New(names(q))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for c, p := range rand.New(rand.NewPCG(1, uint64(q))).Perm(q) {
-		m.P[p*q+c] = 1
-	}
-	return m
 }
 
 // Labels that are right cost two tables of their size, be the classes many: a singular

@@ -69,7 +69,7 @@ func main() {
 	if err := os.WriteFile(source, []byte(plain), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	command("build", "-trimpath", "-o", program, source)
+	command("build", "-o", program, source)
 	info, err := os.Stat(program)
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,7 @@ func (c *collector) checkShape(n, d int, fewer bool) error {
 // enterRows enters n examples of d elements of type t from r, example by example.
 func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 	c.pile.x = []float32{}
-	row := make([]float32, 0, d)
+	row := make([]float32, 0, min(d, partLength)) // a header may claim any d
 	return readElements(c, r, t, n, d, func(part []float32) error {
 		for len(part) > 0 {
 			k := min(d-len(row), len(part))
@@ -244,6 +244,9 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 		parts = append(parts, slices.Clone(part))
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	c.pile.x = make([]float32, 0, n*d)
 	const tile = 16 // rows, for the cache
 	rows := make([]float32, tile*d)

@@ -71,7 +71,11 @@ func Decoder[T float32 | float64](t Type, narrow func(float64) T) func(dst []T, 
 	case "b1":
 		return each(t, func(v uint8) T { return T(min(v, 1)) })
 	case "u1":
-		return each(t, func(v uint8) T { return T(v) })
+		return func(dst []T, raw []byte) { // pixels, without a copy
+			for i := range dst {
+				dst[i] = T(raw[i])
+			}
+		}
 	case "i1":
 		return each(t, func(v int8) T { return T(v) })
 	case "u2":

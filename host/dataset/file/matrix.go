@@ -174,6 +174,13 @@ func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
 	row := make([]float32, 0, min(d, partLength)) // a header may claim any d
 	return readElements(c, r, t, n, d, func(part []float32) error {
 		for len(part) > 0 {
+			if len(row) == 0 && len(part) >= d { // a whole row
+				if err := c.addCells(part[:d]); err != nil {
+					return err
+				}
+				part = part[d:]
+				continue
+			}
 			k := min(d-len(row), len(part))
 			row, part = append(row, part[:k]...), part[k:]
 			if len(row) < d {

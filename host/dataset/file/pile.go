@@ -3,6 +3,7 @@ package file
 import (
 	"math"
 	"runtime/debug"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
@@ -120,13 +121,16 @@ func (p *pile) cut() (err error) {
 			fill(keep.X, s.D, s)
 		}
 	default:
-		s = s.Compressed()
 		if keep.Columns, err = osfile.MakeScratch[int32](p.room, stored); err == nil {
 			keep.Values, err = osfile.MakeScratch[float32](p.room, stored)
 		}
-		keep.Starts = append([]int64{}, s.Starts...)
-		copy(keep.Columns, s.Columns)
-		copy(keep.Values, s.Values)
+		if err == nil && p.x == nil {
+			copy(keep.Columns, s.Columns)
+			copy(keep.Values, s.Values)
+			keep.Starts = slices.Clone(s.Starts)
+		} else if err == nil {
+			compressInto(&keep, s)
+		}
 	}
 	if p.x != nil {
 		p.x = p.x[:0]
@@ -144,11 +148,28 @@ func (p *pile) seal() error {
 	return err
 }
 
+// compressInto writes dense examples into sparse ones, whose arrays have room for the stored values.
+func compressInto(into *dataset.Examples, s dataset.Examples) {
+	columns, values := into.Columns[:0], into.Values[:0]
+	into.Starts = append(make([]int64, 0, s.N+1), 0)
+	for i := range s.N {
+		columns, values = dataset.AppendStored(columns, values, s.Row(i))
+		into.Starts = append(into.Starts, int64(len(values)))
+	}
+}
+
 // fill writes the rows of s into x, rows of d cells that are zero.
 func fill(x []float32, d int, s dataset.Examples) {
 	for i := range s.N {
 		row := x[i*d:][:s.D]
-		copy(row, s.DenseRow(row, i))
+		if !s.Sparse() {
+			copy(row, s.Row(i))
+			continue
+		}
+		columns, values := s.SparseRow(i)
+		for k, j := range columns {
+			row[j] = values[k]
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ inside() {
 	echo "$name in $limit MB: $(($(date +%s) - begin)) s, at most $(($(cat "$group/$peak") >> 20)) MB"
 }
 
-python3 - "$dir/beyond" "$size" <<'END'
+/usr/bin/python3 - "$dir/beyond" "$size" <<'END'
 import sys
 import numpy
 path, size = sys.argv[1], int(sys.argv[2])

@@ -20,7 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -315,7 +315,7 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 		found = append(found, learners.Doubt{Code: OutOfTime, Finding: fmt.Sprintf(
 			"time was up after step %d, and learner %s had not ended", result.Steps,
 			t.o.Learner.Definition().Name), Advice: "allow more time, or go on from this model (" +
-			option.Named("resume") + ")"})
+			quote.Option("resume") + ")"})
 	}
 	for _, doubt := range found {
 		if slices.Contains(result.Doubts, doubt) { // the learner's own

@@ -14,7 +14,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -407,7 +406,7 @@ func (g *grid) findAxes(t *Table, asked string) error {
 	switch {
 	case asked != "" && named != "" && asked != named:
 		return fmt.Errorf("the corner is %q, and %s is given: leave it out, or correct the table",
-			g.corner, option.Named("confusion-axes", asked))
+			g.corner, quote.Option("confusion-axes", asked))
 	case named != "" || asked != "":
 		t.Axes = cmp.Or(named, asked)
 	case t.Counts:
@@ -521,4 +520,4 @@ func (t *Table) Share() (*Matrix, error) {
 }
 
 // axesOption spells the option that takes rows for true classes.
-func axesOption() string { return option.Named("confusion-axes", TrueRows) }
+func axesOption() string { return quote.Option("confusion-axes", TrueRows) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -124,7 +123,7 @@ func ClassFault(name string) string {
 // byPosition ends the errors of matching by name.
 func byPosition() string {
 	return "; if only the names differ, match by position (" +
-		option.Named("match-features", "position") + ")"
+		quote.Option("match-features", "position") + ")"
 }
 
 // MatchNames returns the index in have of each name of want, nil if the lists are equal, or what

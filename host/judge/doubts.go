@@ -11,7 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -87,7 +87,7 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 func atOnceAdvice(noise *confusion.Matrix) string {
 	if noise == nil {
 		return "see whether the features tell classes apart, and prepare them otherwise (" +
-			option.Named("normalize") + ")"
+			quote.Option("normalize") + ")"
 	}
 	return "check whether the confusion matrix claims too much noise, and whether the features tell " +
 		"classes apart"
@@ -175,7 +175,7 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 	if v := explain(turned(noise), counts); explainsBetter(&v, &e) {
 		d.Code = TurnedConfusion
 		d.Advice = "with its axes exchanged the matrix explains them: " +
-			option.Named("confusion-axes", "true-rows") + " reads it so"
+			quote.Option("confusion-axes", "true-rows") + " reads it so"
 	}
 	return []learners.Doubt{d}, nil
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Whether a confusion matrix helps.
@@ -145,7 +145,7 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 			100*e.Unexplained, e.P, name(w.Predicted), w.Found, name(w.Label), w.Explained)
 		if t := c.Turned; explainsBetter(&t, &e) {
 			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
-				"%s reads it so", 100*t.Unexplained, option.Named("confusion-axes", "true-rows"))
+				"%s reads it so", 100*t.Unexplained, quote.Option("confusion-axes", "true-rows"))
 		}
 	}
 	if estimated < 0 {

@@ -114,7 +114,7 @@ var foreign = map[string][]string{
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory
 // is left, how options are spelt and what package slices lacks, without a word of the trade.
-var mechanics = []string{"internal/parallel", "internal/memory", "internal/option",
+var mechanics = []string{"internal/parallel", "internal/memory", "internal/quote",
 	"internal/lists", "host/progress"}
 
 func TestImports(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package quote shows texts of users in messages: in quotes, short, and without what steers a
-// terminal.
+// Package quote shows in messages what users wrote, in quotes, short, and without what steers a
+// terminal, and options as the command line spells them.
 package quote
 
 import (

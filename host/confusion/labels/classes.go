@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Right returns the true class of each example of d that a CSV names, -1 for others. The CSV, plain
@@ -30,7 +30,7 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 	noisyColumn, rightColumn, err := classColumns(t.header, keys)
 	if err == nil && (keys == nil || rightColumn < 0) {
 		err = fmt.Errorf("the header is %.80q, wanted columns row (or index, id; or the data's own "+
-			"column, as %s says) and label", strings.Join(t.header, ","), option.Named("id-column", "NAME"))
+			"column, as %s says) and label", strings.Join(t.header, ","), quote.Option("id-column", "NAME"))
 	}
 	if err != nil {
 		return nil, t.at(err)

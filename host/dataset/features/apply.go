@@ -8,8 +8,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // overValues is about how many raw values are set aside while prepared ones replace them.
@@ -50,7 +50,7 @@ func refuseFilling(s dataset.Steps, e dataset.Examples) error {
 	}
 	return fmt.Errorf("normalization %s: standardize moves zero away from zero and so would fill "+
 		"sparse examples: %d stored values would become %d; use maxabs or l2 instead, or ask for dense "+
-		"storage ("+option.Named("storage", "dense")+")", s, e.Size(), int64(e.N)*int64(e.D))
+		"storage ("+quote.Option("storage", "dense")+")", s, e.Size(), int64(e.N)*int64(e.D))
 }
 
 // filled returns the columns in which p makes another number of zero, in increasing order.

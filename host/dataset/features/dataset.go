@@ -9,7 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Prepare fits the steps to d and prepares it, as PrepareBy does. Of a table, maps of columns are
@@ -121,6 +121,6 @@ func CheckRoom(d *dataset.Dataset, steps string) error {
 		return nil
 	}
 	return d.Errorf("%w; a file that is prepared already need not fit: convert it first (%s %s %s)",
-		err, option.Named("data", d.Path), option.Named("normalize", steps),
-		option.Named("out", strings.TrimSuffix(d.Path, filepath.Ext(d.Path))+".prepared.npz"))
+		err, quote.Option("data", d.Path), quote.Option("normalize", steps),
+		quote.Option("out", strings.TrimSuffix(d.Path, filepath.Ext(d.Path))+".prepared.npz"))
 }

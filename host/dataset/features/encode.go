@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -69,7 +68,7 @@ func Learn(t *dataset.Table, o EncodeOptions) (*dataset.Encoding, []string, erro
 // AsideNote says why a column becomes no feature, and how it would.
 func AsideNote(c *dataset.TableColumn, why string) string {
 	return fmt.Sprintf("%s is set aside: it %s (%s makes a category of it, %s a text)", c, why,
-		option.Named("categories", c.Option()), option.Named("text", c.Option()))
+		quote.Option("categories", c.Option()), quote.Option("text", c.Option()))
 }
 
 func missing(v float32) bool { return v != v }
@@ -128,7 +127,7 @@ func commonLevels(c *dataset.TableColumn, n, most int) (common []string, note, w
 	dataset.SortClasses(common)
 	if levels > len(common) {
 		note = fmt.Sprintf("%d of its %d levels are rare and have no feature (%s keeps more)",
-			levels-len(common), levels, option.Named("categories", c.Option()))
+			levels-len(common), levels, quote.Option("categories", c.Option()))
 	}
 	return common, note, why
 }
@@ -136,8 +135,8 @@ func commonLevels(c *dataset.TableColumn, n, most int) (common []string, note, w
 // tooManyLevels says what to do with a category of too many levels.
 func tooManyLevels(column string) string {
 	return fmt.Sprintf("leave the column out (%s), say that it names the examples (%s), allow more "+
-		"levels (%s), or take it for a text of words (%s)", option.Named("ignore-columns", column),
-		option.Named("id-column", column), option.Named("levels"), option.Named("text", column))
+		"levels (%s), or take it for a text of words (%s)", quote.Option("ignore-columns", column),
+		quote.Option("id-column", column), quote.Option("levels"), quote.Option("text", column))
 }
 
 // plan says where the values of a column go.

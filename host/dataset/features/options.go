@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -73,8 +72,8 @@ var ErrMissing error = missingAdvice{}
 type missingAdvice struct{}
 
 func (missingAdvice) Error() string {
-	return "say how to fill in missing values (" + option.Named("missing", "mean") + " or " +
-		option.Named("missing", "indicator") + ")"
+	return "say how to fill in missing values (" + quote.Option("missing", "mean") + " or " +
+		quote.Option("missing", "indicator") + ")"
 }
 
 // Check returns an error if o asks for what Learn cannot do; o may be nil.

@@ -13,7 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // termReader finds the terms of a text.
@@ -102,12 +102,12 @@ func vocabulary(c *dataset.TableColumn, n int, o TextOptions) (terms []string, i
 	if terms == nil {
 		return nil, nil, "", fmt.Errorf("%s has no word that %d or more examples have, wanted a text; "+
 			"leave the column out (%s), or ask for fewer (%s)", c, least,
-			option.Named("ignore-columns", c.Option()), option.Named("text-min-df", "1"))
+			quote.Option("ignore-columns", c.Option()), quote.Option("text-min-df", "1"))
 	}
 	if most := cmp.Or(o.Features, DefaultTextFeatures); len(terms) > most {
 		note = fmt.Sprintf("%s: %d terms are left out, as the %d that most examples have are features "+
 			"(%s takes all)", c, len(terms)-most, most,
-			option.Named("text-features", fmt.Sprint(len(terms))))
+			quote.Option("text-features", fmt.Sprint(len(terms))))
 		slices.SortFunc(terms, func(a, b string) int {
 			return cmp.Or(cmp.Compare(uses[b].examples, uses[a].examples), strings.Compare(a, b))
 		})

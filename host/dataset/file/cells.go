@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -241,7 +240,7 @@ func (s *cells) setLevel(c *cellColumn, text []byte) string {
 		case s.recipe != nil && s.strict:
 			return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
 				"such levels for none of them (%s), or train on data that have them", quote.Text(level),
-				c.known, quote.List(c.Levels[:c.known]), option.Named("unseen", "zero"))
+				c.known, quote.List(c.Levels[:c.known]), quote.Option("unseen", "zero"))
 		case !utf8.Valid(text):
 			return "found " + quote.Text(level) +
 				", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -268,7 +267,7 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 		if c.odd > 0 {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
 				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", path, c, c.odd,
-				quote.Text(c.oddText), s.places, c.oddAt, option.Named("categories", c.Option())))
+				quote.Text(c.oddText), s.places, c.oddAt, quote.Option("categories", c.Option())))
 		}
 		if c.gaps > 0 {
 			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.String(), Values: c.gaps})
@@ -281,7 +280,7 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s has levels that the training data did not "+
 			"have, %s, the first in %s %d; they count as none of its levels in %d examples (%s refuses "+
 			"them)", path, c, quote.List(names), s.places, slices.Min(slices.Collect(maps.Values(c.first))),
-			c.strange, option.Named("unseen", "error")))
+			c.strange, quote.Option("unseen", "error")))
 	}
 }
 

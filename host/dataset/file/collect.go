@@ -13,7 +13,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -198,7 +197,7 @@ func (c *collector) reject(err error, place int) error {
 // advised adds to the error of a malformed example how to skip it.
 func advised(err error) error {
 	return fmt.Errorf("%w; correct the row, or skip malformed ones (%s)", err,
-		option.Named("skip-bad"))
+		quote.Option("skip-bad"))
 }
 
 // addRow enters a dense row, unless fault says what is wrong with its example; cell words the error

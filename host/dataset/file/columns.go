@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -70,7 +69,7 @@ func chooseColumns(names []string, width int, o Options, inline bool, r *remarks
 	switch {
 	case c.features == 0 && c.label >= 0 && width == 1:
 		return c, "found no column but the label, wanted features as well; what separates the columns " +
-			"(" + option.Named("separator") + ")?"
+			"(" + quote.Option("separator") + ")?"
 	case c.features == 0:
 		return c, fmt.Sprintf("found no feature among %d columns, wanted at least one besides the label "+
 			"and those left out", width)
@@ -168,7 +167,7 @@ func (c *columns) keepWanted(o Options, r *remarks) string {
 	if _, fault := dataset.MatchNames(have, o.FeatureNames); fault != "" {
 		if c.label >= 0 && slices.Contains(o.FeatureNames, c.names[c.label]) {
 			fault += fmt.Sprintf("; the label was taken from column %d (%s): name its own ("+
-				option.Named("label-column")+")", c.label+1, quote.Printable(c.names[c.label]))
+				quote.Option("label-column")+")", c.label+1, quote.Printable(c.names[c.label]))
 		}
 		return fault
 	}
@@ -332,7 +331,7 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 			r.note("%s", features.AsideNote(&column, why))
 		default:
 			r.note("%s %s (%s leaves it out)", &column, why,
-				option.Named("ignore-columns", column.Option()))
+				quote.Option("ignore-columns", column.Option()))
 		}
 		list = append(list, column)
 	}

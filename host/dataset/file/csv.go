@@ -10,7 +10,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -232,7 +231,7 @@ func (r *csvReader) plainRow() bool {
 func (r *csvReader) fault(j int, what error) error {
 	hint := ""
 	if r.header && j == 0 && r.columns.names[0] == "" && r.columns.role[j] == feature {
-		hint = "; if these are row names, leave the column out (" + option.Named("ignore-columns",
+		hint = "; if these are row names, leave the column out (" + quote.Option("ignore-columns",
 			"1") + ")"
 	} else if r.rec.line == r.first && r.c.o.Header != "no" && r.columns.role[j] == feature {
 		hint = "; if this line is a header, ask for one"
@@ -244,7 +243,7 @@ func (r *csvReader) fault(j int, what error) error {
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !decimal.BeyondRange(text) {
 			hint = fmt.Sprintf("; if the column is a category, say so (%s)",
-				option.Named("categories", r.columns.option(j)))
+				quote.Option("categories", r.columns.option(j)))
 		}
 	}
 	return r.rec.src.errorAt(line, column, "%s: %w%s", r.columns.describe(j), what, hint)

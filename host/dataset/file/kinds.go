@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -120,7 +119,7 @@ func (t *tally) lenientKind(commas bool) (kind, why string, holes bool) {
 		return dataset.KindText, "holds sentences, and is taken for a text of words", false
 	case words >= fewExamples && 10*len(t.levels) > 9*words && len(t.levels) < mostTold:
 		return dataset.KindAside, fmt.Sprintf("holds a different text for nearly each example (%d in "+
-			"%d), by which "+option.Named("id-column")+" names them", len(t.levels), words), false
+			"%d), by which "+quote.Option("id-column")+" names them", len(t.levels), words), false
 	}
 	return dataset.KindCategory, "", false
 }
@@ -134,7 +133,7 @@ func (t *tally) fault(c *columns, j int) string {
 	case 2*t.commas > t.words:
 		return fmt.Sprintf("%s: found numbers with commas such as %s; if these are decimal commas, say "+
 			"so (%s), and if they are words, take the column for a category (%s)", c.describe(j),
-			quote.Text(t.comma), option.Named("decimal", "comma"), option.Named("categories", c.option(j)))
+			quote.Text(t.comma), quote.Option("decimal", "comma"), quote.Option("categories", c.option(j)))
 	}
 	return ""
 }
@@ -145,7 +144,7 @@ func datesFault(c *columns, j int, found string) string {
 	return fmt.Sprintf("%s: found %s, which are neither numbers nor categories; leave the column out "+
 		"(%s), or make numbers of it, such as the day of the week or the days since a "+
 		"day, or, if the same ones come again, take it for a category (%s)", c.describe(j), found,
-		option.Named("ignore-columns", column), option.Named("categories", column))
+		quote.Option("ignore-columns", column), quote.Option("categories", column))
 }
 
 // kinds returns what the feature columns hold, by the records in the buffer, or by all.

@@ -148,7 +148,7 @@ func (p *pile) seal() error {
 	return err
 }
 
-// compressInto writes dense examples into sparse ones, whose arrays have room for the stored values.
+// compressInto writes dense examples into sparse ones, whose arrays have room for what is stored.
 func compressInto(into *dataset.Examples, s dataset.Examples) {
 	columns, values := into.Columns[:0], into.Values[:0]
 	into.Starts = append(make([]int64, 0, s.N+1), 0)

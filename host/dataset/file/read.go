@@ -20,7 +20,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -70,17 +69,17 @@ func (f format) refuse(path string, o Options) error {
 	switch {
 	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
 		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the "+
-			"format %s; leave out %s and %s", path, f.name, option.Named("separator"),
-			option.Named("decimal"))
+			"format %s; leave out %s and %s", path, f.name, quote.Option("separator"),
+			quote.Option("decimal"))
 	case f.table:
 	case o.IDColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"Parquet) with the column of ids %s; leave out %s: examples are numbered from 1", path,
-			f.name, quote.Text(o.IDColumn), option.Named("id-column"))
+			f.name, quote.Text(o.IDColumn), quote.Option("id-column"))
 	case o.WeightColumn != "":
 		return fmt.Errorf("%s: found the format %s, whose columns have no names, wanted a table (CSV, "+
 			"Parquet) with the column of weights %s; give weights as a file of their own (%s)", path,
-			f.name, quote.Text(o.WeightColumn), option.Named("row-weights"))
+			f.name, quote.Text(o.WeightColumn), quote.Option("row-weights"))
 	case o.Ignore != nil:
 		return fmt.Errorf("%s: asked to leave columns out, which is possible only in tables (CSV, "+
 			"Parquet)", path)

@@ -8,7 +8,6 @@ import (
 	"iter"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -269,7 +268,7 @@ func (r *record) pointed(field []byte) ([]byte, string) {
 	}
 	if bytes.IndexByte(field, '.') >= 0 {
 		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"("+option.Named("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
+			"("+quote.Option("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
 	}
 	at := bytes.IndexByte(field, ',')
 	if at < 0 || at != bytes.LastIndexByte(field, ',') {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -47,8 +46,8 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || !slices.Contains(d.Y[1:], d.Y[0])) {
 		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
-			"a header, say so ("+option.Named("header",
-			"yes")+"), and if not, too ("+option.Named("header", "no")+")", r.maybeHeader)
+			"a header, say so ("+quote.Option("header",
+			"yes")+"), and if not, too ("+quote.Option("header", "no")+")", r.maybeHeader)
 	}
 	if o.Classes != nil || d.Y == nil {
 		return nil
@@ -106,11 +105,11 @@ func (r *csvReader) leadingColumn() {
 	case nameless && rows > 2:
 		r.c.remarks.warnings = append(r.c.remarks.warnings, "column 1 has no name and is taken as a "+
 			"feature; if it is an index or holds row names, leave it out ("+
-			option.Named("ignore-columns", "1")+")")
+			quote.Option("ignore-columns", "1")+")")
 	case counts && rows >= fewExamples:
 		r.c.remarks.warnings = append(r.c.remarks.warnings, c.describe(0)+" numbers the examples and is "+
 			"taken as a feature; if it is an index, leave it out ("+
-			option.Named("ignore-columns", "1")+")")
+			quote.Option("ignore-columns", "1")+")")
 	}
 }
 
@@ -122,7 +121,7 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 		return fmt.Errorf("%s: found labels of several classes, such as %s, wanted one class; if one of "+
 			"them is right, say what stands between them (%s); if all are (multi-label), take "+
 			"scikit-learn's MultiLabelBinarizer and OneVsRestClassifier", d.Path, quote.Text(text),
-			option.Named("candidates"))
+			quote.Option("candidates"))
 	}
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil
@@ -151,19 +150,19 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 		len(d.Classes) > forgotten:
 		return fmt.Errorf("%s: %s, the last, holds %d classes in %d examples, such as %s, and no label "+
 			"column was named; name it (%s, or %s if it is this one)", d.Path, column, len(d.Classes), d.N,
-			quote.List(d.Classes), option.Named("label-column"), option.Named("label-column", "last"))
+			quote.List(d.Classes), quote.Option("label-column"), quote.Option("label-column", "last"))
 	case fractions != "" && mostlyUnique:
 		return fmt.Errorf("%s: %s holds %d different numbers in %d examples, %s among them, wanted "+
 			"classes and not a measurement; name the column of the class (%s), or read the data without "+
 			"labels; to predict a number, take scikit-learn's HistGradientBoostingRegressor", d.Path, column,
-			len(d.Classes), d.N, quote.Text(fractions), option.Named("label-column"))
+			len(d.Classes), d.N, quote.Text(fractions), quote.Option("label-column"))
 	case fractions != "":
 		warn("%s holds numbers that are not whole, such as %s: %d classes; is it a measurement? then "+
-			"name the column of the class ("+option.Named("label-column")+")", column, fractions,
+			"name the column of the class ("+quote.Option("label-column")+")", column, fractions,
 			len(d.Classes))
 	case mostlyUnique:
 		warn("%s holds %d classes in %d examples; if it is a number of the example or a measurement, "+
-			"name the column of the class ("+option.Named("label-column")+")", column,
+			"name the column of the class ("+quote.Option("label-column")+")", column,
 			len(d.Classes), d.N)
 	}
 	return nil
@@ -183,7 +182,7 @@ func judgeIDs(d *dataset.Dataset) {
 	if repeated > 0 {
 		d.Warnings = append(d.Warnings,
 			fmt.Sprintf("%s: %d examples have the id of an earlier one, such as %s; is it the column of "+
-				"their names ("+option.Named("id-column")+")?", d.Path, repeated, example))
+				"their names ("+quote.Option("id-column")+")?", d.Path, repeated, example))
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/internal/option"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -262,7 +261,7 @@ func (r *csvReader) numbersColumns(fields, features []string) bool {
 	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
 		decimal.IsInteger(r.nextField(at))) {
 		r.c.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
-			option.Named("header", "no")+")", r.rec.line, quote.Printable(strings.Join(fields, ",")))
+			quote.Option("header", "no")+")", r.rec.line, quote.Printable(strings.Join(fields, ",")))
 		return true
 	}
 	if base == 0 && (word || len(features) >= manyNumbers) {

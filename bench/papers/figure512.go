@@ -27,7 +27,7 @@ const (
 	coneStream = 0x636f6e65 // "cone"
 )
 
-// coneSteps are after how many steps chains are looked at. The last are those of the thesis.
+// coneSteps are after how many steps chains are looked at. The last are the thesis's.
 var coneSteps = []int{10, 30, 100, 300, 1000, 5000}
 
 type vector [3]float64

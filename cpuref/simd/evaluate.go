@@ -149,7 +149,7 @@ const (
 	// sumColumns are the columns that the kernel weighted is given at once: their totals
 	// stay in a first-level cache.
 	sumColumns = 512
-	// ownSumBytes is the most that the sums of all workers take, unless those of one take more.
+	// ownSumBytes is the most that the sums of all workers take, unless one worker's take more.
 	ownSumBytes = 1 << 30
 	// totalBytes is the most that the totals of a part of a span take.
 	totalBytes = 256 << 10

@@ -3,7 +3,7 @@
 // block, in order, for each class and column; then an integer.
 //
 //   x        examples of the tile (see contract.cl)
-//   a        coefficients of examples first..end-1: that of example i for class c, 0 <= c < classes,
+//   a        coefficients of examples first..end-1: for example i and class c, 0 <= c < classes,
 //            is a[(i - first) * classes + c]
 //   partial  added to: the sum of range u for class c in column j is
 //                partial[((size_t)u * classes + c) * d + j]

@@ -213,8 +213,8 @@ func divide(p *learners.Problem) ([]int64, error) {
 	return counts, nil
 }
 
-// meansOf returns the mean of those of some examples that have each label, and the offset for which
-// the nearest mean has the largest score; -Inf for a label without examples.
+// meansOf returns the mean, for each label, of the given examples that have it, and the offset for
+// which the nearest mean has the largest score; -Inf for a label without examples.
 func meansOf(x dataset.Examples, labels []int32, some []int, q int,
 ) (w engine.Weights, offset []float64) {
 	d := x.D

@@ -264,7 +264,7 @@ func TestManyWriters(t *testing.T) {
 	wg.Wait()
 	got, err := os.ReadFile(path)
 	if err != nil || len(got) != 200000 || bytes.Count(got, got[:1]) != len(got) {
-		t.Errorf("%d bytes (%v), not those of one writer", len(got), err)
+		t.Errorf("%d bytes (%v), want all of one writer", len(got), err)
 	}
 	wantFiles(t, filepath.Dir(path), "f")
 }

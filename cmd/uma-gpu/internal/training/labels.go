@@ -44,8 +44,8 @@ func checkAnnotators(o *Options) error {
 	return nil
 }
 
-// ReadAnnotations reads the annotators' labels, and gives d their classes, or those of the training
-// to go on with, and the votes as labels. Examples without a label leave d.
+// ReadAnnotations reads the annotators' labels, and gives d their classes, or the classes of the
+// training to go on with, and the votes as labels. Examples without a label leave d.
 func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error {
 	a, err := readAnnotations(ctx, o, o.Annotators, d, labels.Options{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// constants are those of clauses 11, 15 and 16, and -2.
+// constants are the ones that clauses 11, 15 and 16 name, and -2.
 var constants = []named{
 	{"log2e", F32(0x1.715476p0)}, {"round", F32(0x1.8p23)}, {"upper", F32(0x1.62e4p-1)}, {"lower", F32(0x1.7f7d1cp-20)},
 	{"p6", F32(0x1.6a23dp-10)}, {"p5", F32(0x1.123a2p-7)}, {"p4", F32(0x1.5558f2p-5)}, {"p3", F32(0x1.555492p-3)},

@@ -106,8 +106,13 @@ func newVariant(t *testing.T, r *rand.Rand, c recipe, model string) variant {
 	sometimes("--storage", pick(r, storages...))
 	v.env = append(v.env, fmt.Sprint("GOMAXPROCS=", 1+r.IntN(4)))
 	if gpu.Built && !strings.HasPrefix(device, "cpu") {
-		sometimes("--max-alloc", pick(r, "160K", "200K"))
-		sometimes("--memory-limit", pick(r, "1M", "2M", "64M"))
+		// The landmarks of a kernel map, and its values at all digits, are one allocation each.
+		allocations, limits := []string{"160K", "200K"}, []string{"1M", "2M", "64M"}
+		if c.mapped {
+			allocations, limits = []string{"1M", "2M"}, []string{"16M", "64M"}
+		}
+		sometimes("--max-alloc", pick(r, allocations...))
+		sometimes("--memory-limit", pick(r, limits...))
 		if r.IntN(3) == 0 {
 			v.env = append(v.env, fmt.Sprint("POCL_MAX_WORK_GROUP_SIZE=", pick(r, 1, 16, 64)))
 		}

@@ -79,8 +79,7 @@ type worker struct {
 	execute Execute
 	answers io.Writer
 
-	lock   sync.Mutex // guards answers and cancel
-	cancel context.CancelFunc
+	lock sync.Mutex // guards answers
 }
 
 // Run answers requests until the input ends. Commands cannot read that input.
@@ -108,26 +107,26 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	w, requests := &worker{execute: o.Execute, answers: o.Answers}, make(chan request)
+	w, jobs := &worker{execute: o.Execute, answers: o.Answers}, make(chan job)
 	if err := w.say(hello); err != nil {
 		return err
 	}
 	go func() {
 		defer gone()
-		w.read(ctx, o.In, requests)
+		w.read(ctx, o.In, jobs)
 	}()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case r := <-requests:
+		case j := <-jobs:
 			// A long step does not keep the folders of a program that is gone.
 			late := context.AfterFunc(ctx, func() {
 				time.Sleep(grace)
 				remove() // the process ends here
 				os.Exit(app.ExitInterrupted)
 			})
-			err := w.answer(ctx, r)
+			err := w.answer(j)
 			if late(); err != nil {
 				return err
 			}
@@ -139,7 +138,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 const grace = 2 * time.Second
 
 // read passes on requests, and cancels commands, until the input ends.
-func (w *worker) read(ctx context.Context, in io.Reader, requests chan<- request) {
+func (w *worker) read(ctx context.Context, in io.Reader, jobs chan<- job) {
+	var last job // begun or not
 	for lines := json.NewDecoder(in); ; {
 		var r request
 		if err := lines.Decode(&r); err != nil {
@@ -148,37 +148,40 @@ func (w *worker) read(ctx context.Context, in io.Reader, requests chan<- request
 			}
 			return
 		}
-		if r.Cancel { // the command under way: its program waits for the answer
-			w.lock.Lock()
-			if w.cancel != nil {
-				w.cancel()
+		if r.Cancel { // the last request: its program waits for the answer
+			if last.cancel != nil {
+				last.cancel()
 			}
-			w.lock.Unlock()
 			continue
 		}
+		ctx, cancel := context.WithCancel(ctx)
+		last = job{r, ctx, cancel}
 		select {
-		case requests <- r:
+		case jobs <- last:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// job is a request and the context in which it runs, which a cancel ends.
+type job struct {
+	request
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
 // answer runs a command. An error means that the output failed: the other program is gone.
-func (w *worker) answer(ctx context.Context, r request) (err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w.lock.Lock()
-	w.cancel = cancel
-	w.lock.Unlock()
+func (w *worker) answer(j job) (err error) {
+	defer j.cancel()
 	var output bytes.Buffer
-	if r.Folder != "" {
-		err = os.Chdir(r.Folder)
+	if j.Folder != "" {
+		err = os.Chdir(j.Folder)
 	}
 	if err == nil {
-		err = w.execute(ctx, r.Args, &output, notes{w, r.ID})
+		err = w.execute(j.ctx, j.Args, &output, notes{w, j.ID})
 	}
-	a := answer{ID: r.ID, Output: output.String(), Code: app.ExitCode(err)}
+	a := answer{ID: j.ID, Output: output.String(), Code: app.ExitCode(err)}
 	if err != nil {
 		a.Error = app.Legible(err.Error())
 	}

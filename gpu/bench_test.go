@@ -10,8 +10,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// BenchmarkStreamed compares a reading of examples on the device with one of three
-// times as many as its memory may take, streamed.
+// BenchmarkStreamed compares examples that lie on the device with streamed ones, which are three
+// times larger than its memory limit.
 func BenchmarkStreamed(b *testing.B) {
 	const n, d, q = 60000, 784, 10
 	x := dataset.Examples{N: n, D: d, X: make([]float32, n*d)}

@@ -1,6 +1,6 @@
-// Package gpu is the engine on OpenCL 1.2 devices: it cuts the examples in tiles
-// no larger than the device allows, copies to device memory as many as fit, streams
-// the others, and runs the kernels of gpu/kernels on them. It is the only importer of go-opencl.
+// Package gpu is the engine on OpenCL 1.2 devices. It cuts the examples into tiles, keeps tiles in
+// device memory until it is full, streams the others, and runs the kernels of gpu/kernels on them.
+// It is the only importer of go-opencl.
 //
 // Built without cgo, with the tag noopencl or for another system than Linux, the package
 // has the same names and every use says that OpenCL is not built in.

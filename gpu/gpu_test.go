@@ -218,7 +218,7 @@ func inLittleMemory(cases []enginetest.Case) []enginetest.Case {
 	return cases
 }
 
-// largeSums reports whether a case has cells of so many classes and features.
+// largeSums reports whether the class sums of a case exceed one allocation.
 func largeSums(name string) bool {
 	_, sizes, _ := strings.Cut(name, "(")
 	var n, d, q int
@@ -280,8 +280,8 @@ func (e *deviceEngine) fresh() *deviceEngine {
 	return &f
 }
 
-// TestMoreThanFits has examples that no single buffer of the device holds, or
-// three times as many as its memory may take, and compares with cpuref.
+// TestMoreThanFits compares with cpuref on examples larger than one buffer of the device, and three
+// times larger than its memory limit.
 func TestMoreThanFits(t *testing.T) {
 	const d, q = 250, 3
 	rng := rand.New(rand.NewPCG(3, 4))

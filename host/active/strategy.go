@@ -40,8 +40,8 @@ type Options struct {
 	// (Tong and Koller 2001, Section 3). With 0, DefaultSlack is used if no classifier is right about
 	// all.
 	Slack float64
-	// Steps of the sampling of BPM, 4096 by default: eight times as many gained less than the spread
-	// of six runs.
+	// Steps is the number of bounces that BPM samples, 4096 by default. 32,768 bounces gained less
+	// than the spread of six runs.
 	Steps int
 
 	// Weights is the result of Centre for these labels and options; Ask computes it if it is empty.

@@ -68,7 +68,7 @@ func (p *pile) keep() (full bool, err error) {
 		return false, nil
 	}
 	if err = p.cut(); err == nil && p.x != nil && cap(p.x) == 0 {
-		// as many whole rows as come close to the size of a segment
+		// A segment ends with a whole row.
 		p.x, err = osfile.MakeScratch[float32](p.room, (segmentValues+p.width-1)/p.width*p.width)
 		p.x = p.x[:0]
 	}

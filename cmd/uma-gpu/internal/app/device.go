@@ -67,7 +67,7 @@ func (d *Device) DetailFlags() []cli.Flag {
 
 // selection is what a name of --device refers to.
 type selection struct {
-	devices lister               // OpenCL devices, of which the first that opens is used; nil for none
+	devices lister               // OpenCL devices: the first that opens is used; nil for none
 	cpu     func() engine.Driver // is used if no device is; nil for none
 }
 

@@ -85,7 +85,7 @@ func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Data
 	return a, err
 }
 
-// readAnnotations reads a table of labels, whose classes are those of the training to go on with.
+// readAnnotations reads a table of labels. A resumed training keeps its classes.
 func readAnnotations(ctx context.Context, o *Options, path string, d *dataset.Dataset,
 	options labels.Options) (*dataset.Annotations, error) {
 	options.Right = app.List(o.Trust)

@@ -233,7 +233,7 @@ type Learner struct {
 	common *app.Common
 }
 
-// Flags returns the flags of all learners, without those that mean something else in a command.
+// Flags returns the flags of all learners, except the names in without, which the command defines.
 // Help shows the flags of the default learner; the command learners lists the others.
 func (l *Learner) Flags(o *app.Common, without ...string) []cli.Flag {
 	return l.flags(o, catalog.All(), without)

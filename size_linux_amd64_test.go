@@ -48,18 +48,24 @@ import (
 )
 
 func main() {
-	x := umagpu.Rows([][]float64{{0, 1}, {1, 0}})
-	m, err := umagpu.Fit(context.Background(), x, []int{0, 1}, umagpu.Options{})
+	ctx := context.Background()
+	x := umagpu.Data{Matrix: &umagpu.Matrix{Rows: 2, Columns: 2, Float64: []float64{0, 1, 1, 0}}}
+	y, err := umagpu.NewLabels([]string{"no", "yes"}, nil)
 	if err != nil {
 		panic(err)
 	}
-	if err := m.Save("m.npz"); err != nil {
+	r, err := umagpu.Train(ctx, &umagpu.TrainRequest{Data: x, Labels: y})
+	if err != nil {
 		panic(err)
 	}
-	if m, err = umagpu.Load("m.npz"); err != nil {
+	if err := r.Model.Save("m.npz"); err != nil {
 		panic(err)
 	}
-	if _, err := m.Predict(context.Background(), x); err != nil {
+	m, err := umagpu.Load("m.npz")
+	if err != nil {
+		panic(err)
+	}
+	if _, err := umagpu.Predict(ctx, &umagpu.PredictRequest{Model: m, Data: x}); err != nil {
 		panic(err)
 	}
 }

@@ -2,61 +2,138 @@ package umagpu_test
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
-	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
-// Rows and a flat slice, the orientations of the noise and the orders of its classes are the same
-// training.
-func TestFitSame(t *testing.T) {
-	points, right := corners(300)
-	noisy := mislabelled(right)
-	fit := func(x umagpu.Examples, n *umagpu.Noise) *umagpu.Model {
-		t.Helper()
-		m, err := umagpu.Fit(t.Context(), x, noisy, umagpu.Options{Noise: n, MaxSteps: 20,
-			Learner: uma.Defaults()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+// corners draws n points of the plane near the corners of a triangle, row-major, and the corner of
+// each.
+func corners(n int) (x []float64, corner []int32) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	for i := range n {
+		angle := 2 * math.Pi * float64(i%3) / 3
+		x = append(x, math.Cos(angle)+0.2*rng.NormFloat64(), math.Sin(angle)+0.2*rng.NormFloat64())
+		corner = append(corner, int32(i%3))
 	}
-	want := fit(umagpu.Rows(points), fortyPercent)
-	flat := umagpu.Flat(slices.Concat(points...), 2)
-	for name, n := range map[string]*umagpu.Noise{
-		"true rows": {TrueRows: true, P: [][]float64{{0.6, 0.4, 0}, {0, 0.6, 0.4}, {0.4, 0, 0.6}}},
-		"order": {Classes: []string{"2", "1", "0"}, P: [][]float64{{0.6, 0.4, 0}, {0, 0.6, 0.4},
-			{0.4, 0, 0.6}}},
-	} {
-		if got := fit(flat, n); !slices.Equal(got.Host().W, want.Host().W) {
-			t.Errorf("%s: other weights", name)
+	return x, corner
+}
+
+// mislabelled moves the labels of 40 % of the examples to the next class.
+func mislabelled(right []int32) []int32 {
+	rng := rand.New(rand.NewPCG(2, 2))
+	noisy := slices.Clone(right)
+	for i := range noisy {
+		if rng.Float64() < 0.4 {
+			noisy[i] = (noisy[i] + 1) % 3
 		}
+	}
+	return noisy
+}
+
+// fortyPercent is the noise of mislabelled.
+var fortyPercent = &umagpu.Confusion{P: [][]float64{{0.6, 0, 0.4}, {0.4, 0.6, 0}, {0, 0.4, 0.6}}}
+
+// request is a training on corners.
+func request(n int) (r *umagpu.TrainRequest, right []int32) {
+	x, right := corners(n)
+	return &umagpu.TrainRequest{
+		Data: umagpu.Data{Matrix: &umagpu.Matrix{Rows: n, Columns: 2, Float64: x}},
+		Labels: &umagpu.Labels{Classes: []string{" a", "", "1_0"},
+			Codes: mislabelled(right)},
+		Confusion: fortyPercent,
+		Settings:  umagpu.Settings{Parameters: map[string]any{"l2": 0.001}},
+	}, right
+}
+
+// A model learns through the noise; names of classes pass unchanged, and its bytes are a model.
+func TestTrain(t *testing.T) {
+	r, right := request(600)
+	found, err := umagpu.Train(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := found.Model.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := new(umagpu.Model)
+	if err := m.UnmarshalBinary(file); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Classes(); !slices.Equal(got, r.Labels.Classes) {
+		t.Errorf("classes: got %q, want %q", got, r.Labels.Classes)
+	}
+	judged, err := umagpu.Evaluate(t.Context(), &umagpu.EvaluateRequest{Model: m, Data: r.Data,
+		Labels: &umagpu.Labels{Classes: r.Labels.Classes, Codes: right}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if judged.ErrorRate > 0.02 {
+		t.Errorf("error rate: got %v, want at most 0.02", judged.ErrorRate)
 	}
 }
 
-// What does not fit together is refused.
-func TestFitRefuses(t *testing.T) {
-	points, right := corners(30)
-	x := umagpu.Rows(points)
-	for name, o := range map[string]umagpu.Options{
-		"rows of noise":      {Noise: &umagpu.Noise{P: [][]float64{{1}}}},
-		"entries of noise":   {Noise: &umagpu.Noise{P: [][]float64{{1}, {1}, {1}}}},
-		"classes of noise":   {Noise: &umagpu.Noise{P: fortyPercent.P, Classes: []string{"0", "1", "3"}}},
-		"labels and votes":   {Votes: []umagpu.Vote{{Worker: "a", Label: "0"}}},
-		"vote out of bounds": {Votes: []umagpu.Vote{{Example: 30, Worker: "a", Label: "0"}}},
-	} {
-		if _, err := umagpu.Fit(t.Context(), x, right, o); !errors.Is(err, umagpu.ErrOptions) {
-			t.Errorf("%s: %v", name, err)
-		}
+// The columns of a table are found by name, and a value may be missing in a prediction alone.
+func TestTable(t *testing.T) {
+	x, right := corners(300)
+	var a, b []float64
+	for pair := range slices.Chunk(x, 2) {
+		a, b = append(a, pair[0]), append(b, pair[1])
 	}
-	for name, x := range map[string]umagpu.Examples{
-		"ragged": umagpu.Rows([][]float32{{1, 2}, {3}}), "width": umagpu.Flat([]float64{1, 2, 3}, 2),
+	colour := umagpu.NewCategory("colour", slices.Repeat([]string{"red", "green", "blue"}, 100))
+	labels := &umagpu.Labels{Classes: []string{"x", "y", "z"}, Codes: right}
+	table := func(columns ...umagpu.Column) umagpu.Data {
+		return umagpu.Data{Table: &umagpu.Table{Columns: columns}}
+	}
+	found, err := umagpu.Train(t.Context(), &umagpu.TrainRequest{Labels: labels,
+		Data: table(umagpu.NewNumbers("a", a), umagpu.NewNumbers("b", b), colour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[5] = math.NaN()
+	got, err := umagpu.Predict(t.Context(), &umagpu.PredictRequest{Model: found.Model,
+		Data: table(colour, umagpu.NewNumbers("b", b), umagpu.NewNumbers("more", a),
+			umagpu.NewNumbers("a", a))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Codes, right) {
+		t.Error("predictions of reordered columns differ from the classes")
+	}
+}
+
+// Faults name the option in the terms of each interface.
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*umagpu.TrainRequest)
+		want   string // in Python
+	}{
+		"range":     {func(r *umagpu.TrainRequest) { r.MaxSteps = new(-1) }, "max_steps: got -1, want"},
+		"labels":    {func(r *umagpu.TrainRequest) { r.Labels.Codes = r.Labels.Codes[:9] }, "labels: got 9"},
+		"matrix":    {func(r *umagpu.TrainRequest) { r.Confusion.P = r.Confusion.P[:1] }, "confusion: got row"},
+		"negative":  {func(r *umagpu.TrainRequest) { r.Confusion.P[0][0] = -1 }, "confusion: row 0"},
+		"parameter": {func(r *umagpu.TrainRequest) { r.Parameters["l3"] = 1 }, `parameters: got "l3"`},
+		"value":     {func(r *umagpu.TrainRequest) { r.Data.Matrix.Float64[7] = 1e39 }, "data: row 3: column 1"},
+		"counts": {func(r *umagpu.TrainRequest) {
+			r.Confusion.P = [][]float64{{60, 0, 40}, {40, 60, 0}, {0, 40, 60}}
+		}, `say confusion_axes="true-rows"`},
 	} {
-		if _, err := umagpu.Fit(t.Context(), x, []string{"a", "b"}, umagpu.Options{}); !errors.Is(err,
-			umagpu.ErrExamples) {
-			t.Errorf("%s: %v", name, err)
+		r, _ := request(30)
+		r.Confusion = &umagpu.Confusion{P: [][]float64{{0.6, 0, 0.4}, {0.4, 0.6, 0}, {0, 0.4, 0.6}}}
+		c.change(r)
+		_, err := umagpu.Train(t.Context(), r)
+		var f *umagpu.Fault
+		if !errors.As(err, &f) {
+			t.Errorf("%s: got %v, want a fault", name, err)
+			continue
+		}
+		if got := f.Phrase(umagpu.SpellPython, 0); !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q in it", name, got, c.want)
 		}
 	}
 }

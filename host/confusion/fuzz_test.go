@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,11 @@ func parseMatrix(path string, data []byte, o ReadOptions) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.matrix(path)
+	m, err := t.Matrix()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
 }
 
 // checkParsed is what holds for any file: an error that begins with the path and

@@ -58,23 +58,24 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.matrix(path)
+	m, err := t.Matrix()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
 }
 
-// matrix returns the matrix of a table that was read from path.
-func (t *Table) matrix(path string) (*Matrix, error) {
+// Matrix returns the matrix of a table, checked; counts become shares.
+func (t *Table) Matrix() (*Matrix, error) {
 	m := &Matrix{Classes: t.Classes, P: t.V, Error: t.Error, known: &known{}}
 	if t.Counts {
 		share, err := t.Share()
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		m.P = share.P
 	}
-	if err := m.check(t.Axes == TrueRows); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
+	return m, m.check(t.Axes == TrueRows)
 }
 
 // ReadTable reads a square table of counts or shares:

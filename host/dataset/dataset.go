@@ -194,7 +194,7 @@ func (d *Dataset) Validate() error {
 	}
 	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
-		if fault := ClassFault(c); fault != "" {
+		if fault := NameFault(c); fault != "" {
 			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
 		if seen[c] {

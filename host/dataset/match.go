@@ -100,16 +100,25 @@ func takeColumns(e Examples, at []int) (Examples, error) {
 // maxName is the most bytes of a class name: 65536 characters, which an .npz file holds.
 const maxName = 4 << 16
 
-// ClassFault returns what CSV, JSON or a terminal would change or hide of a class name; "" if
-// nothing.
-func ClassFault(name string) string {
+// NameFault returns why JSON cannot hold a class name; "" if it can.
+func NameFault(name string) string {
 	switch {
-	case name == "":
-		return "is empty"
 	case len(name) > maxName:
 		return fmt.Sprintf("has %d bytes, wanted at most %d", len(name), maxName)
 	case !utf8.ValidString(name):
 		return "is not valid UTF-8"
+	}
+	return ""
+}
+
+// ClassFault returns NameFault, or what CSV or a terminal would change or hide of a class name; ""
+// if nothing.
+func ClassFault(name string) string {
+	switch fault := NameFault(name); {
+	case fault != "":
+		return fault
+	case name == "":
+		return "is empty"
 	case strings.Trim(name, " \t") != name:
 		return "begins or ends with a space"
 	case strings.ContainsFunc(name, func(r rune) bool {

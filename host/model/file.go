@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -66,6 +67,14 @@ func Load(path string) (m *Model, err error) {
 		return err
 	})
 	return m, err
+}
+
+// Read reads a model from the bytes of a file, as carefully as Load does.
+func Read(file []byte) (m *Model, err error) {
+	if m, err = readModel(bytes.NewReader(file), int64(len(file))); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	return m, nil
 }
 
 // Write writes m to w in the form of a model file. It refuses, before the first

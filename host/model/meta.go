@@ -154,9 +154,9 @@ func (m *Meta) check() error {
 				"different names", c, k, i)
 		}
 		first[c] = i
-		if fault := dataset.ClassFault(c); fault != "" {
-			return fmt.Errorf("classes: name %q of class %d (from 0) %s, wanted one that a file and a "+
-				"terminal show as it is", c, i, fault)
+		if fault := dataset.NameFault(c); fault != "" {
+			return fmt.Errorf("classes: name %q of class %d (from 0) %s, wanted one that JSON holds", c, i,
+				fault)
 		}
 	}
 	if err := m.Features.check(); err != nil {

@@ -94,6 +94,7 @@ var rules = []struct {
 
 // foreign says who alone may import packages of other modules.
 var foreign = map[string][]string{
+	"github.com/uma-gpu/uma-gpu":    {"cmd/uma-gpu"}, // the front door
 	"github.com/jgillich/go-opencl": {"gpu"},
 	// /cpu tells the instructions that the system allows; /unix has files without names.
 	"golang.org/x/sys":         {"cpuref/simd", "internal/osfile", "learners/online"},

@@ -37,7 +37,7 @@ func TestFrontDoor(t *testing.T) {
 	front, _, _ := programs(t)
 	dir := t.TempDir()
 	writeModule(t, dir)
-	if printed := runProgram(t, dir, front); printed != "[cat dog] <nil>\n" {
+	if printed := runProgram(t, dir, front); printed != "cat dog <nil>\n" {
 		t.Errorf("docs/library.md: the program of the front door: printed %q, want what the page says",
 			printed)
 	}

@@ -342,7 +342,7 @@ func (c *collector) examples() (e dataset.Examples, err error) {
 	auto := c.o.Storage == "" || c.o.Storage == "auto"
 	switch {
 	case c.o.Storage == "sparse" || auto && c.home == nil && c.prepared == nil &&
-		(c.encoding.HasText() || sparseIsBetter(c.pile.stored, e.N, e.D)):
+		(c.encoding.HasText() || features.SparseIsBetter(c.pile.stored, e.N, e.D)):
 		return c.pile.sparse(e.N, e.D)
 	case c.home != nil:
 		e.X = c.pile.segments[0].X
@@ -360,9 +360,6 @@ func (c *collector) examples() (e dataset.Examples, err error) {
 	e.X, err = c.pile.dense(e.N, e.D)
 	return e, err
 }
-
-// sparseIsBetter is the rule of Options.Storage for "auto".
-func sparseIsBetter(stored, n, d int) bool { return 8*float64(stored) < float64(n)*float64(d) }
 
 // checkDense refuses dense storage out of all proportion to the file.
 func (c *collector) checkDense(n, d int) error {

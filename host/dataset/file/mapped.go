@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -74,7 +75,7 @@ func mapRows(c *collector, p place, n, d int) (ok bool, err error) {
 		err = c.src.errorf("the file is damaged: its values have the checksum %08x, wanted "+
 			"%08x; fetch the file or convert the data again", s.crc, *p.crc)
 	}
-	sparse := c.prepared == nil && sparseIsBetter(s.stored, n, d)
+	sparse := c.prepared == nil && features.SparseIsBetter(s.stored, n, d)
 	if err != nil || !s.finite || s.tiny && c.prepared == nil || c.o.Storage == "sparse" ||
 		(c.o.Storage == "" || c.o.Storage == "auto") && sparse {
 		home.Close() // only read

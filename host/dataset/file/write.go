@@ -51,6 +51,11 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 	if err != nil {
 		return err
 	}
+	for _, c := range d.Classes {
+		if fault := dataset.ClassFault(c); fault != "" {
+			return fmt.Errorf("%s: class name %s %s, which readers would change", path, quote.Text(c), fault)
+		}
+	}
 	if d.Prepared != nil && f.name != "npz" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
 			"they are; write the original data, or an .npz", path, d.Prepared.Steps, f.name)

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack"
+	lapackgo "gonum.org/v1/gonum/lapack/gonum"
 
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -97,13 +98,25 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	}
 	c := confusions(counts, trulyOf)
 	r.ConfusionRate = rate(c, q)
-	var svd mat.SVD
-	if !svd.Factorize(mat.NewDense(q, q, c), mat.SVDNone) {
+	var ok bool
+	if r.OperatorNorm, ok = largestSingular(c, q); !ok {
 		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d confusion "+
 			"matrix did not converge", q, q)
 	}
-	r.OperatorNorm = svd.Values(nil)[0]
 	return r, nil
+}
+
+// largestSingular returns the largest singular value of the q×q matrix c, which it overwrites;
+// false if the decomposition does not converge. It spares programs package gonum/mat, which has the
+// same.
+func largestSingular(c []float64, q int) (float64, bool) {
+	var l lapackgo.Implementation
+	s, work, unused := make([]float64, q), make([]float64, 1), make([]float64, 1)
+	l.Dgesvd(lapack.SVDNone, lapack.SVDNone, q, q, c, q, s, unused, 1, unused, 1, work, -1)
+	work = make([]float64, int(work[0]))
+	ok := l.Dgesvd(lapack.SVDNone, lapack.SVDNone, q, q, c, q, s, unused, 1, unused, 1, work,
+		len(work))
+	return s[0], ok
 }
 
 // share returns part/whole, or nil for a whole of 0.

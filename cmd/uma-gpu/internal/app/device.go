@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -52,6 +53,13 @@ func (d *Device) Flags() []cli.Flag {
 				d.parts, err = selectDevices(name, gpu.Devices)
 				return err
 			}})
+}
+
+// NewDevice returns the device of a name, as --device has it, with an audit of a level.
+func NewDevice(name, level string) (d Device, err error) {
+	d.Audit = level
+	d.parts, err = selectDevices(cmp.Or(name, os.Getenv(DeviceVariable), "auto"), gpu.Devices)
+	return d, err
 }
 
 // DetailFlags returns further flags of the device.

@@ -14,7 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // Execute runs a command line, without the program's name.
@@ -58,6 +60,7 @@ type request struct {
 	Args   []string `json:"args"`
 	Folder string   `json:"folder"` // in which the command runs; "" for the folder of the last one
 	Cancel bool     `json:"cancel"`
+	Call   *call    `json:"call"` // in place of Args
 }
 
 // answer ends a request.
@@ -66,6 +69,9 @@ type answer struct {
 	Output string `json:"output"`
 	Error  string `json:"error,omitempty"`
 	Code   int    `json:"code"`
+
+	*reply               // of a call
+	Fault  *umagpu.Fault `json:"fault,omitempty"`
 }
 
 // note is a line that a command writes on standard error.
@@ -175,6 +181,9 @@ type job struct {
 func (w *worker) answer(j job) (err error) {
 	defer j.cancel()
 	var output bytes.Buffer
+	if j.Call != nil {
+		return w.say(w.called(j))
+	}
 	if j.Folder != "" {
 		err = os.Chdir(j.Folder)
 	}
@@ -186,6 +195,24 @@ func (w *worker) answer(j job) (err error) {
 		a.Error = app.Legible(err.Error())
 	}
 	return w.say(a)
+}
+
+// called answers a call.
+func (w *worker) called(j job) answer {
+	a := answer{ID: j.ID}
+	said := notes{w, j.ID}
+	err := dataset.Guard(func() (err error) {
+		a.reply, err = j.Call.run(j.ctx, j.Folder, said)
+		return err
+	})
+	if err == nil {
+		return a
+	}
+	a.Code, a.Error = app.ExitCode(err), app.Legible(err.Error())
+	if errors.As(err, &a.Fault) {
+		a.Error = app.Legible(a.Fault.Phrase(umagpu.SpellPython, 0))
+	}
+	return a
 }
 
 func (w *worker) say(v any) error {

@@ -1,0 +1,138 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	umagpu "github.com/uma-gpu/uma-gpu"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
+)
+
+// call is a request for a function of package umagpu.
+type call struct {
+	Function string          `json:"function"` // such as train
+	Request  json.RawMessage `json:"request"`
+	Arrays   []wire.Array    `json:"arrays"`
+	Memory   string          `json:"memory"` // the file of the arrays; "" without any
+	Device   string          `json:"device"` // as --device
+	Audit    string          `json:"audit"`  // as --audit
+}
+
+// reply is the result of a call, whose arrays lie in a file that the other program removes.
+type reply struct {
+	Result json.RawMessage `json:"result"`
+	Arrays []wire.Array    `json:"arrays"`
+	Memory string          `json:"memory,omitempty"`
+}
+
+// functions are those that a call may name.
+var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute) (any, error){
+	"train": function(umagpu.Train,
+		func(r *umagpu.TrainRequest) *umagpu.Compute { return &r.Compute }),
+	"predict": function(umagpu.Predict,
+		func(r *umagpu.PredictRequest) *umagpu.Compute { return &r.Compute }),
+}
+
+// function returns what decodes a request, computes as it is told, and calls do.
+func function[Q, A any](do func(context.Context, *Q) (*A, error), compute func(*Q) *umagpu.Compute,
+) func(context.Context, *call, []byte, *umagpu.Compute) (any, error) {
+	return func(ctx context.Context, c *call, memory []byte, how *umagpu.Compute) (any, error) {
+		r := new(Q)
+		if err := wire.Decode(c.Request, c.Arrays, memory, r); err != nil {
+			return nil, &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
+		}
+		*compute(r) = *how
+		return do(ctx, r)
+	}
+}
+
+// run calls the function and writes the arrays of its result into a file in folder.
+func (c *call) run(ctx context.Context, folder string, said io.Writer) (answer *reply, err error) {
+	do, known := functions[c.Function]
+	if !known {
+		return nil, fmt.Errorf("worker: found function %.40q, wanted one of this version", c.Function)
+	}
+	memory, done, err := c.mapped()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	device, err := app.NewDevice(c.Device, c.Audit)
+	if err != nil {
+		return nil, &umagpu.Fault{Kind: umagpu.Device, Option: "device", Cause: err}
+	}
+	compute := &umagpu.Compute{
+		Open: func(w host.Work) (*engine.Engine, error) {
+			device.Data = w.Data.SHA256
+			return device.Open(app.Notes{W: said, Quiet: true}, app.WorkOn(w.Data.Examples, w.Components,
+				w.Classes))
+		},
+		Note: func(n umagpu.Note) { fmt.Fprintln(said, umagpu.Phrase(n.Text, umagpu.SpellPython)) },
+	}
+	result, err := do(ctx, c, memory, compute)
+	if err != nil {
+		return nil, err
+	}
+	text, arrays, parts, err := wire.Encode(result)
+	if err != nil {
+		return nil, err
+	}
+	answer = &reply{Result: text, Arrays: arrays}
+	if len(parts) > 0 {
+		answer.Memory, err = write(folder, parts)
+	}
+	return answer, err
+}
+
+// mapped maps the file of the arrays.
+func (c *call) mapped() (memory []byte, done func() error, err error) {
+	done = func() error { return nil }
+	if c.Memory == "" {
+		return nil, done, nil
+	}
+	f, err := os.Open(c.Memory)
+	if err != nil {
+		return nil, done, err
+	}
+	defer f.Close() // only read
+	about, err := f.Stat()
+	if err != nil || about.Size() == 0 {
+		return nil, done, err
+	}
+	m, err := osfile.Map(f, int(about.Size()), c.Memory)
+	if err != nil {
+		return nil, done, err
+	}
+	return m.Bytes, m.Close, nil
+}
+
+// write writes arrays into a new file, each at a multiple of wire.Align.
+func write(folder string, parts [][]byte) (path string, err error) {
+	f, err := os.CreateTemp(folder, "result-")
+	if err != nil {
+		return "", err
+	}
+	at := int64(0)
+	for _, part := range parts {
+		if _, err = f.WriteAt(part, at); err != nil {
+			break
+		}
+		at += int64((len(part) + wire.Align - 1) / wire.Align * wire.Align)
+	}
+	if err == nil {
+		err = f.Truncate(max(at, 1))
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return filepath.Clean(f.Name()), nil
+}

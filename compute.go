@@ -1,0 +1,73 @@
+package umagpu
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// Compute says where a call computes and who listens. The zero value is the processor, and nobody.
+type Compute struct {
+	// Engine is such as gpu.Open or shard.New return, which the caller closes; nil for the processor.
+	// A device is best wrapped by audit.Driver, which finds wrong results, as the command line does.
+	Engine *engine.Engine
+	// Open returns the engine when its work is known, in place of Engine; the call closes it.
+	Open func(host.Work) (*engine.Engine, error)
+	// Note receives remarks as they arise, options spelt as flags (see Phrase); nil for none. Results
+	// have them too.
+	Note  func(Note)
+	Phase func(host.Phase)  // is told the phases of a training; nil for none
+	Step  func(host.Report) // is told each step of a training; nil for none
+}
+
+// Note is a remark for people. Text spells options as flags; Phrase spells them anew.
+type Note struct {
+	Warning bool   `json:"warning,omitempty"` // likely a mistake
+	Text    string `json:"text"`
+}
+
+// notes collects remarks and passes them on.
+type notes struct {
+	to  func(Note)
+	all []Note
+}
+
+func (n *notes) say(format string, args ...any) { n.add(Note{Text: fmt.Sprintf(format, args...)}) }
+
+func (n *notes) warn(format string, args ...any) {
+	n.add(Note{Warning: true, Text: fmt.Sprintf(format, args...)})
+}
+
+func (n *notes) add(note Note) {
+	if n.all = append(n.all, note); n.to != nil {
+		n.to(note)
+	}
+}
+
+// open returns the engine for some work, and what ends its use.
+func (c *Compute) open(w func() host.Work) (e *engine.Engine, done func() error, err error) {
+	done = func() error { return nil }
+	switch {
+	case c.Open != nil:
+		if e, err = c.Open(w()); err == nil {
+			done = e.Close
+		}
+	case c.Engine != nil:
+		e = c.Engine
+	default:
+		e = simd.New()
+	}
+	return e, done, err
+}
+
+// use calls what needs an engine.
+func (c *Compute) use(w func() host.Work, do func(*engine.Engine) error) error {
+	e, done, err := c.open(w)
+	if err != nil {
+		return &Fault{Kind: Device, Cause: err}
+	}
+	return errors.Join(do(e), done())
+}

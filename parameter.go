@@ -1,0 +1,188 @@
+package umagpu
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Parameter declares a field of requests that has one value: its flag, help, completion, JSON,
+// Python keyword and check follow from the one declaration.
+type Parameter struct {
+	Name     string   // in JSON, and in Python
+	Value    string   // what help calls the value, such as N
+	Sentence string   // what it is
+	Default  string   // what its zero value stands for; "" for nothing
+	Range    Range    // of numbers
+	Choices  []string // of texts; nil for any
+
+	field reflect.Value // of one request; invalid in a declaration
+}
+
+// Range is the numbers of at least Least, above it if Open is set, and of at most Most, unless that
+// is 0.
+type Range struct {
+	Least, Most float64
+	Open        bool
+}
+
+func (r Range) holds(v float64) bool {
+	return v >= r.Least && !(r.Open && v == r.Least) && v <= cmp.Or(r.Most, math.MaxFloat64)
+}
+
+// Wanted says in words which values p may have.
+func (p *Parameter) Wanted() string {
+	if p.Choices != nil {
+		last := len(p.Choices) - 1
+		return strings.Join(p.Choices[:last], ", ") + " or " + p.Choices[last]
+	}
+	what := "a number"
+	switch p.kind() {
+	case reflect.String, reflect.Slice, reflect.Map:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Uint64:
+		what = "a whole number"
+	}
+	switch r := p.Range; {
+	case r.Most != 0 && r.Open:
+		return fmt.Sprintf("%s above %g, to %g", what, r.Least, r.Most)
+	case r.Most != 0:
+		return fmt.Sprintf("%s from %g to %g", what, r.Least, r.Most)
+	case r.Open:
+		return fmt.Sprintf("%s above %g", what, r.Least)
+	default:
+		return fmt.Sprintf("%s of at least %g", what, r.Least)
+	}
+}
+
+// kind is the kind of the value: what it points to, or the elements of a list.
+func (p *Parameter) kind() reflect.Kind {
+	t := p.field.Type()
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind()
+}
+
+// Switch reports whether p is on or off.
+func (p *Parameter) Switch() bool { return p.kind() == reflect.Bool }
+
+// Set sets the field from a text; a list has commas between its values. The error is a *Fault.
+func (p *Parameter) Set(text string) error {
+	wrong := func() error { return invalid(p.Name, strconv.Quote(text), p.Wanted()) }
+	v := p.field
+	if v.Kind() == reflect.Pointer {
+		v = reflect.New(v.Type().Elem()).Elem()
+	}
+	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if u.UnmarshalText([]byte(text)) != nil {
+			return wrong()
+		}
+	} else {
+		switch p.kind() {
+		case reflect.String:
+			v.SetString(text)
+		case reflect.Slice:
+			v.Set(reflect.ValueOf(strings.Split(text, ",")))
+		case reflect.Bool:
+			on, err := strconv.ParseBool(text)
+			if err != nil {
+				return wrong()
+			}
+			v.SetBool(on)
+		default:
+			number, err := strconv.ParseFloat(text, 64)
+			whole := p.kind() != reflect.Float64
+			if err != nil || whole && (number != math.Trunc(number) || math.Abs(number) > 1<<53) {
+				return wrong()
+			}
+			switch p.kind() {
+			case reflect.Int:
+				v.SetInt(int64(number))
+			case reflect.Uint64:
+				seed, err := strconv.ParseUint(text, 10, 64) // all 64 bits of a seed
+				if err != nil {
+					return wrong()
+				}
+				v.SetUint(seed)
+			default:
+				v.SetFloat(number)
+			}
+		}
+	}
+	if p.field.Kind() == reflect.Pointer {
+		v = v.Addr()
+	}
+	p.field.Set(v)
+	return first(p.check())
+}
+
+// check returns the fault of a value out of its range; nil of none, and of the zero value.
+func (p *Parameter) check() *Fault {
+	v := p.field
+	if v.IsZero() {
+		return nil
+	}
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	ok, got := true, ""
+	switch {
+	case v.Kind() == reflect.String:
+		ok, got = p.Choices == nil || slices.Contains(p.Choices, v.String()), strconv.Quote(v.String())
+	case v.CanInt():
+		ok, got = p.Range.holds(float64(v.Int())), fmt.Sprint(v.Int())
+	case v.CanFloat():
+		ok, got = p.Range.holds(v.Float()), fmt.Sprint(v.Float())
+	}
+	if ok {
+		return nil
+	}
+	return invalid(p.Name, got, p.Wanted())
+}
+
+// Parameters returns the parameters of a request, in the order of its fields, bound to it. A
+// request is a pointer to a struct of this package.
+func Parameters(request any) (all []*Parameter) {
+	each(reflect.ValueOf(request).Elem(), func(name string, field reflect.Value) {
+		if at := slices.IndexFunc(declared, func(p Parameter) bool { return p.Name == name }); at >= 0 {
+			p := declared[at]
+			p.field = field
+			all = append(all, &p)
+		}
+	})
+	return all
+}
+
+// each calls use with the JSON names and the values of the fields of a struct and of the structs in
+// it.
+func each(v reflect.Value, use func(name string, field reflect.Value)) {
+	for k := range v.NumField() {
+		about := v.Type().Field(k)
+		name, _, _ := strings.Cut(about.Tag.Get("json"), ",")
+		switch field := v.Field(k); {
+		case name == "-" || !about.IsExported():
+		case field.Kind() == reflect.Struct:
+			each(field, use)
+		default:
+			use(name, field)
+		}
+	}
+}
+
+// checkParameters returns the first fault of a parameter of a request.
+func checkParameters(request any) error {
+	for _, p := range Parameters(request) {
+		if f := p.check(); f != nil {
+			return f
+		}
+	}
+	return nil
+}

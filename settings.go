@@ -1,0 +1,206 @@
+package umagpu
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
+	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// Settings say how a model is learned. Zero values stand for the defaults that Parameters tells.
+type Settings struct {
+	Learner string `json:"learner,omitempty"`
+	// Parameters are the learner's, by name: {"l2": 0.01}. uma-gpu learners NAME lists them.
+	Parameters map[string]any `json:"parameters,omitempty"`
+	MaxSteps   *int           `json:"max_steps,omitempty"`
+	Weights    string         `json:"weights,omitempty"`
+	Seed       uint64         `json:"seed,omitempty"`
+	Time       float64        `json:"time,omitempty"`
+
+	Normalize           string   `json:"normalize,omitempty"`
+	Kernel              string   `json:"kernel,omitempty"`
+	Gamma               string   `json:"gamma,omitempty"`
+	Coef0               *float64 `json:"coef0,omitempty"`
+	Degree              int      `json:"degree,omitempty"`
+	Components          int      `json:"components,omitempty"`
+	Landmarks           string   `json:"landmarks,omitempty"`
+	NormalizeComponents string   `json:"normalize_components,omitempty"`
+}
+
+// words of Settings.Gamma and Landmarks besides numbers.
+var gammas = []string{"auto", "median", "search", "mean"}
+
+// declared are the parameters of all requests, in the order of help.
+var declared = []Parameter{
+	{Name: "learner", Value: "NAME", Default: "softmax",
+		Sentence: "name of the learner; uma-gpu learners NAME tells its flags"},
+	{Name: "max_steps", Value: "STEPS", Default: "the learner's",
+		Sentence: "at most this many steps; passes, for online learners"},
+	{Name: "weights", Value: "RULE", Default: "the learner's",
+		Choices: []string{"best-average", "best", "average", "last"}, Sentence: "which weights to keep"},
+	{Name: "seed", Value: "SEED", Default: "1", Sentence: "seed of all random choices"},
+	{Name: "time", Value: "SECONDS", Default: "no limit", Range: Range{Open: true},
+		Sentence: "end within this time, and keep what was learned"},
+	{Name: "normalize", Value: "STEPS", Default: "auto",
+		Sentence: "comma list of steps that prepare features: standardize, maxabs, bias, l2; or none"},
+	{Name: "kernel", Value: "FUNCTION", Choices: []string{kernel.RBF, kernel.Poly, kernel.Linear},
+		Sentence: "kernel function, for curved boundaries between classes"},
+	{Name: "gamma", Value: "G", Default: "auto",
+		Sentence: "γ of rbf and poly: a number above 0, median, search, mean, or auto"},
+	{Name: "coef0", Value: "C", Default: "1", Range: Range{Least: -math.MaxFloat32},
+		Sentence: "constant of poly"},
+	{Name: "degree", Value: "DEGREE", Default: "3", Range: Range{Least: 1},
+		Sentence: "degree of poly"},
+	{Name: "components", Value: "D", Default: "500, or all", Range: Range{Least: 1},
+		Sentence: "number of kernel principal components"},
+	{Name: "landmarks", Value: "M", Default: "auto",
+		Sentence: "number of examples that span the components; all, or auto"},
+	{Name: "normalize_components", Value: "STEPS", Default: "auto",
+		Sentence: "preparation of the components"},
+	{Name: "folds", Value: "K", Default: "5", Range: Range{Least: 2, Most: 1000},
+		Sentence: "hold out K parts in turn, from K trainings"},
+	{Name: "hold_out", Value: "SHARE", Default: "0", Range: Range{Most: 1 - 1e-9},
+		Sentence: "share of the examples to hold out, by which the model is judged"},
+}
+
+// seed returns the seed, 1 unless another is set.
+func (s *Settings) seed() uint64 { return cmp.Or(s.Seed, 1) }
+
+// time returns how long a training may take; 0 for no limit.
+func (s *Settings) time() time.Duration { return time.Duration(s.Time * float64(time.Second)) }
+
+// options returns how host trains by s.
+func (s *Settings) options() (o host.Options, err error) {
+	o = host.Options{Seed: s.seed(), Preparation: s.Normalize, Tool: Version,
+		Time: s.time(), Weights: learners.Rule(s.Weights)}
+	if s.Normalize == "auto" {
+		o.Preparation = ""
+	} else if s.Normalize != "" {
+		if _, err := dataset.ParseSteps(s.Normalize); err != nil {
+			return o, &Fault{Kind: Invalid, Option: "normalize", Cause: err}
+		}
+	}
+	if s.MaxSteps != nil {
+		if o.MaxSteps = *s.MaxSteps; o.MaxSteps == 0 {
+			o.MaxSteps = host.NoSteps
+		}
+	}
+	if o.Learner, err = s.learner(); err != nil {
+		return o, err
+	}
+	o.Kernel, err = s.kernel()
+	return o, err
+}
+
+// learner returns the learner with its parameters.
+func (s *Settings) learner() (learners.Params, error) {
+	d, err := catalog.Find(cmp.Or(s.Learner, catalog.All()[0].Name))
+	if err != nil {
+		return nil, &Fault{Kind: Invalid, Option: "learner", Cause: err}
+	}
+	p := d.New()
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		parameter, ok := learners.Lookup(p, name)
+		if !ok {
+			return nil, invalid("parameters", strconv.Quote(name), "a parameter of learner "+d.Name)
+		}
+		text, err := parameterText(s.Parameters[name])
+		if err == nil {
+			err = parameter.Set(text)
+		}
+		if err != nil {
+			return nil, invalid(name, fmt.Sprintf("%v", s.Parameters[name]), parameter.Wanted)
+		}
+	}
+	if wrong := (*learners.ParameterError)(nil); errors.As(learners.Check(p), &wrong) {
+		return nil, &Fault{Kind: Invalid, Option: wrong.Parameter, Got: wrong.Got, Want: wrong.Want,
+			Advice: wrong.Advice}
+	}
+	return p, nil
+}
+
+// parameterText returns a value of JSON as parameters of learners are written.
+func parameterText(v any) (string, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return strconv.FormatInt(int64(v), 10), nil
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	}
+	text, err := json.Marshal(v)
+	return string(text), err
+}
+
+// kernel returns the kernel map of a training, nil for none.
+func (s *Settings) kernel() (*fitting.Options, error) {
+	if s.Kernel == "" {
+		for _, p := range []struct {
+			name string
+			set  bool
+		}{{"gamma", s.Gamma != ""}, {"coef0", s.Coef0 != nil}, {"degree", s.Degree != 0},
+			{"components", s.Components != 0}, {"landmarks", s.Landmarks != ""},
+			{"normalize_components", s.NormalizeComponents != ""}} {
+			if p.set {
+				return nil, conflict(p.name, "a value without a kernel", "a kernel function too")
+			}
+		}
+		return nil, nil
+	}
+	o := &fitting.Options{Components: s.Components}
+	if o.Function.Kind = s.Kernel; s.Kernel == kernel.Poly {
+		o.Function.Coef0, o.Function.Degree = 1, cmp.Or(s.Degree, 3)
+		if s.Coef0 != nil {
+			o.Function.Coef0 = float32(*s.Coef0)
+		}
+	} else if s.Coef0 != nil || s.Degree != 0 {
+		return nil, conflict("kernel", strconv.Quote(s.Kernel)+" beside degree or coef0", "poly")
+	}
+	if s.Kernel == kernel.Linear && s.Gamma != "" {
+		return nil, conflict("gamma", "a value beside kernel linear", "none")
+	}
+	gamma := cmp.Or(s.Gamma, "auto")
+	o.Median, o.Search, o.Mean = gamma == "median", gamma == "search", gamma == "mean"
+	if !slices.Contains(gammas, gamma) {
+		g, err := strconv.ParseFloat(gamma, 32)
+		if err != nil || !(g > 0) || math.IsInf(g, 1) {
+			return nil, invalid("gamma", strconv.Quote(gamma),
+				"a number above 0, auto, median, search or mean")
+		}
+		o.Function.Gamma = float32(g)
+	}
+	switch s.Landmarks {
+	case "", "auto":
+	case "all":
+		o.Landmarks = fitting.AllLandmarks
+	default:
+		m, err := strconv.Atoi(s.Landmarks)
+		if err != nil || m < 1 {
+			return nil, invalid("landmarks", strconv.Quote(s.Landmarks),
+				"a number of at least 1, all or auto")
+		}
+		o.Landmarks = m
+	}
+	if n := s.NormalizeComponents; n != "" && n != "auto" {
+		steps, err := dataset.ParseSteps(n)
+		if err != nil {
+			return nil, &Fault{Kind: Invalid, Option: "normalize_components", Cause: err}
+		}
+		o.Steps = &steps
+	}
+	return o, nil
+}

@@ -1,0 +1,286 @@
+package umagpu
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// TrainRequest is a training.
+type TrainRequest struct {
+	Data      Data       `json:"data"`
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
+	Settings
+	// HoldOut is the share of the examples by which the model is judged, and that it has not seen.
+	HoldOut float64 `json:"hold_out,omitempty"`
+	// TrustConfusion trains even if the labels say that the axes of Confusion are exchanged.
+	TrustConfusion bool `json:"trust_confusion,omitempty"`
+
+	// From is a model to begin with: its weights, preparation and kernel. Resume is the model of a
+	// training that was interrupted or out of time, which goes on: with the same data, confusion and
+	// settings it ends with the bits of a training without a break.
+	From   *Model `json:"-" array:"from"`
+	Resume *Model `json:"-" array:"resume"`
+	// Checkpoint says where and how often to save the training; the zero value saves none.
+	Checkpoint host.Checkpoint `json:"-"`
+	Compute    Compute         `json:"-"`
+}
+
+// Check returns the fault of options that no data could satisfy.
+func (r *TrainRequest) Check() error {
+	if r.From != nil && r.Resume != nil {
+		return conflict("from", "from and resume", "one of them")
+	}
+	if err := checkParameters(r); err != nil {
+		return err
+	}
+	if r.Resume != nil {
+		return nil // has its own settings
+	}
+	_, err := r.Settings.options()
+	return err
+}
+
+// TrainResult is a model and how it was learned.
+type TrainResult struct {
+	Request TrainRequest `json:"request" array:"-"`
+	Model   *Model       `json:"-" array:"model"`
+
+	Learner  string   `json:"learner"`
+	Classes  []string `json:"classes"`
+	Examples int      `json:"examples"` // learned from
+	Features int      `json:"features"`
+	Steps    int      `json:"steps"`
+	// why it ended: converged, max-steps, time, interrupted
+	Stop string `json:"stop"`
+	// of the training labels, corrected by the confusion
+	EstimatedError float64 `json:"estimated_error"`
+	Condition      float64 `json:"condition_number"`
+	// Confusion is what the training has learned of the noise, P[noisy][true]; nil if nothing.
+	Confusion  [][]float64 `json:"confusion,omitempty"`
+	Annotators []Annotator `json:"annotators,omitempty"` // whose votes were learned
+	// what speaks against the confusion or the result
+	Doubts     []learners.Doubt `json:"doubts"`
+	Validation *Judgement       `json:"validation,omitempty"` // by HoldOut
+	// CompressionSet are the examples, from 0, whose sum the weights are; nil if that is unknown.
+	CompressionSet []int         `json:"compression_set,omitempty"`
+	Notes          []Note        `json:"notes,omitempty"`
+	Device         engine.Device `json:"device"`
+}
+
+// Annotator is a voter whose errors were estimated.
+type Annotator struct {
+	Name      string      `json:"name"`
+	Labels    int         `json:"labels"` // that it gave
+	Right     float64     `json:"right"`  // share, if classes were equally frequent
+	Confusion [][]float64 `json:"confusion"`
+	Errors    [][]float64 `json:"standard_error,omitempty"`
+}
+
+// Interrupted reports whether the training was cancelled, or its time up: TrainRequest.Resume
+// continues it.
+func (r *TrainResult) Interrupted() bool {
+	return slices.Contains([]string{string(host.Interrupted), string(host.TimeUp)}, r.Stop)
+}
+
+// Train learns a model from noisy labels. If the context is cancelled while it learns, it returns
+// the model so far.
+func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	t := training{notes: notes{to: r.Compute.Note}, compute: &r.Compute}
+	if err := t.read(ctx, &r.Data, r.Labels, r.Confusion, r.base(), r.Settings.seed()); err != nil {
+		return nil, fault(ctx, err)
+	}
+	o, err := r.options(&t)
+	if err != nil {
+		return nil, err
+	}
+	trained, err := host.Train(ctx, t.data, t.noise, o)
+	if o.Open != nil {
+		defer t.close(&err)
+	}
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	result, err := r.result(ctx, &t, trained)
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	return result, nil
+}
+
+// base returns the model that the training begins with or goes on from; nil for none.
+func (r *TrainRequest) base() *Model {
+	if r.Resume != nil {
+		return r.Resume
+	}
+	return r.From
+}
+
+// options returns the options of the loop.
+func (r *TrainRequest) options(t *training) (o host.Options, err error) {
+	if r.Resume == nil {
+		if o, err = r.Settings.options(); err != nil {
+			return o, err
+		}
+	} else {
+		if r.Resume.model.State == nil {
+			return o, &Fault{Kind: Unfit, Option: "resume", Got: "the model of a training that had ended",
+				Want:   "a checkpoint, or the model of an interrupted training",
+				Advice: "--from begins with its weights"}
+		}
+		o = host.Options{Tool: Version, Time: r.time()}
+		o.Resume = r.Resume.model
+		if r.MaxSteps != nil {
+			o.MaxSteps = *r.MaxSteps
+		}
+	}
+	if r.From != nil {
+		o.From = r.From.model
+	}
+	o.HoldOut, o.Checkpoint, o.Annotations = r.HoldOut, r.Checkpoint, t.annotations
+	o.Watch = host.Watch{Note: t.notes.say, Phase: r.Compute.Phase, Step: r.Compute.Step}
+	if o.Engine = r.Compute.Engine; r.Compute.Open != nil {
+		o.Open = t.open
+	} else if o.Engine == nil {
+		o.Engine, _, err = r.Compute.open(nil)
+	}
+	t.on = o.Engine
+	return o, err
+}
+
+// training is the data of a call that trains.
+type training struct {
+	data        *dataset.Dataset
+	noise       *confusion.Matrix
+	annotations *dataset.Annotations
+	notes       notes
+	compute     *Compute
+	on          *engine.Engine
+}
+
+// read takes over the data and what is known of their labels: of the features of base if that is
+// not nil.
+func (t *training) read(ctx context.Context, d *Data, l *Labels, c *Confusion, base *Model,
+	seed uint64) (err error) {
+	if base != nil {
+		t.data, err = d.examplesFor(ctx, base.model)
+	} else {
+		t.data, err = d.examples(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if t.annotations, err = l.enter(ctx, t.data, seed); err != nil {
+		return err
+	}
+	for _, text := range t.data.Notes {
+		t.notes.say("%s", text)
+	}
+	for _, text := range t.data.Warnings {
+		t.notes.warn("%s", text)
+	}
+	if t.annotations != nil && c != nil {
+		return conflict("confusion", "a matrix beside annotators",
+			"one of them: each annotator's is learned")
+	}
+	t.noise, err = c.matrix(t.data)
+	return err
+}
+
+// open opens the engine that the work of a training suits.
+func (t *training) open(w host.Work) (e *engine.Engine, err error) {
+	if e, err = t.compute.Open(w); err != nil {
+		return nil, &Fault{Kind: Device, Cause: err}
+	}
+	t.on = e
+	return e, nil
+}
+
+// close closes the engine that open has opened.
+func (t *training) close(err *error) {
+	if t.on != nil {
+		*err = errors.Join(*err, t.on.Close())
+	}
+}
+
+// result returns what a training has found.
+func (r *TrainRequest) result(ctx context.Context, t *training, trained *host.Trained,
+) (*TrainResult, error) {
+	if !r.TrustConfusion {
+		for _, d := range trained.Doubts {
+			if d.Code == judge.TurnedConfusion {
+				return nil, &Fault{Kind: Unfit, Option: "confusion", Got: d.Finding,
+					Want:   "columns that are true classes",
+					Advice: d.Advice + ", or give --trust-confusion to train all the same"}
+			}
+		}
+	}
+	run, meta, q := trained.Run, &trained.Meta, trained.Q
+	n := int64(0)
+	for _, count := range run.Counts {
+		n += count
+	}
+	found := &TrainResult{Request: *r, Model: &Model{trained.Model}, Learner: meta.Learner,
+		Classes: meta.Classes, Examples: int(n), Features: meta.Features.Count, Steps: run.Steps,
+		Stop: meta.Stop, EstimatedError: run.EstimatedError, Condition: max(1, meta.Condition),
+		Doubts: append([]learners.Doubt{}, trained.Doubts...), CompressionSet: run.CompressionSet,
+		Device: t.on.Device()}
+	found.Request.Data = r.Data.described()
+	if l := run.Noise; l != nil {
+		found.Confusion = rows(l.P, q)
+		for k := range l.Annotators {
+			found.Annotators = append(found.Annotators, newAnnotator(&l.Annotators[k], q))
+		}
+	}
+	if held := trained.HeldOut; held != nil && !found.Interrupted() {
+		var err error
+		if found.Validation, err = validate(ctx, t.on, trained.Model, held, t.noise); err != nil {
+			return nil, err
+		}
+	}
+	found.Notes = t.notes.all
+	return found, nil
+}
+
+func newAnnotator(a *confusion.Annotator, q int) Annotator {
+	return Annotator{Name: a.Name, Labels: a.Labels, Right: a.Right(q), Confusion: rows(a.P, q),
+		Errors: rows(a.Error, q)}
+}
+
+// rows cuts a q×q matrix in rows; nil for none.
+func rows(m []float64, q int) [][]float64 {
+	return slices.Collect(slices.Chunk(m, max(1, q)))
+}
+
+// validate judges a model by examples that it has not seen.
+func validate(ctx context.Context, e *engine.Engine, m *model.Model, held *dataset.Dataset,
+	noise *confusion.Matrix) (*Judgement, error) {
+	scores := m.Scores
+	if held.Prepared != nil {
+		scores = m.ScoresPrepared
+	}
+	s, err := scores(ctx, e, held.Examples)
+	if err != nil {
+		return nil, err
+	}
+	predicted := engine.Predicted(s, m.Q)
+	if m.Meta.Temperature == 0 {
+		s = nil
+	} else if err := m.ToProbabilities(s); err != nil {
+		return nil, err
+	}
+	y := held.Evidence.Labels(predicted, held.Y, m.Q)
+	return judgement(y, predicted, s, m.Meta.Classes, noise)
+}

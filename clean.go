@@ -1,8 +1,22 @@
 package umagpu
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
 
-// CleanRequest asks which labels are wrong, if any are, for the right ones, and for a model.
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+)
+
+// CleanRequest asks which labels are wrong, if any are, for the right ones, and for a model. An
+// example without a label is no issue; it gets a suggestion.
 type CleanRequest struct {
 	Data   Data    `json:"data"`
 	Labels *Labels `json:"labels,omitempty"` // nil for those of FromDataset
@@ -23,9 +37,10 @@ type CleanResult struct {
 	WrongProbability []float64 `json:"-" array:"wrong_probability"`
 	Suggested        []int32   `json:"-" array:"suggested"` // class
 	Sure             []float64 `json:"-" array:"sure"`      // its probability
-	Cleaned          []int32   `json:"-" array:"cleaned"`   // the label, or the suggestion
-	Review           []int32   `json:"-" array:"review"`    // examples to check next, in order
-	// why a label is wrong, "" if it is not
+	// Cleaned is the label, the suggestion if that is wrong, or below 0 if there is none.
+	Cleaned []int32 `json:"-" array:"cleaned"`
+	Review  []int32 `json:"-" array:"review"` // examples to check next, in order
+	// why a label is wrong, "" of another one; nil if all are right
 	Reasons []string `json:"reasons,omitempty"`
 	// of the true classes, out of fold, n×Q
 	Probabilities []float32 `json:"-" array:"probabilities"`
@@ -34,7 +49,8 @@ type CleanResult struct {
 	WrongShare  *Share           `json:"wrong_labels"` // nil: unknown
 	Corrected   int              `json:"corrected"`
 	Candidates  []CleanCandidate `json:"candidates"`
-	Chosen      string           `json:"chosen"`
+	Chosen      string           `json:"chosen"`         // the largest part of the model
+	Plain       string           `json:"plain"`          // the best that trusts the labels; "" for none
 	Error       Share            `json:"expected_error"` // of the model
 	Confusion   [][]float64      `json:"confusion"`      // [noisy][true]; nil: no label is changed
 	Errors      [][]float64      `json:"standard_error,omitempty"`
@@ -65,4 +81,171 @@ type Pair struct {
 	From string `json:"given_label"`
 	To   string `json:"right_label"`
 	Rows int    `json:"rows"`
+}
+
+// Check returns the fault of options that no data could satisfy.
+func (r *CleanRequest) Check() error {
+	if err := checkParameters(r); err != nil {
+		return err
+	}
+	_, err := preparation(r.Normalize)
+	return err
+}
+
+// preparation returns the steps of a preparation as package host has them.
+func preparation(normalize string) (string, error) {
+	if normalize == "" || normalize == "auto" {
+		return "", nil
+	}
+	if _, err := dataset.ParseSteps(normalize); err != nil {
+		return "", &Fault{Kind: Invalid, Option: "normalize", Cause: err}
+	}
+	return normalize, nil
+}
+
+// Clean estimates which labels are wrong, by models that trust or distrust them and compete on
+// examples held out, and learns a model from the corrected ones. Without evidence of wrong labels
+// none is called wrong. Rows of the result are those of the data.
+func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	said := notes{to: r.Compute.Note}
+	set, err := labelled(ctx, &r.Data, r.Labels, &said)
+	if err == nil {
+		err = checkTrue(r.Checked, "checked", set)
+	}
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	o := clean.Options{Right: r.Checked, Options: host.Options{Seed: cmp.Or(r.Seed, 1), Tool: Version,
+		Watch: host.Watch{Note: said.say}}}
+	o.Preparation, _ = preparation(r.Normalize)
+	result := &CleanResult{Request: *r, Classes: set.Classes}
+	err = r.Compute.use(workOn(set), func(e *engine.Engine) error {
+		o.Engine, result.Device = e, e.Device()
+		found, err := clean.Find(ctx, set, o)
+		if err != nil {
+			return err
+		}
+		return result.fill(set, found, r.Checked)
+	})
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	result.Request.Data, result.Notes = r.Data.described(), said.all
+	return result, nil
+}
+
+// labelled returns the examples of d with the labels, -1 where there is none.
+func labelled(ctx context.Context, d *Data, l *Labels, n *notes) (*dataset.Dataset, error) {
+	set, err := d.examples(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n.read(set)
+	return set, l.single(set)
+}
+
+// checkTrue returns the fault of true classes, of an option, that do not fit the examples of set.
+func checkTrue(classes []int32, option string, set *dataset.Dataset) error {
+	if classes != nil && len(classes) != set.N {
+		return invalid(option, fmt.Sprintf("%d classes", len(classes)),
+			fmt.Sprintf("%d, one for each example", set.N))
+	}
+	for i, k := range classes {
+		if int(k) >= len(set.Classes) {
+			return &Fault{Kind: Invalid, Option: option, Row: &i, Got: fmt.Sprintf("code %d", k),
+				Want: fmt.Sprintf("less than the %d classes", len(set.Classes))}
+		}
+	}
+	return nil
+}
+
+// workOn returns the work of trainings on all examples of set.
+func workOn(set *dataset.Dataset) func() host.Work {
+	return func() host.Work { return host.Work{Data: set, Classes: len(set.Classes), Condition: 1} }
+}
+
+// fill enters what was found.
+func (r *CleanResult) fill(set *dataset.Dataset, found *clean.Result, checked []int32) (err error) {
+	q := len(set.Classes)
+	r.Model, r.Probabilities, r.CheckedRows = &Model{found.Model.Model}, found.True, found.Checked
+	r.Error = share(found.Error)
+	if found.Wrong.Known {
+		r.WrongShare = new(share(found.Wrong))
+	}
+	if found.Noise != nil {
+		r.Confusion, r.Errors = rows(found.Noise.P, q), rows(found.Noise.Error, q)
+	}
+	r.contest(found)
+	pairs := map[Pair]int{}
+	for i, is := range found.Issues {
+		r.Wrong, r.WrongProbability = append(r.Wrong, is.Wrong), append(r.WrongProbability, 1-is.Quality)
+		r.Suggested, r.Sure = append(r.Suggested, is.Likely), append(r.Sure, is.Sure)
+		label := set.Y[i]
+		if is.Wrong && is.Likely != label {
+			pairs[Pair{From: set.Classes[label], To: set.Classes[is.Likely]}]++
+			r.Corrected++
+		}
+		if is.Wrong || checked != nil && checked[i] >= 0 {
+			label = is.Likely
+		}
+		r.Cleaned = append(r.Cleaned, label)
+	}
+	r.Pairs = []Pair{}
+	for p, n := range pairs {
+		p.Rows = n
+		r.Pairs = append(r.Pairs, p)
+	}
+	slices.SortFunc(r.Pairs, func(a, b Pair) int {
+		return cmp.Or(-cmp.Compare(a.Rows, b.Rows), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	})
+	r.Review = lists.As[int32](found.Next)
+	if r.Reasons, err = clean.Reasons(set, found, checked); err != nil {
+		return err
+	}
+	r.Judgement, err = judged(set, found)
+	return err
+}
+
+func share(s clean.Share) Share {
+	if !s.Known {
+		return Share{Value: s.Value}
+	}
+	return Share{s.Value, &s.Low, &s.High}
+}
+
+// contest enters the candidates.
+func (r *CleanResult) contest(found *clean.Result) {
+	for _, c := range found.Candidates {
+		one := CleanCandidate{Name: c.Name, Wrong: c.Wrong, Checked: c.Checked, Share: c.Share}
+		if !math.IsNaN(c.Loss) {
+			one.Loss = &c.Loss
+		}
+		r.Candidates = append(r.Candidates, one)
+	}
+	r.Chosen = r.Candidates[found.Chosen].Name
+	if found.Plain >= 0 {
+		r.Plain = r.Candidates[found.Plain].Name
+	}
+}
+
+// judged compares the out-of-fold predictions with the labels.
+func judged(set *dataset.Dataset, found *clean.Result) (*Judgement, error) {
+	q := len(set.Classes)
+	y, p := set.Y, found.True
+	if slices.Contains(y, dataset.Unlabelled) {
+		y, p = nil, nil
+		for i, k := range set.Y {
+			if k >= 0 {
+				y, p = append(y, k), append(p, found.True[i*q:(i+1)*q]...)
+			}
+		}
+	}
+	var noise *confusion.Matrix
+	if found.Noise != nil {
+		noise = &found.Noise.Matrix
+	}
+	return judgement(y, engine.Predicted(p, q), p, set.Classes, noise)
 }

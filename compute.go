@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
@@ -39,6 +40,16 @@ func (n *notes) say(format string, args ...any) { n.add(Note{Text: fmt.Sprintf(f
 
 func (n *notes) warn(format string, args ...any) {
 	n.add(Note{Warning: true, Text: fmt.Sprintf(format, args...)})
+}
+
+// read tells what reading a data set has found.
+func (n *notes) read(set *dataset.Dataset) {
+	for _, text := range set.Notes {
+		n.say("%s", text)
+	}
+	for _, text := range set.Warnings {
+		n.warn("%s", text)
+	}
 }
 
 func (n *notes) add(note Note) {

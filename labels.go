@@ -205,6 +205,48 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 	return a, nil
 }
 
+// single gives set the labels, -1 where there is none, in calls that take no other evidence. l is
+// nil for the labels of set.
+func (l *Labels) single(set *dataset.Dataset) error {
+	unfit := func(got, advice string) error {
+		return &Fault{Kind: Unfit, Option: "labels", Got: got, Want: "one label of each example, or none",
+			Advice: advice}
+	}
+	q := len(set.Classes)
+	switch {
+	case l == nil && set.Y == nil:
+		return invalid("labels", "none", "a label for each example")
+	case l == nil && set.Evidence != nil && set.Evidence.Weight != nil, l != nil && l.Weights != nil:
+		return unfit("weights", "repeat the examples, or leave the weights out")
+	case l == nil && set.Evidence != nil && set.Evidence.Classes != nil:
+		set.Y = slices.Clone(set.Y)
+		for i := range set.Y {
+			switch {
+			case set.Evidence.Unknown(i, q):
+				set.Y[i] = dataset.Unlabelled
+			case !set.Evidence.One(i, q):
+				return unfit(fmt.Sprintf("several classes of example %d", i), "leave the others out")
+			}
+		}
+		set.Evidence = nil
+		return nil
+	case l == nil:
+		return nil
+	}
+	if err := l.Check(set.N); err != nil {
+		return err
+	}
+	if l.Codes == nil {
+		return unfit("votes or soft labels", "take the most likely class of each example, as Consensus "+
+			"returns it for votes")
+	}
+	set.Classes, set.Y, set.Evidence = l.Classes, slices.Clone(l.Codes), nil
+	for i, k := range set.Y {
+		set.Y[i] = max(k, dataset.Unlabelled)
+	}
+	return nil
+}
+
 // annotations returns the votes as package dataset has them: voters in bytewise order, votes in
 // the order of examples and voters.
 func (v *Votes) annotations(n int, classes []string) *dataset.Annotations {

@@ -137,7 +137,7 @@ func assess(c *cases, s *candidate) {
 			}
 			continue
 		}
-		if s.way.noise == alone {
+		if s.way.noise == alone || c.data.Y[i] < 0 {
 			continue
 		}
 		s.drops = append(s.drops, surprise(labelled(row, int(c.data.Y[i]), s.noise)))

@@ -64,7 +64,8 @@ type Share struct {
 }
 
 // Find estimates which labels of data are wrong, from the labels and the known true classes of some
-// examples. data is raw or prepared, and not changed. The result has the same bits on every engine.
+// examples. data is raw or prepared, and not changed. An example of label -1 has none: it is no
+// issue, and gets a likely class. The result has the same bits on every engine.
 func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
 	c, err := newContest(data, o)
 	if err != nil {
@@ -123,6 +124,15 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 			c.known = append(c.known, i)
 		}
 	}
+	for i, k := range data.Y {
+		if int(k) >= c.q {
+			return nil, fmt.Errorf("clean: label of example %d (counted from 0): got %d, want below %d", i,
+				k, c.q)
+		}
+	}
+	if c.labelled(lists.UpTo[int](data.N)) == nil {
+		return nil, errors.New("clean: labels: got none, want at least one")
+	}
 	c.rows = sample(&c.cases, o.Most, c.Seed)
 	groups := make([]int32, len(c.rows)) // by label and by known class
 	for k, i := range c.rows {
@@ -134,10 +144,20 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 	return c, nil
 }
 
-// sample returns about most examples, stratified by label, and all of known class.
+// labelled returns those examples that have a label.
+func (c *cases) labelled(some []int) []int {
+	return lists.Keep(some, func(i int) bool { return c.data.Y[i] >= 0 })
+}
+
+// sample returns about most examples with a label, stratified by label, and all of known class.
 func sample(c *cases, most int, seed uint64) []int {
-	in := dataset.DrawFolds(c.data.Y, c.q, (c.data.N+most-1)/most, seed+1, dataset.OuterFolds)
-	return lists.Where(c.data.N, func(i int) bool { return in[i] == 0 || c.right[i] >= 0 })
+	labelled := c.labelled(lists.UpTo[int](c.data.N))
+	drawn := make([]bool, c.data.N)
+	for k, fold := range dataset.DrawFolds(lists.At(c.data.Y, labelled), c.q,
+		(len(labelled)+most-1)/most, seed+1, dataset.OuterFolds) {
+		drawn[labelled[k]] = fold == 0
+	}
+	return lists.Where(c.data.N, func(i int) bool { return drawn[i] || c.right[i] >= 0 })
 }
 
 // compete trains the candidates, in the order of their dependencies.
@@ -224,7 +244,7 @@ func (c *contest) note(format string, args ...any) {
 	}
 }
 
-// labels returns the labels of some examples, the true class if known.
+// labels returns the labels of some examples, the true class if known; -1 if neither is.
 func labels(c *cases, some []int) []int32 {
 	y := make([]int32, len(some))
 	for k, i := range some {

@@ -88,7 +88,7 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 // learn trains the final model on all examples: the weighted sum of the scores of its parts, which
 // share one kind, preparation and map.
 func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
-	all := lists.UpTo[int](c.data.N)
+	all := lists.Where(c.data.N, func(i int) bool { return c.data.Y[i] >= 0 || c.right[i] >= 0 })
 	m, err := c.train(ctx, parts[0].candidate, all, how{})
 	if err != nil || len(parts) == 1 {
 		return m, err
@@ -139,8 +139,9 @@ func believe(c *cases, said []*candidate, r *Result, parts []part) (doubtful boo
 	if len(c.known) < LeastRight {
 		shown = sum > 0.5 && surelyBetter(doubter, said)
 	} else {
-		wrong := lists.Count(c.known, func(i int) bool { return c.data.Y[i] != c.right[i] })
-		low, _ := wilson(wrong, len(c.known))
+		both := c.labelled(c.known)
+		wrong := lists.Count(both, func(i int) bool { return c.data.Y[i] != c.right[i] })
+		low, _ := wilson(wrong, len(both))
 		shown = low >= leastShown
 	}
 	switch {
@@ -234,14 +235,15 @@ func beyond(ctx context.Context, e *engine.Engine, c *cases, r *Result, parts []
 // measure estimates the share of wrong labels and the error of the model.
 func measure(c *cases, r *Result, chosen *candidate) {
 	believed := 0.0
-	for _, is := range r.Issues {
-		believed += 1 - is.Quality
+	labelled := c.labelled(lists.UpTo[int](c.data.N))
+	for _, i := range labelled {
+		believed += 1 - r.Issues[i].Quality
 	}
-	believed /= float64(c.data.N)
-	if len(c.known) >= LeastRight {
+	believed /= float64(len(labelled))
+	if both := c.labelled(c.known); len(both) >= LeastRight {
 		// The difference on checked rows corrects the estimate.
 		more, squares := 0.0, 0.0
-		for _, i := range c.known {
+		for _, i := range both {
 			d := r.Issues[i].Quality - 1
 			if c.data.Y[i] != c.right[i] {
 				d++
@@ -249,7 +251,7 @@ func measure(c *cases, r *Result, chosen *candidate) {
 			more += d
 			squares += float64(d * d)
 		}
-		n := float64(len(c.known))
+		n := float64(len(both))
 		more /= n
 		off := 2 * math.Sqrt(max(squares/n-float64(more*more), 1/float64(4*n))/n)
 		r.Wrong = bounded(believed+more, off)
@@ -304,7 +306,7 @@ func settle(c *cases, r *Result) {
 	for i := range r.Issues {
 		is := &r.Issues[i]
 		if t := c.right[i]; t >= 0 {
-			*is = estimate.Issue{Likely: t, Sure: 1, Wrong: t != c.data.Y[i]}
+			*is = estimate.Issue{Likely: t, Sure: 1, Wrong: c.data.Y[i] >= 0 && t != c.data.Y[i]}
 			if !is.Wrong {
 				is.Quality = 1
 			}
@@ -323,7 +325,7 @@ const (
 
 // next chooses the rows to check: random ones until there are fairChecks, then the most uncertain.
 func next(c *cases, r *Result, seed uint64) {
-	left := lists.Where(c.data.N, func(i int) bool { return c.right[i] < 0 })
+	left := lists.Where(c.data.N, func(i int) bool { return c.right[i] < 0 && c.data.Y[i] >= 0 })
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
 		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)

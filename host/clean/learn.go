@@ -215,7 +215,7 @@ const mostLearned = 3000
 
 // learnNoise learns the noise together with a model of the way, and adds the checked examples.
 func (c *contest) learnNoise(ctx context.Context, w way) (*estimate.Estimate, error) {
-	some := sample(&c.cases, mostLearned, c.Seed)
+	some := c.labelled(sample(&c.cases, mostLearned, c.Seed))
 	var k *fitting.Options
 	if w.kernel {
 		k = c.rbf(min(fewLandmarks/2, len(some)))
@@ -258,7 +258,16 @@ func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
 			best = s
 		}
 	}
-	e, err := estimate.ConfidentJoint(c.data.Classes, lists.At(c.data.Y, c.rows), best.p, true)
+	y, p := lists.At(c.data.Y, c.rows), best.p
+	if slices.Contains(y, dataset.Unlabelled) {
+		y, p = nil, nil
+		for k, i := range c.rows {
+			if c.data.Y[i] >= 0 {
+				y, p = append(y, c.data.Y[i]), append(p, best.p[k*c.q:(k+1)*c.q]...)
+			}
+		}
+	}
+	e, err := estimate.ConfidentJoint(c.data.Classes, y, p, true)
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,11 @@ func byNeighbours(ctx context.Context, e *engine.Engine, c *cases, s *candidate)
 func shares(c *cases, near *neighbours.Graph, k int, hope float64) []float32 {
 	q, y := c.q, labels(c, c.rows)
 	before := make([]float64, q)
+	labelled := lists.Count(y, func(t int32) bool { return t >= 0 })
 	for _, t := range y {
-		before[t] += 1 / float64(len(y))
+		if t >= 0 {
+			before[t] += 1 / float64(labelled)
+		}
 	}
 	p := make([]float32, len(c.rows)*q)
 	sum := make([]float64, q)
@@ -61,8 +64,10 @@ func shares(c *cases, near *neighbours.Graph, k int, hope float64) []float32 {
 		}
 		n := hope
 		for _, j := range near.Index[i*near.K : i*near.K+k] {
-			sum[y[j]]++
-			n++
+			if y[j] >= 0 {
+				sum[y[j]]++
+				n++
+			}
 		}
 		for t, v := range sum {
 			p[i*q+t] = float32(v / n)

@@ -170,7 +170,7 @@ func countRight(data *dataset.Dataset, all []int32) (counts []float64, err error
 		return nil, fmt.Errorf("estimate noise: found %d true classes, wanted one (or -1) for each of "+
 			"%d labels", len(all), len(data.Y))
 	}
-	known := lists.Where(len(all), func(i int) bool { return all[i] >= 0 })
+	known := lists.Where(len(all), func(i int) bool { return all[i] >= 0 && data.Y[i] >= 0 })
 	if known == nil {
 		return nil, nil
 	}

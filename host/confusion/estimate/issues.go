@@ -22,7 +22,7 @@ type Issue struct {
 
 // FindIssues judges the noisy labels y of n examples with confusion matrix noise. p, n×Q row-major,
 // are out-of-fold probabilities of the true classes; in-sample, nearly every label looks right. The
-// result has n entries.
+// result has n entries. A label of -1 is none: it says nothing, and its Quality is 1.
 //
 // By Bayes' rule P(true = t) ∝ p[t]·C[y][t]: a label can be right although the model prefers
 // another class, if that class never has this label. same[i], nil for none, is the first example
@@ -42,13 +42,17 @@ func FindIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) ([
 		for i, k := range y {
 			row := p[i*q : (i+1)*q]
 			most := lists.Largest(row)
-			issues[i] = Issue{Quality: float64(row[k]), Likely: int32(most), Sure: float64(row[most]),
-				Wrong: most != int(k)}
+			issues[i] = Issue{Quality: 1, Likely: int32(most), Sure: float64(row[most])}
+			if k >= 0 {
+				issues[i].Quality, issues[i].Wrong = float64(row[k]), most != int(k)
+			}
 		}
 		return issues, nil
 	}
 	f := issueFinder{p: p, y: y, q: q, evidence: func(i int, use func([]float64)) {
-		use(noise.P[int(y[i])*q : (int(y[i])+1)*q])
+		if y[i] >= 0 {
+			use(noise.P[int(y[i])*q : (int(y[i])+1)*q])
+		}
 	}}
 	return f.all(same), nil
 }
@@ -139,9 +143,12 @@ func (f *issueFinder) judge(issues []Issue, group []int) {
 	}
 	likely := int32(lists.Largest(f.belief))
 	for _, i := range group {
-		quality := f.belief[f.y[i]]
-		if !possible && len(group) == 1 {
-			quality = 0
+		quality := 1.0
+		if f.y[i] >= 0 {
+			quality = f.belief[f.y[i]]
+			if !possible && len(group) == 1 {
+				quality = 0
+			}
 		}
 		issues[i] = Issue{Quality: quality, Likely: likely, Sure: f.belief[likely], Wrong: quality < 0.5}
 	}
@@ -180,8 +187,11 @@ func checkIssues(p []float32, y, same []int32, q int, noise *confusion.Matrix) e
 		return fmt.Errorf("label issues: found %d numbers of equal examples for %d labels, wanted one "+
 			"for each", len(same), n)
 	}
-	if err := confusion.CheckLabels("label issues", y, q); err != nil {
-		return err
+	for i, k := range y {
+		if k < dataset.Unlabelled || int(k) >= q {
+			return fmt.Errorf("label issues: example %d (counted from 0) has label %d, wanted -1 (for "+
+				"none) to %d", i, k, q-1)
+		}
 	}
 	for i, first := range same {
 		if first < 0 || int(first) > i {

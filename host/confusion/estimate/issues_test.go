@@ -162,7 +162,7 @@ func TestFindIssuesErrors(t *testing.T) {
 		want    string
 	}{
 		{[]float32{1, 0, 0}, []int32{0}, nil, 2, "3 probabilities 1 labels 2"},
-		{[]float32{1, 0}, []int32{2}, nil, 2, "example 0 0 label 2 0 1"},
+		{[]float32{1, 0}, []int32{2}, nil, 2, "example 0 0 label 2 -1 1"},
 		{[]float32{1, 2}, []int32{1}, nil, 2, "example 0 0 2 0 1"},
 		{[]float32{1, 0, 0}, []int32{1}, nil, 3, "2 classes 3"},
 		{[]float32{1, 0}, []int32{1}, []int32{1}, 2, "example 0 0 example 1 0 0"},

@@ -40,6 +40,8 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.TrainRequest) *umagpu.Compute { return &r.Compute }),
 	"predict": function(umagpu.Predict,
 		func(r *umagpu.PredictRequest) *umagpu.Compute { return &r.Compute }),
+	"clean": function(umagpu.Clean,
+		func(r *umagpu.CleanRequest) *umagpu.Compute { return &r.Compute }),
 }
 
 // function returns what decodes a request, computes as it is told, and calls do.

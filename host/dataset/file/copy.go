@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,10 @@ type Copy struct {
 }
 
 // CopyTable copies the table of d to a file, packed if path ends in .gz or .zst: whole or not at
-// all. All cells but other labels keep their text, rows and columns their order. Comments, blank
-// lines and titles are left out. The copy is UTF-8 and keeps the separator, unless its name (.csv,
-// .tsv) asks for another.
+// all. Rows and columns keep their order, and all bytes stay but those of other labels and of rows
+// left out: the encoding and its mark, separators, quotes, line ends, titles, comments and blank
+// lines. A copy without some columns, or whose name (.csv, .tsv) asks for another separator than
+// the table has, keeps the text of the cells; it is UTF-8 without titles, comments and blank lines.
 func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
 	info, err := os.Stat(c.Path)
 	if err != nil || !info.Mode().IsRegular() || d.Format != "csv" ||
@@ -59,6 +61,8 @@ type copying struct {
 	rec     record
 	d       *dataset.Dataset
 	w       *lineWriter
+	delim   byte   // of the copy
+	same    bool   // all bytes stay but those of other labels
 	without []bool // columns
 	rows    int    // examples so far
 }
@@ -77,9 +81,16 @@ func (c *copying) file(path string) error {
 	if l.lenient {
 		s.latin()
 	}
+	s.keeps = true
 	c.rec = record{src: s, layout: l}
-	if err = c.copy(); errors.Is(err, io.EOF) {
-		err = nil
+	if err = c.copy(); !errors.Is(err, io.EOF) {
+		return s.finished(err)
+	}
+	if err = nil; c.same {
+		err = c.keep(s.kept)
+		if z, encodes := c.w.w.(io.Closer); encodes && err == nil {
+			err = z.Close()
+		}
 	}
 	return s.finished(err)
 }
@@ -95,7 +106,7 @@ func (c *copying) copy() error {
 			c.rec.split()
 		}
 		if first {
-			if err := c.leaveOut(header); err != nil {
+			if err := c.begin(header); err != nil {
 				return err
 			}
 		}
@@ -104,8 +115,10 @@ func (c *copying) copy() error {
 		case first && header:
 			err = c.write(-1, "")
 		case slices.Contains(c.d.SkippedAt, c.rec.line):
-			if c.rec.bad == nil && c.Skipped {
+			if c.Skipped && (c.same || c.rec.bad == nil) {
 				err = c.write(-1, "")
+			} else {
+				err = c.leave()
 			}
 		case c.rec.bad != nil:
 			return c.rec.bad
@@ -122,17 +135,28 @@ func (c *copying) copy() error {
 	}
 }
 
-// leaveOut finds the columns that the copy does without; the first record is the current one.
-func (c *copying) leaveOut(header bool) error {
-	c.without = []bool{}
-	if !c.WithoutIgnored {
+// begin finds out what stays of the table; the first record is the current one.
+func (c *copying) begin(header bool) error {
+	c.delim = c.rec.delim
+	if name := extension(c.w.path); name != extension(c.Path) {
+		switch {
+		case name == ".tsv":
+			c.delim = '\t'
+		case name == ".csv" && (c.delim == '\t' || c.delim == ' '):
+			c.delim = ','
+		}
+	}
+	c.without = make([]bool, len(c.rec.ends))
+	if !c.WithoutIgnored || len(c.Options.Ignore) == 0 {
+		if c.same = c.delim == c.rec.delim; c.same {
+			return c.rec.src.encode(c.w)
+		}
 		return nil
 	}
 	table := columns{role: make([]role, len(c.rec.ends))}
 	if header {
 		table.names = c.rec.fields()
 	}
-	c.without = make([]bool, len(c.rec.ends))
 	for _, text := range c.Options.Ignore {
 		j, fault := table.find(strings.TrimSpace(text), "a column to leave out")
 		if fault != "" {
@@ -149,7 +173,7 @@ func (c *copying) example(at int) error {
 	case c.Y == nil || c.d.Y != nil && c.Y[i] == c.d.Y[i]:
 		return c.write(-1, "")
 	case c.Y[i] < 0:
-		return nil
+		return c.leave()
 	case c.d.Y == nil:
 		return c.write(-1, "")
 	default:
@@ -157,14 +181,32 @@ func (c *copying) example(at int) error {
 	}
 }
 
+// leave leaves the record out.
+func (c *copying) leave() error {
+	if !c.same {
+		return nil
+	}
+	return c.keep(c.rec.src.kept[:c.rec.begin])
+}
+
+// keep writes bytes of the table.
+func (c *copying) keep(raw []byte) error {
+	c.w.line = append(c.w.line[:0], raw...)
+	c.rec.src.kept = c.rec.src.kept[:0]
+	return c.w.flush()
+}
+
 // write writes the record with another text in field at; -1 for none.
 func (c *copying) write(at int, text string) error {
-	delim := c.rec.delim
-	switch own := delim == '\t' || delim == ' '; {
-	case extension(c.w.path) == ".tsv":
-		delim = '\t'
-	case extension(c.w.path) == ".csv" && own:
-		delim = ','
+	if c.same {
+		raw := c.rec.src.kept
+		if at < 0 {
+			return c.keep(raw)
+		}
+		from, to := rawField(raw[c.rec.begin:], c.delim, at)
+		from, to = from+c.rec.begin, to+c.rec.begin
+		cell := c.cell(nil, text, from < to && raw[from] == '"')
+		return c.keep(slices.Concat(raw[:from], cell, raw[to:]))
 	}
 	begun := false
 	for j := range c.rec.ends {
@@ -172,15 +214,52 @@ func (c *copying) write(at int, text string) error {
 			continue
 		}
 		if begun {
-			c.w.line = append(c.w.line, delim)
+			c.w.line = append(c.w.line, c.delim)
 		}
 		begun = true
 		field := string(c.rec.field(j))
 		if j == at {
 			field = text
 		}
-		c.w.line = appendCell(c.w.line, field, j < len(c.rec.places) && c.rec.places[j].quoted ||
-			field == "" && delim == ' ' || strings.ContainsAny(field, "\"\n\r"+string(delim)))
+		c.w.line = c.cell(c.w.line, field, j < len(c.rec.places) && c.rec.places[j].quoted)
 	}
 	return c.w.end()
+}
+
+// cell appends the text of a cell, in quotes if it had some or needs them.
+func (c *copying) cell(line []byte, text string, quoted bool) []byte {
+	return appendCell(line, text, quoted || text == "" && c.delim == ' ' ||
+		strings.ContainsAny(text, "\"\n\r"+string(c.delim)))
+}
+
+// rawField returns where field j of a record begins and ends, with its quotes.
+func rawField(raw []byte, delim byte, j int) (from, to int) {
+	if delim == ' ' {
+		for from, to = range blankFields(raw) {
+			if j == 0 {
+				break
+			}
+			j--
+		}
+		return from, to
+	}
+	raw = bytes.TrimRight(raw, "\r\n")
+	for ; ; j-- {
+		if to = from; to < len(raw) && raw[to] == '"' {
+			for to++; to < len(raw) && (raw[to] != '"' || to+1 < len(raw) && raw[to+1] == '"'); to++ {
+				if raw[to] == '"' {
+					to++ // of two
+				}
+			}
+		}
+		if end := bytes.IndexByte(raw[to:], delim); end >= 0 {
+			to += end
+		} else {
+			to = len(raw)
+		}
+		if j == 0 {
+			return from, to
+		}
+		from = to + 1
+	}
 }

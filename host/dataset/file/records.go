@@ -20,6 +20,7 @@ type record struct {
 	delim  byte   // 0 before the first record; a blank: runs of blanks and tabs
 	usual  int    // fields of a record; 0 before the first
 	line   int    // where the current record begins
+	begin  int    // where it begins in what src keeps
 	raw    []byte // its first line, if that is not text: of fields between blanks
 	joined []byte // the same with one blank between fields
 
@@ -78,7 +79,7 @@ func (r *record) next() error {
 			r.titles++
 			continue
 		}
-		r.line, r.begun = r.src.line, true
+		r.line, r.begun, r.begin = r.src.line, true, r.src.last
 		if r.delim == ' ' {
 			line = r.join(line)
 		}

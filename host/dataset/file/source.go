@@ -15,7 +15,10 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -60,6 +63,11 @@ type source struct {
 	line   int    // number of the line that next returned last, from 1; 0 before it
 	text   int64  // bytes of the (unpacked) file that were passed
 	long   []byte // holds a line that is longer than r's buffer
+	// coding is of a text that is not UTF-8.
+	coding encoding.Encoding
+	keeps  bool   // lines are kept as they are
+	kept   []byte // since it was emptied
+	last   int    // where the last line begins in kept
 }
 
 // openSource opens a file, "-" for standard input; the caller closes it.
@@ -167,12 +175,25 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	}
 	if mark, _ := s.r.Peek(2); utf16Order(mark) != nil {
 		u := &utf16Reader{r: s.r, order: utf16Order(mark), at: 2}
+		if s.coding = unicode.UTF16(unicode.BigEndian, unicode.UseBOM); u.order == binary.LittleEndian {
+			s.coding = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+		}
 		if _, err := s.r.Discard(len(mark)); err != nil {
 			return nil, s.readFault(err)
 		}
 		s.r, s.utf16 = bufio.NewReaderSize(u, l.buffer), true
 	}
 	return s, nil
+}
+
+// encode has w write text in the encoding of s, behind the mark of s. What w.w becomes is closed at
+// the end if it is an io.Closer.
+func (s *source) encode(w *lineWriter) error {
+	_, err := io.WriteString(w.w, "\ufeff"[:s.mark])
+	if s.coding != nil {
+		w.w = transform.NewWriter(w.w, s.coding.NewEncoder())
+	}
+	return err
 }
 
 // close gives back what unpacking holds.
@@ -219,6 +240,9 @@ func (s *source) next() ([]byte, error) {
 	}
 	if err != nil && err != io.EOF {
 		return nil, s.readFault(err)
+	}
+	if s.keeps {
+		s.last, s.kept = len(s.kept), append(s.kept, line...)
 	}
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -518,7 +542,7 @@ func (s *source) latin() (is bool) {
 				return false
 			}
 			text := charmap.Windows1252.NewDecoder().Reader(s.r)
-			s.r, s.file = bufio.NewReaderSize(text, s.limits.buffer), nil
+			s.r, s.file, s.coding = bufio.NewReaderSize(text, s.limits.buffer), nil, charmap.Windows1252
 			return true
 		}
 		at += size

@@ -139,6 +139,11 @@ type lineWriter struct {
 // end writes the line.
 func (w *lineWriter) end() error {
 	w.line = append(w.line, '\n')
+	return w.flush()
+}
+
+// flush writes what there is of the line.
+func (w *lineWriter) flush() error {
 	_, err := w.w.Write(w.line)
 	w.line = w.line[:0]
 	return err

@@ -4,12 +4,12 @@ A fit, a prediction and a function each run a command of the program uma-gpu, in
 starts with the first call. A model has the bytes that the command line writes.
 """
 
-from ._classifier import DoubtWarning, KernelMap, NoisyClassifier, Page
+from ._classifier import KernelMap, NoisyClassifier, Page
 from ._labels import (PredictionSets, consensus, corrected_accuracy, estimate_confusion,
                       find_label_issues, query, survey)
-from ._worker import Error, WorkerDied, run
+from ._worker import DeviceError, DoubtWarning, Error, OutOfMemory, WorkerDied, run
 
 __version__ = "0.1.0"
-__all__ = ["DoubtWarning", "Error", "KernelMap", "NoisyClassifier", "Page", "PredictionSets",
-           "WorkerDied", "consensus", "corrected_accuracy", "estimate_confusion",
-           "find_label_issues", "query", "run", "survey"]
+__all__ = ["DeviceError", "DoubtWarning", "Error", "KernelMap", "NoisyClassifier", "OutOfMemory",
+           "Page", "PredictionSets", "WorkerDied", "consensus", "corrected_accuracy",
+           "estimate_confusion", "find_label_issues", "query", "run", "survey"]

@@ -16,17 +16,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from ._worker import Call
+from ._worker import Call, DoubtWarning
 
 try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # before scikit-learn 1.6
     def validate_data(estimator: Any, *args: Any, **settings: Any) -> Any:
         return estimator._validate_data(*args, **settings)
-
-
-class DoubtWarning(UserWarning):
-    """What speaks against a confusion matrix or a result."""
 
 
 def names_of(classes: Any) -> list[str]:

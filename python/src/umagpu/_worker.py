@@ -1,4 +1,4 @@
-"""The program uma-gpu, as one process beside this one that runs its command lines."""
+"""The program uma-gpu, as one process beside this one that calls its functions."""
 
 from __future__ import annotations
 
@@ -13,22 +13,41 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any, Callable, Optional
+import warnings
+from typing import Any, BinaryIO, Callable, Optional
 
 import numpy as np
 
 PATIENCE = 5.0  # seconds that a cancelled command has to end before its process is killed
+ALIGN = 64  # places of arrays are multiples of this
+HERE = os.path.dirname(__file__)
+
+
+class DoubtWarning(UserWarning):
+    """What speaks against a confusion matrix or a result."""
 
 
 class Error(ValueError):
-    """What the program says against a command; code is the exit code of the command line."""
+    """What the program says against a call or a command.
 
-    def __init__(self, message: str, code: int = 1):
+    fault has the parts of the message, such as "option", "row", "got", "want" and "advice"; it is
+    empty for commands. code is the exit code of the command line.
+    """
+
+    def __init__(self, message: str, code: int = 1, fault: Optional[dict[str, Any]] = None):
         super().__init__(message)
-        self.message, self.code = message, code
+        self.message, self.code, self.fault = message, code, fault or {}
 
     def __reduce__(self) -> Any:
-        return Error, (self.message, self.code)
+        return type(self), (self.message, self.code, self.fault)
+
+
+class OutOfMemory(Error, MemoryError):
+    """An Error for want of memory, here or on the device."""
+
+
+class DeviceError(Error, RuntimeError):
+    """An Error of a device that is not there or has failed."""
 
 
 class WorkerDied(RuntimeError):
@@ -79,30 +98,57 @@ class Worker:
 
     def run(self, args: list[str], hear: Optional[Callable[[str], None]] = None) -> str:
         """Run a command line, and return what it prints; hear gets the lines for people."""
+        answer = self._ask({"args": args, "folder": _folder()},
+                           lambda line: hear(line["note"]) if hear else None)
+        if answer["code"]:
+            raise Error(answer.get("error", ""), answer["code"])
+        return str(answer["output"])
+
+    def call(self, function: str, request: dict[str, Any], arrays: dict[str, Any], device: str,
+             hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Call a function, and return its result; hear gets lines with a note, and with a warning."""
+        asked: dict[str, Any] = {"function": function, "request": request, "device": device}
+        path = None
+        try:
+            if arrays:
+                asked["arrays"], size = _places(arrays)
+                handle, path = tempfile.mkstemp(dir=self.folder(size))
+                with open(handle, "wb") as file:
+                    for place, array in zip(asked["arrays"], arrays.values()):
+                        file.seek(place["offset"])
+                        _write(file, array)
+                    file.truncate(max(size, 1))
+                asked["memory"] = path
+            answer = self._ask({"call": asked}, hear)
+        finally:
+            if path:
+                _remove(path)
+        if answer["code"]:
+            fault = answer.get("fault", {})
+            kind = {"memory": OutOfMemory, "device": DeviceError}.get(fault.get("kind"), Error)
+            raise kind(answer.get("error", ""), answer["code"], fault)
+        return _taken(answer)
+
+    def _ask(self, request: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Send a request, and return its answer; hear gets the lines before it."""
         with self.lock:
             self.count += 1
             number = self.count
             try:
-                self._send({"id": number, "args": args, "folder": os.getcwd()})
-                answer = self._answer(number, hear)
+                self._send({"id": number, **request})
+                while True:
+                    line = self._line()
+                    if line.get("id") != number:
+                        _discard(line)  # of a request that was cancelled
+                    elif "note" not in line:
+                        return line
+                    else:
+                        hear(line)
             except WorkerDied:
                 raise
             except BaseException:  # Ctrl-C
                 self._cancel(number)
                 raise
-        if answer["code"]:
-            raise Error(answer.get("error", ""), answer["code"])
-        return str(answer["output"])
-
-    def _answer(self, number: int, hear: Optional[Callable[[str], None]]) -> dict[str, Any]:
-        while True:
-            line = self._line()
-            if line.get("id") != number:
-                continue  # of a command that was cancelled
-            if "note" not in line:
-                return line
-            if hear:
-                hear(line["note"])
 
     def _send(self, request: dict[str, Any]) -> None:
         data = memoryview(json.dumps(request).encode() + b"\n")
@@ -141,6 +187,7 @@ class Worker:
             while (left := until - time.monotonic()) > 0:
                 if b"\n" in self.rest or select.select([self.process.stdout], [], [], left)[0]:
                     line = self._line()
+                    _discard(line)
                     if line.get("id") == number and "note" not in line:
                         return
         except (WorkerDied, ValueError):
@@ -165,6 +212,68 @@ class Worker:
         for pipe in (self.process.stdin, self.process.stdout, self.words):
             if pipe:
                 pipe.close()
+
+
+def _folder() -> str:
+    """Return the working directory as the worker finds it, whether or not it has a name in UTF-8."""
+    try:
+        folder = os.getcwd()
+        folder.encode()
+        return folder
+    except (OSError, UnicodeEncodeError):  # it was deleted, or has other bytes
+        return f"/proc/{os.getpid()}/cwd"
+
+
+def _places(arrays: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """Return where arrays lie in one file, and the size of it."""
+    places, end = [], 0
+    for at, array in arrays.items():
+        places.append({"at": at, "type": array.dtype.newbyteorder("<").str,
+                       "shape": list(array.shape), "offset": end})
+        end += -(-array.nbytes // ALIGN) * ALIGN
+    return places, end
+
+
+def _write(file: BinaryIO, array: Any) -> None:
+    """Write the elements in the order of C, without a copy of all of them."""
+    if array.nbytes == 0:
+        return
+    little = array.dtype.newbyteorder("<")
+    whole = array.flags.c_contiguous and array.dtype == little
+    step = len(array) if whole else max(1, (1 << 20) // max(1, array[:1].nbytes))
+    for k in range(0, len(array), step):
+        file.write(memoryview(np.ascontiguousarray(array[k:k + step], little)).cast("B"))
+
+
+def _taken(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of an answer, with its arrays, whose file is removed."""
+    result: dict[str, Any] = answer["result"]
+    try:
+        for place in answer["arrays"] or []:
+            *path, last = place["at"].split(".")
+            node: Any = result
+            for name in path:
+                node = node[int(name)] if isinstance(node, list) else node.setdefault(name, {})
+            dtype, shape = np.dtype(place["type"]), place["shape"]
+            count = int(np.prod(shape, dtype=np.int64))
+            node[last] = np.fromfile(answer["memory"], dtype, count,
+                                     offset=place["offset"]).reshape(shape)
+    finally:
+        _discard(answer)
+    return result
+
+
+def _discard(line: dict[str, Any]) -> None:
+    """Remove the arrays of an answer."""
+    if "memory" in line:
+        _remove(line["memory"])
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:  # gone with the worker
+        pass
 
 
 _worker: Optional[Worker] = None
@@ -201,6 +310,42 @@ def _at_exit() -> None:
 atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]] = None, *,
+         device: Optional[str] = None, verbose: bool = False) -> dict[str, Any]:
+    """Call a function of the program, such as "train", and return its result.
+
+    The request has the fields of the Go type of that name, as JSON names them; arrays has numpy
+    arrays by the path of their field, such as "data.matrix.float32". Arrays of the result stand in
+    their fields too. Warnings of the program become UserWarning, and doubts DoubtWarning. With
+    verbose, notes go to standard error.
+    """
+    warned: list[str] = []
+
+    def hear(line: dict[str, Any]) -> None:
+        text = line["note"].rstrip("\n")
+        if line.get("warning") or text.startswith("warning: "):  # of the call, of the device
+            warned.append(text.removeprefix("warning: "))
+        elif verbose:
+            sys.stderr.write(text + "\n")
+    result = worker().call(function, request, arrays or {}, device or "", hear)
+    doubts = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
+              for doubt in result.get("doubts") or []]
+    for text in warned:
+        if text not in doubts:
+            warn(text)
+    for text in doubts:
+        warn(text, DoubtWarning)
+    return result
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn as from the line outside this package that called it."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back and os.path.dirname(frame.f_code.co_filename) == HERE:
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=depth)
 
 
 class Call:

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // call is a request for a function of package umagpu.
@@ -57,8 +58,8 @@ func function[Q, A any](do func(context.Context, *Q) (*A, error), compute func(*
 	}
 }
 
-// run calls the function and writes the arrays of its result into a file in folder.
-func (c *call) run(ctx context.Context, folder string, said io.Writer) (answer *reply, err error) {
+// run calls the function and writes the arrays of its result into a file in one of the folders.
+func (c *call) run(ctx context.Context, folders []string, said notes) (answer *reply, err error) {
 	do, known := functions[c.Function]
 	if !known {
 		return nil, fmt.Errorf("worker: found function %.40q, wanted one of this version", c.Function)
@@ -78,21 +79,54 @@ func (c *call) run(ctx context.Context, folder string, said io.Writer) (answer *
 			return device.Open(app.Notes{W: said, Quiet: true}, app.WorkOn(w.Data.Examples, w.Components,
 				w.Classes))
 		},
-		Note: func(n umagpu.Note) { fmt.Fprintln(said, umagpu.Phrase(n.Text, umagpu.SpellPython)) },
+		Note: said.say,
 	}
 	result, err := do(ctx, c, memory, compute)
 	if err != nil {
 		return nil, err
 	}
+	phrase(reflect.ValueOf(result))
 	text, arrays, parts, err := wire.Encode(result)
 	if err != nil {
 		return nil, err
 	}
 	answer = &reply{Result: text, Arrays: arrays}
 	if len(parts) > 0 {
-		answer.Memory, err = write(folder, parts)
+		for _, folder := range append(folders, "") { // the first with room
+			if answer.Memory, err = write(folder, parts); err == nil {
+				break
+			}
+		}
 	}
 	return answer, err
+}
+
+// phrase spells options in the notes and doubts of a result as Python does.
+func phrase(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			phrase(v.Elem())
+		}
+	case reflect.Slice:
+		for k := 0; k < v.Len() && v.Type().Elem().Kind() == reflect.Struct; k++ {
+			phrase(v.Index(k))
+		}
+	case reflect.Struct:
+		switch said := v.Addr().Interface().(type) {
+		case *umagpu.Note:
+			said.Text = umagpu.Phrase(said.Text, umagpu.SpellPython)
+		case *learners.Doubt:
+			said.Finding = umagpu.Phrase(said.Finding, umagpu.SpellPython)
+			said.Advice = umagpu.Phrase(said.Advice, umagpu.SpellPython)
+		default:
+			for k := range v.NumField() {
+				if f := v.Type().Field(k); f.IsExported() && f.Name != "Request" {
+					phrase(v.Field(k))
+				}
+			}
+		}
+	}
 }
 
 // mapped maps the file of the arrays.

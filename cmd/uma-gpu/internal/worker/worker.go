@@ -1,4 +1,4 @@
-// Package worker is the command that runs command lines for another program.
+// Package worker is the command that runs command lines, and calls functions, for another program.
 package worker
 
 import (
@@ -41,6 +41,9 @@ func New(execute Execute, run func(context.Context, *Options) error) *cli.Comman
 "note": "…"} precede the answer. {"id": 1, "cancel": true} interrupts the running command as Ctrl-C
 does.
 
+A "call" in place of "args" names a "function" of package umagpu, such as train, and has its
+"request", whose "arrays" lie in the file "memory". The answer has the "result", with arrays alike.
+
 The first line written has the version and a new folder in each FOLDER for files of the other
 program. The worker ends with its input, and then removes these folders.`,
 		Action: app.Action(o, run),
@@ -76,14 +79,16 @@ type answer struct {
 
 // note is a line that a command writes on standard error.
 type note struct {
-	ID   int    `json:"id"`
-	Note string `json:"note"`
+	ID      int    `json:"id"`
+	Note    string `json:"note"`
+	Warning bool   `json:"warning,omitempty"` // of a call
 }
 
 // worker runs one command at a time.
 type worker struct {
 	execute Execute
 	answers io.Writer
+	folders []string // for files
 
 	lock sync.Mutex // guards answers
 }
@@ -113,7 +118,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	os.Stdin = none
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	w, jobs := &worker{execute: o.Execute, answers: o.Answers}, make(chan job)
+	w, jobs := &worker{execute: o.Execute, answers: o.Answers, folders: hello.Folders}, make(chan job)
 	if err := w.say(hello); err != nil {
 		return err
 	}
@@ -202,7 +207,7 @@ func (w *worker) called(j job) answer {
 	a := answer{ID: j.ID}
 	said := notes{w, j.ID}
 	err := dataset.Guard(func() (err error) {
-		a.reply, err = j.Call.run(j.ctx, j.Folder, said)
+		a.reply, err = j.Call.run(j.ctx, w.folders, said)
 		return err
 	})
 	if err == nil {
@@ -232,4 +237,11 @@ type notes struct {
 	id int
 }
 
-func (n notes) Write(b []byte) (int, error) { return len(b), n.w.say(note{n.id, string(b)}) }
+func (n notes) Write(b []byte) (int, error) {
+	return len(b), n.w.say(note{ID: n.id, Note: string(b)})
+}
+
+// say passes on what a call remarks, in the words of Python.
+func (n notes) say(said umagpu.Note) {
+	n.w.say(note{n.id, app.Legible(umagpu.Phrase(said.Text, umagpu.SpellPython)), said.Warning})
+}

@@ -18,7 +18,7 @@ import (
 // CleanRequest asks which labels are wrong, if any are, for the right ones, and for a model. An
 // example without a label is no issue; it gets a suggestion.
 type CleanRequest struct {
-	Data   Data    `json:"data"`
+	Data   Data    `json:"data,omitzero"`
 	Labels *Labels `json:"labels,omitempty"` // nil for those of FromDataset
 	// Checked are the true classes of rows that somebody has checked, below 0 of others; nil for none.
 	Checked   []int32 `json:"-" array:"checked"`

@@ -21,11 +21,15 @@ type Data struct {
 	// Name is what messages and reports call the data; "" for "data".
 	Name string `json:"name,omitempty"`
 
-	set *dataset.Dataset
+	set    *dataset.Dataset
+	memory []dataset.Memory
 }
 
 // FromDataset returns the examples of d, as package host/dataset/file reads them, raw or prepared.
-func FromDataset(d *dataset.Dataset) Data { return Data{set: d, Name: d.Path} }
+// With dataset.InPlace a call may overwrite them.
+func FromDataset(d *dataset.Dataset, m ...dataset.Memory) Data {
+	return Data{set: d, Name: d.Path, memory: m}
+}
 
 // described returns what a result keeps of d: its name.
 func (d Data) described() Data { return Data{Name: d.Name} }
@@ -143,6 +147,9 @@ func (d *Data) Check() error {
 	case given != 1:
 		return conflict("data", fmt.Sprintf("%d of Table, Matrix and FromDataset", given), "one")
 	case d.Table != nil:
+		if err := checkParameters(&d.Table.TableOptions); err != nil {
+			return err
+		}
 		return d.Table.check()
 	case d.Matrix != nil:
 		return d.Matrix.check()
@@ -348,7 +355,7 @@ func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset
 	e := known
 	if e == nil {
 		var notes []string
-		if e, notes, err = features.Learn(columns, t.options()); err != nil {
+		if e, notes, err = features.Learn(columns, t.TableOptions.Encoding()); err != nil {
 			return &Fault{Kind: Unfit, Option: "data", Cause: err}
 		}
 		set.Notes = append(set.Notes, notes...)
@@ -358,8 +365,8 @@ func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset
 	return err
 }
 
-// options returns how columns become features.
-func (o *TableOptions) options() features.EncodeOptions {
+// Encoding returns how columns become features, as package file takes it too.
+func (o *TableOptions) Encoding() features.EncodeOptions {
 	e := features.EncodeOptions{Categories: o.Categories, Missing: cmp.Or(o.Missing,
 		dataset.MissingAuto), Levels: o.Levels, Knots: features.UsualKnots,
 		Text: features.TextOptions{Columns: o.Text, Features: o.TextFeatures, MinExamples: o.TextMinDF,

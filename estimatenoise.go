@@ -8,7 +8,7 @@ import (
 // EstimateNoiseRequest asks for the confusion matrix of labels. It is estimated from the first of
 // these that is given: Counts; Probabilities; Data; True alone.
 type EstimateNoiseRequest struct {
-	Data   Data    `json:"data"`             // the zero value for none
+	Data   Data    `json:"data,omitzero"`    // the zero value for none
 	Labels *Labels `json:"labels,omitempty"` // noisy; nil for those of FromDataset
 	// True are the true classes of some examples, below 0 where they are unknown; nil for none.
 	True []int32 `json:"-" array:"true"`

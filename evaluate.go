@@ -10,7 +10,7 @@ import (
 // EvaluateRequest asks how good a model is on examples with labels.
 type EvaluateRequest struct {
 	Model     *Model     `json:"-" array:"model"`
-	Data      Data       `json:"data"`
+	Data      Data       `json:"data,omitzero"`
 	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Compute   Compute    `json:"-"`

@@ -4,7 +4,7 @@ import "github.com/uma-gpu/uma-gpu/host/engine"
 
 // FindIssuesRequest asks which labels are likely wrong, given that some are.
 type FindIssuesRequest struct {
-	Data      Data       `json:"data"`                // the zero value for none, with Probabilities
+	Data      Data       `json:"data,omitzero"`       // the zero value for none, with Probabilities
 	Labels    *Labels    `json:"labels,omitempty"`    // noisy; nil for those of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // nil to estimate it
 	// Probabilities are out-of-fold probabilities of classes by any program, n×Q; nil to train models.

@@ -4,7 +4,7 @@ import "github.com/uma-gpu/uma-gpu/host/engine"
 
 // FitKernelMapRequest asks for the kernel principal components of examples.
 type FitKernelMapRequest struct {
-	Data Data `json:"data"`
+	Data Data `json:"data,omitzero"`
 	Settings
 	Compute Compute `json:"-"`
 }
@@ -21,7 +21,7 @@ type FitKernelMapResult struct {
 // ApplyKernelMapRequest asks for the components of examples.
 type ApplyKernelMapRequest struct {
 	Basis   []byte  `json:"-" array:"basis"`
-	Data    Data    `json:"data"`
+	Data    Data    `json:"data,omitzero"`
 	Compute Compute `json:"-"`
 }
 

@@ -15,6 +15,7 @@ import (
 // Python keyword and check follow from the one declaration.
 type Parameter struct {
 	Name     string   // in JSON, and in Python
+	Group    string   // the heading of help
 	Value    string   // what help calls the value, such as N
 	Sentence string   // what it is
 	Default  string   // what its zero value stands for; "" for nothing
@@ -31,6 +32,9 @@ type Range struct {
 	Open        bool
 }
 
+// below1 is the Most of numbers that are less than 1.
+const below1 = 1 - 1e-9
+
 func (r Range) holds(v float64) bool {
 	return v >= r.Least && !(r.Open && v == r.Least) && v <= cmp.Or(r.Most, math.MaxFloat64)
 }
@@ -43,7 +47,12 @@ func (p *Parameter) Wanted() string {
 	}
 	what := "a number"
 	switch p.kind() {
-	case reflect.String, reflect.Slice, reflect.Map:
+	case reflect.Slice:
+		if p.field.Type().Elem().Kind() == reflect.String {
+			return "texts with commas between"
+		}
+		what = "numbers"
+	case reflect.String, reflect.Map:
 		return "a text"
 	case reflect.Bool:
 		return "true or false"
@@ -51,8 +60,10 @@ func (p *Parameter) Wanted() string {
 		what = "a whole number"
 	}
 	switch r := p.Range; {
-	case r.Most != 0 && r.Open:
-		return fmt.Sprintf("%s above %g, to %g", what, r.Least, r.Most)
+	case r.Most != 0 && r.Open && r.Most == below1:
+		return fmt.Sprintf("%s above %g and below 1", what, r.Least)
+	case r.Most == below1:
+		return fmt.Sprintf("%s of at least %g and below 1", what, r.Least)
 	case r.Most != 0:
 		return fmt.Sprintf("%s from %g to %g", what, r.Least, r.Most)
 	case r.Open:
@@ -71,10 +82,14 @@ func (p *Parameter) kind() reflect.Kind {
 	return t.Kind()
 }
 
-// Switch reports whether p is on or off.
-func (p *Parameter) Switch() bool { return p.kind() == reflect.Bool }
+// Into returns a pointer to the field.
+func (p *Parameter) Into() any { return p.field.Addr().Interface() }
 
-// Set sets the field from a text; a list has commas between its values. The error is a *Fault.
+// Check returns the fault of a value out of its range; nil of none, and of the zero value.
+func (p *Parameter) Check() error { return first(p.check()) }
+
+// Set sets the field from a text: a list has commas between its values, and a whole number may be
+// written like 1e6. The error is a *Fault.
 func (p *Parameter) Set(text string) error {
 	wrong := func() error { return invalid(p.Name, strconv.Quote(text), p.Wanted()) }
 	v := p.field
@@ -90,7 +105,10 @@ func (p *Parameter) Set(text string) error {
 		case reflect.String:
 			v.SetString(text)
 		case reflect.Slice:
-			v.Set(reflect.ValueOf(strings.Split(text, ",")))
+			if v.SetZero(); p.setList(text) != nil {
+				return wrong()
+			}
+			return p.Check()
 		case reflect.Bool:
 			on, err := strconv.ParseBool(text)
 			if err != nil {
@@ -124,7 +142,28 @@ func (p *Parameter) Set(text string) error {
 	return first(p.check())
 }
 
-// check returns the fault of a value out of its range; nil of none, and of the zero value.
+// setList sets a list of texts or numbers.
+func (p *Parameter) setList(text string) error {
+	if text == "" {
+		return nil
+	}
+	list := strings.Split(text, ",")
+	if p.field.Type().Elem().Kind() == reflect.String {
+		p.field.Set(reflect.ValueOf(list))
+		return nil
+	}
+	var numbers []float64
+	for _, part := range list {
+		number, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			return err
+		}
+		numbers = append(numbers, number)
+	}
+	p.field.Set(reflect.ValueOf(numbers))
+	return nil
+}
+
 func (p *Parameter) check() *Fault {
 	v := p.field
 	if v.IsZero() {
@@ -141,6 +180,12 @@ func (p *Parameter) check() *Fault {
 		ok, got = p.Range.holds(float64(v.Int())), fmt.Sprint(v.Int())
 	case v.CanFloat():
 		ok, got = p.Range.holds(v.Float()), fmt.Sprint(v.Float())
+	case v.Type() == reflect.TypeFor[[]float64]():
+		for k := range v.Len() {
+			if number := v.Index(k).Float(); !p.Range.holds(number) {
+				ok, got = false, fmt.Sprint(number)
+			}
+		}
 	}
 	if ok {
 		return nil

@@ -16,7 +16,7 @@ import (
 // PredictRequest asks a model for the classes of examples. Columns of a Table are found by name.
 type PredictRequest struct {
 	Model *Model `json:"-" array:"model"`
-	Data  Data   `json:"data"`
+	Data  Data   `json:"data,omitzero"`
 
 	Probabilities bool `json:"probabilities,omitempty"`
 	Scores        bool `json:"scores,omitempty"`
@@ -119,6 +119,7 @@ type classification struct {
 	scores    bool // whether they are wanted
 	notes     notes
 	data      *dataset.Dataset // prepared
+	memory    []dataset.Memory
 	predicted []int32
 	found     []float32 // the scores
 	device    engine.Device
@@ -129,6 +130,7 @@ func (c *classification) run(ctx context.Context, d *Data, compute *Compute) (er
 	if c.data, err = d.examplesFor(ctx, c.model); err != nil {
 		return err
 	}
+	c.memory = d.memory
 	return c.predict(ctx, compute)
 }
 
@@ -139,6 +141,7 @@ func (c *classification) judged(ctx context.Context, d *Data, l *Labels, noise *
 	if c.data, err = d.examplesFor(ctx, c.model); err != nil {
 		return nil, err
 	}
+	c.memory = d.memory
 	if l, err = l.of(c.model.Meta.Classes); err != nil {
 		return nil, err
 	}
@@ -163,7 +166,7 @@ func (c *classification) predict(ctx context.Context, compute *Compute) (err err
 	for _, text := range c.data.Warnings {
 		c.notes.warn("%s", text)
 	}
-	if err := features.PrepareBy(c.data, &m.Meta.Preparation); err != nil {
+	if err := features.PrepareBy(c.data, &m.Meta.Preparation, c.memory...); err != nil {
 		return err
 	}
 	work := func() host.Work {

@@ -9,10 +9,10 @@ import (
 // are fitted to examples that it has not seen.
 type PredictionSetsRequest struct {
 	Model     *Model     `json:"-" array:"model"`
-	Data      Data       `json:"data"`
+	Data      Data       `json:"data,omitzero"`
 	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
-	Levels    []float64  `json:"levels,omitempty"`    // such as 0.9; nil for the temperature alone
+	Sets      []float64  `json:"sets,omitempty"`      // levels, such as 0.9; nil for the temperature alone
 	ByClass   bool       `json:"by_class,omitempty"`  // sets of each level hold within each class
 	Compute   Compute    `json:"-"`
 }

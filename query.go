@@ -4,7 +4,7 @@ import "github.com/uma-gpu/uma-gpu/host/engine"
 
 // QueryRequest asks which examples without a label an expert should label next.
 type QueryRequest struct {
-	Data Data `json:"data"`
+	Data Data `json:"data,omitzero"`
 	// below 0 without one; nil for those of FromDataset
 	Labels    *Labels    `json:"labels,omitempty"`
 	Confusion *Confusion `json:"confusion,omitempty"` // of the expert's errors; nil for none

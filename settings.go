@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -43,36 +44,85 @@ type Settings struct {
 var gammas = []string{"auto", "median", "search", "mean"}
 
 // declared are the parameters of all requests, in the order of help.
-var declared = []Parameter{
-	{Name: "learner", Value: "NAME", Default: "softmax",
+var declared = slices.Concat(tableParameters, learningParameters, kernelParameters,
+	taskParameters)
+
+// tableParameters are of TableOptions.
+var tableParameters = grouped("Data",
+	Parameter{Name: "text", Value: "LIST",
+		Sentence: "columns of free text, whose tf-idf becomes features"},
+	Parameter{Name: "categories", Value: "LIST",
+		Sentence: "columns of numbers that are categories"},
+	Parameter{Name: "missing", Value: "RULE", Default: "auto",
+		Choices: []string{"auto", dataset.MissingError, dataset.MissingMean, dataset.MissingIndicator},
+		Sentence: "rule for missing values; indicator adds a feature, auto also takes words among " +
+			"numbers"},
+	Parameter{Name: "levels", Value: "N", Default: fmt.Sprint(features.DefaultLevels),
+		Range: Range{Least: 1}, Sentence: "at most this many levels of a category become features"},
+	Parameter{Name: "knots", Value: "N", Default: fmt.Sprint(features.UsualKnots),
+		Range: Range{Most: 100}, Sentence: "at most this many knots, where the effect of a number " +
+			"bends, in tables with words or missing values of 5000 examples"},
+	Parameter{Name: "text_features", Value: "N", Default: fmt.Sprint(features.DefaultTextFeatures),
+		Range:    Range{Least: 1, Most: math.MaxInt32},
+		Sentence: "at most this many terms, words and runs of words, of a text's vocabulary"},
+	Parameter{Name: "text_min_df", Value: "N", Default: fmt.Sprint(features.DefaultTextMinExamples),
+		Range:    Range{Least: 1, Most: math.MaxInt32},
+		Sentence: "at least this many examples have each term"},
+	Parameter{Name: "text_ngrams", Value: "N", Default: fmt.Sprint(features.DefaultTextWords),
+		Range:    Range{Least: 1, Most: features.MostTextWords},
+		Sentence: "at most this many words in a run"},
+	Parameter{Name: "storage", Value: "FORM", Default: "auto",
+		Choices: []string{"auto", "dense", "sparse"}, Sentence: "of the features in memory"})
+
+var learningParameters = grouped("Learner",
+	Parameter{Name: "learner", Value: "NAME", Default: "softmax",
 		Sentence: "name of the learner; uma-gpu learners NAME tells its flags"},
-	{Name: "max_steps", Value: "STEPS", Default: "the learner's",
+	Parameter{Name: "max_steps", Value: "STEPS", Default: "the learner's",
 		Sentence: "at most this many steps; passes, for online learners"},
-	{Name: "weights", Value: "RULE", Default: "the learner's",
+	Parameter{Name: "weights", Value: "RULE", Default: "the learner's",
 		Choices: []string{"best-average", "best", "average", "last"}, Sentence: "which weights to keep"},
-	{Name: "seed", Value: "SEED", Default: "1", Sentence: "seed of all random choices"},
-	{Name: "time", Value: "SECONDS", Default: "no limit", Range: Range{Open: true},
+	Parameter{Name: "seed", Value: "SEED", Default: "1", Sentence: "seed of all random choices"},
+	Parameter{Name: "time", Value: "SECONDS", Default: "no limit", Range: Range{Open: true},
 		Sentence: "end within this time, and keep what was learned"},
-	{Name: "normalize", Value: "STEPS", Default: "auto",
-		Sentence: "comma list of steps that prepare features: standardize, maxabs, bias, l2; or none"},
-	{Name: "kernel", Value: "FUNCTION", Choices: []string{kernel.RBF, kernel.Poly, kernel.Linear},
+	Parameter{Name: "normalize", Value: "STEPS", Default: "auto",
+		Sentence: "comma list of steps that prepare features: standardize, maxabs, bias, l2; or none"})
+
+var kernelParameters = grouped("Kernel",
+	Parameter{Name: "kernel", Value: "FUNCTION",
+		Choices:  []string{kernel.RBF, kernel.Poly, kernel.Linear},
 		Sentence: "kernel function, for curved boundaries between classes"},
-	{Name: "gamma", Value: "G", Default: "auto",
+	Parameter{Name: "gamma", Value: "G", Default: "auto",
 		Sentence: "γ of rbf and poly: a number above 0, median, search, mean, or auto"},
-	{Name: "coef0", Value: "C", Default: "1", Range: Range{Least: -math.MaxFloat32},
+	Parameter{Name: "coef0", Value: "C", Default: "1", Range: Range{Least: -math.MaxFloat32},
 		Sentence: "constant of poly"},
-	{Name: "degree", Value: "DEGREE", Default: "3", Range: Range{Least: 1},
+	Parameter{Name: "degree", Value: "DEGREE", Default: "3", Range: Range{Least: 1},
 		Sentence: "degree of poly"},
-	{Name: "components", Value: "D", Default: "500, or all", Range: Range{Least: 1},
+	Parameter{Name: "components", Value: "D", Default: "500, or all", Range: Range{Least: 1},
 		Sentence: "number of kernel principal components"},
-	{Name: "landmarks", Value: "M", Default: "auto",
+	Parameter{Name: "landmarks", Value: "M", Default: "auto",
 		Sentence: "number of examples that span the components; all, or auto"},
-	{Name: "normalize_components", Value: "STEPS", Default: "auto",
-		Sentence: "preparation of the components"},
-	{Name: "folds", Value: "K", Default: "5", Range: Range{Least: 2, Most: 1000},
+	Parameter{Name: "normalize_components", Value: "STEPS", Default: "auto",
+		Sentence: "preparation of the components"})
+
+var taskParameters = grouped("",
+	Parameter{Name: "folds", Value: "K", Default: "5", Range: Range{Least: 2, Most: 1000},
 		Sentence: "hold out K parts in turn, from K trainings"},
-	{Name: "hold_out", Value: "SHARE", Default: "0", Range: Range{Most: 1 - 1e-9},
+	Parameter{Name: "hold_out", Value: "SHARE", Default: "0", Range: Range{Most: below1},
 		Sentence: "share of the examples to hold out, by which the model is judged"},
+	Parameter{Name: "trust_confusion",
+		Sentence: "train even if the labels say that the axes of the confusion matrix are exchanged"},
+	Parameter{Name: "probabilities", Sentence: "the probability of each class"},
+	Parameter{Name: "scores", Sentence: "the score of each class; the largest is predicted"},
+	Parameter{Name: "sets", Value: "LEVEL", Default: "none", Range: Range{Most: below1, Open: true},
+		Sentence: "prediction sets of this level, such as 0.9"},
+	Parameter{Name: "by_class", Sentence: "sets of each level hold within each class"})
+
+// grouped puts parameters below a heading of help.
+func grouped(heading string, all ...Parameter) []Parameter {
+	for k := range all {
+		all[k].Group = heading
+	}
+	return all
 }
 
 // seed returns the seed, 1 unless another is set.

@@ -16,7 +16,7 @@ import (
 
 // TrainRequest is a training.
 type TrainRequest struct {
-	Data      Data       `json:"data"`
+	Data      Data       `json:"data,omitzero"`
 	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Settings
@@ -150,6 +150,7 @@ func (r *TrainRequest) options(t *training) (o host.Options, err error) {
 		o.From = r.From.model
 	}
 	o.HoldOut, o.Checkpoint, o.Annotations = r.HoldOut, r.Checkpoint, t.annotations
+	o.Memory = r.Data.memory
 	o.Watch = host.Watch{Note: t.notes.say, Phase: r.Compute.Phase, Step: r.Compute.Step}
 	if o.Engine = r.Compute.Engine; r.Compute.Open != nil {
 		o.Open = t.open

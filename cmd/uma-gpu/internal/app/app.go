@@ -103,7 +103,7 @@ func Action[O interface{ common() *Common }](o O, run func(context.Context, O) e
 ) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		o.common().start(c)
-		return OfCommand(c, run(c.Context, o))
+		return OfCommand(c, tell(c, run(c.Context, o)))
 	}
 }
 

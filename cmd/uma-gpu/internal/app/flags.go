@@ -60,14 +60,15 @@ type CheckedFlag struct {
 	Check func(c *cli.Context) error
 }
 
-// Choice returns a flag that has only the allowed values, and value if it is not given.
+// Choice returns a flag that has only the allowed values, and "" if it is not given, which stands
+// for value.
 func Choice(into *string, name, value, usage string, allowed ...string) CheckedFlag {
-	return CheckedFlag{Text(into, name, value, usage), func(c *cli.Context) error {
-		if c.IsSet(name) && !slices.Contains(allowed, *into) {
+	return CheckedFlag{Text(into, name, "", usage), func(*cli.Context) error {
+		if *into != "" && !slices.Contains(allowed, *into) {
 			return NotAllowed(name, *into, allowed...)
 		}
 		return nil
-	}}
+	}}.Unless(value)
 }
 
 // Unless returns the flag with what help has for its default.
@@ -79,7 +80,10 @@ func (f CheckedFlag) Unless(text string) CheckedFlag {
 // Size returns the flag of a number of bytes, 0 if it is not given, which help has as unless.
 func Size(into *int64, name, unless, usage string) CheckedFlag {
 	f := Text(new(string), name, "0", usage)
-	return CheckedFlag{f, func(*cli.Context) (err error) {
+	return CheckedFlag{f, func(c *cli.Context) (err error) {
+		if !c.IsSet(name) {
+			return nil
+		}
 		if *into, err = ParseBytes(*f.Destination); err != nil {
 			return Usage("--%s: %v", name, err)
 		}
@@ -93,6 +97,9 @@ func Count(into *int, name string, value, least, most int, usage string) Checked
 	*into = value
 	f := Text(new(string), name, strconv.Itoa(value), usage)
 	return CheckedFlag{f, func(c *cli.Context) (err error) {
+		if !c.IsSet(name) {
+			return nil
+		}
 		if *into, err = ParseCount(*f.Destination); err != nil {
 			return Usage("--%s is %q, %v", name, *f.Destination, err)
 		}
@@ -100,7 +107,7 @@ func Count(into *int, name string, value, least, most int, usage string) Checked
 		if most >= math.MaxInt32 {
 			wanted = fmt.Sprintf("at least %d", least)
 		}
-		if c.IsSet(name) && (*into < least || *into > most) {
+		if *into < least || *into > most {
 			return Usage("--%s is %d, wanted %s", name, *into, wanted)
 		}
 		return nil
@@ -109,6 +116,17 @@ func Count(into *int, name string, value, least, most int, usage string) Checked
 
 func Text(into *string, name, value, usage string) *cli.StringFlag {
 	return &cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into}
+}
+
+// ListFlag returns the flag of a list with commas between.
+func ListFlag(into *[]string, name, usage string) cli.Flag {
+	f := Text(new(string), name, "", usage)
+	return CheckedFlag{f, func(c *cli.Context) error {
+		if c.IsSet(name) {
+			*into = List(*f.Destination)
+		}
+		return nil
+	}}
 }
 
 func Switch(into *bool, name, usage string) cli.Flag {
@@ -182,6 +200,8 @@ func Outputs(into *cli.StringSlice, name, usage string) cli.Flag {
 // filesOf returns the files that a flag names, if it is of files, and whether they are written.
 func filesOf(c *cli.Context, f cli.Flag) (paths []string, written bool) {
 	switch f := f.(type) {
+	case RequestFlag:
+		return []string{c.String(f.Name)}, false
 	case FilesFlag:
 		return c.StringSlice(f.Name), f.Written
 	case FileFlag:
@@ -273,7 +293,15 @@ func InstallChecks(c *cli.Command) {
 	needed := takeRequired(c.Flags)
 	action := c.Action
 	c.Action = func(c *cli.Context) error {
-		err := checkFiles(c)
+		err := once(c)
+		for _, f := range c.Command.Flags {
+			if f, ok := f.(RequestFlag); ok && err == nil {
+				err = f.load(c)
+			}
+		}
+		if err == nil {
+			err = checkFiles(c)
+		}
 		if err == nil {
 			err = checkFlags(c, needed)
 		}
@@ -281,7 +309,7 @@ func InstallChecks(c *cli.Command) {
 			err = forRank(c)
 		}
 		if err != nil {
-			return OfCommand(c, err)
+			return OfCommand(c, tell(c, err))
 		}
 		forPeople(c)
 		if m, ok := c.App.ErrWriter.(*Meter); ok {
@@ -289,6 +317,36 @@ func InstallChecks(c *cli.Command) {
 		}
 		return action(c)
 	}
+}
+
+// once returns an error if a flag of one value is given twice.
+func once(c *cli.Context) error {
+	words, _ := c.App.Metadata["args"].([]string)
+	seen := map[string]string{}
+	for k := 0; k < len(words) && words[k] != "--"; k++ {
+		name, value, has := strings.Cut(strings.TrimLeft(words[k], "-"), "=")
+		if name == words[k] {
+			continue
+		}
+		at := slices.IndexFunc(c.Command.Flags, func(f cli.Flag) bool {
+			return slices.Contains(f.Names(), name)
+		})
+		if at < 0 {
+			continue
+		}
+		f := c.Command.Flags[at]
+		if takes, ok := f.(cli.DocGenerationFlag); ok && takes.TakesValue() && !has && k+1 < len(words) {
+			k++
+			value = words[k]
+		}
+		first := f.Names()[0]
+		if before, twice := seen[first]; twice && !flagField(f, "Destination").Type().
+			AssignableTo(reflect.TypeFor[*cli.StringSlice]()) {
+			return Usage("--%s is given twice, as %q and %q; give one", first, before, value)
+		}
+		seen[first] = value
+	}
+	return nil
 }
 
 // checkFlags makes the checks that flags declare, and checks that needed flags are given and that
@@ -303,9 +361,14 @@ func checkFlags(c *cli.Context, needed []string) error {
 		return Usage("unexpected argument %q", word)
 	}
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(CheckedFlag); ok {
+		switch f := f.(type) {
+		case CheckedFlag:
 			if err := f.Check(c); err != nil {
 				return err
+			}
+		case SwitchFlag:
+			if c.IsSet(f.Name) {
+				f.set(c.Bool(f.Name))
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -12,26 +11,37 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// readOptions has the options of a file that are values of flags as they are.
-type readOptions = file.Options
-
+// Data are the options of a file of examples and how it is read. The zero values of its fields
+// stand for the defaults that help tells.
 type Data struct {
-	Path string
-	readOptions
-	Unlabelled bool // the command has --no-labels
+	Path         string   `json:"data,omitempty"`
+	Format       string   `json:"format,omitempty"`
+	LabelColumn  string   `json:"label_column,omitempty"`
+	Ignore       []string `json:"ignore_columns,omitempty"`
+	IDColumn     string   `json:"id_column,omitempty"`
+	Header       string   `json:"header,omitempty"`
+	Separator    string   `json:"separator,omitempty"`
+	Decimal      string   `json:"decimal,omitempty"`
+	Labels       string   `json:"labels,omitempty"`
+	SkipBad      bool     `json:"skip_bad,omitempty"`
+	NoLabels     bool     `json:"no_labels,omitempty"`
+	WeightColumn string   `json:"weight_column,omitempty"`
+	Between      string   `json:"candidates,omitempty"`
+	UnknownLabel string   `json:"unknown_label,omitempty"`
+	Unseen       string   `json:"unseen,omitempty"`
+	umagpu.TableOptions
+	Unlabelled bool `json:"-"` // the command has --no-labels
 
-	ignore, decimal, categories, text string // comma lists, and a mark
-	encode                            features.EncodeOptions
-	common                            *Common
+	common *Common
 }
 
 // Flags returns --data, which usage describes, and the flags of how files are read.
@@ -41,15 +51,12 @@ func (d *Data) Flags(o *Common, usage string) []cli.Flag {
 
 // PathFlag returns --data alone, for commands that read plain matrices.
 func (d *Data) PathFlag(o *Common, usage string) cli.Flag {
-	d.bind(o)
+	d.Bind(o)
 	return Required(Input(&d.Path, "data", usage+DataUsage))
 }
 
-// bind sets the options that a command without their flags has.
-func (d *Data) bind(o *Common) {
-	d.common = o
-	d.encode = features.EncodeOptions{Missing: dataset.MissingAuto, Knots: features.UsualKnots}
-}
+// Bind has the data of a command without their flags read with its streams and notes.
+func (d *Data) Bind(o *Common) { d.common = o }
 
 // zeroBased is the value of --format for LIBSVM files whose indices begin at 0.
 const zeroBased = "libsvm0"
@@ -59,23 +66,23 @@ const DataUsage = ": `FILE`, or - for standard input (required)"
 
 // FormatFlags returns the flags of how files are read.
 func (d *Data) FormatFlags(o *Common) []cli.Flag {
-	d.bind(o)
+	d.Bind(o)
 	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
 	return Grouped("Data",
 		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
 			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
-		Text(&d.ignore, "ignore-columns", "",
+		ListFlag(&d.Ignore, "ignore-columns",
 			"comma-separated `LIST` of columns to leave out, names or positions from 1"),
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
 			Usage: "`COLUMN` that names the examples in reports and outputs; not a feature"},
 		Choice(&d.Header, "header", "auto",
 			"whether a CSV file begins with a header, `ANSWER`: auto, yes or no", "auto", "yes", "no"),
-		CheckedFlag{Text(&d.Separator, "separator", "auto",
+		CheckedFlag{Text(&d.Separator, "separator", "",
 			"`CHARACTER` between the fields of a CSV file, or comma, tab, semicolon, blanks"),
-			d.checkSeparator},
-		Choice(&d.decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
+			d.checkSeparator}.Unless("auto"),
+		Choice(&d.Decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
 			"point", ".", "comma", ","),
 		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
 		Switch(&d.SkipBad, "skip-bad",
@@ -84,41 +91,19 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 
 // ColumnFlags returns the flags that say what the columns of a table are, but for --text.
 func (d *Data) ColumnFlags() []cli.Flag {
-	return Grouped("Data", Text(&d.categories, "categories", "",
-		"comma-separated `LIST` of columns of numbers that are categories"),
-		Choice(&d.encode.Missing, "missing", "auto",
-			"`RULE` for missing values: error, mean, indicator (and a feature), or auto (and words among "+
-				"numbers)", "auto", "error", "mean", "indicator"))
+	return ParameterFlags(&d.TableOptions, "categories", "missing")
 }
 
 // TextFlag returns the flag of columns of text.
-func (d *Data) TextFlag() cli.Flag {
-	return Grouped("Data", CheckedFlag{Text(&d.text, "text", "",
-		"comma-separated `LIST` of columns of free text, whose tf-idf becomes features"), d.checkText})[0]
-}
+func (d *Data) TextFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "text")[0] }
 
 // EncodingFlags returns the flags of how many features columns become, and how they are stored.
 func (d *Data) EncodingFlags() []cli.Flag {
-	e := &d.encode
-	return Grouped("Data",
-		Count(&e.Levels, "levels", 0, 1, math.MaxInt,
-			"at most `N` levels of a category become features").Unless(fmt.Sprint(features.DefaultLevels)),
-		Count(&e.Knots, "knots", features.UsualKnots, 0, mostKnots,
-			fmt.Sprintf("at most `N` knots, where the effect of a number bends; only tables with "+
-				"words or missing values and at least %d examples have knots", features.KnotExamples)),
-		Count(&e.Text.Features, "text-features", 0, 1, math.MaxInt32, "at most `N` terms, words and "+
-			"runs of words, of a text's vocabulary").Unless(fmt.Sprint(features.DefaultTextFeatures)),
-		Count(&e.Text.MinExamples, "text-min-df", 0, 1, math.MaxInt32, "at least `N` examples "+
-			"have each term").Unless(fmt.Sprint(features.DefaultTextMinExamples)),
-		Count(&e.Text.Words, "text-ngrams", 0, 1, features.MostTextWords,
-			"at most `N` words in a run").Unless(fmt.Sprint(features.DefaultTextWords)),
-		d.StorageFlag())
+	return ParameterFlags(&d.TableOptions, "levels", "knots", "text_features", "text_min_df",
+		"text_ngrams", "storage")
 }
 
-func (d *Data) StorageFlag() cli.Flag {
-	return Choice(&d.Storage, "storage", "auto",
-		"`FORM` of the features in memory: auto, dense or sparse", "auto", "dense", "sparse")
-}
+func (d *Data) StorageFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "storage")[0] }
 
 // UnseenFlag returns the flag of levels that a model does not know.
 func (d *Data) UnseenFlag() cli.Flag {
@@ -138,26 +123,18 @@ func (d *Data) checkSeparator(*cli.Context) error {
 	return nil
 }
 
-func (d *Data) checkText(c *cli.Context) error {
-	for _, flag := range []string{"text-features", "text-min-df", "text-ngrams"} {
-		if c.IsSet(flag) && d.text == "" {
-			return Usage("--%s is given without --text", flag)
-		}
-	}
-	return nil
-}
-
-const mostKnots = 100 // far beyond what helps
-
 // Options returns how to read the data, with or without labels.
 func (d *Data) Options() file.Options {
-	o, e := d.readOptions, d.encode
+	o, e := file.Options{Format: d.Format, Labels: d.Labels, SkipBad: d.SkipBad,
+		NoLabels: d.NoLabels, Storage: d.Storage, Stdin: d.common.In}, d.Encoding()
+	o.Table = file.Table{Header: d.Header, Separator: d.Separator,
+		DecimalComma: d.Decimal == "comma" || d.Decimal == ",", LabelColumn: d.LabelColumn,
+		IDColumn: d.IDColumn, WeightColumn: d.WeightColumn, Ignore: d.Ignore, Encode: &e,
+		Unseen: d.Unseen}
+	o.Between, o.UnknownLabel = d.Between, d.UnknownLabel
 	if o.Format == zeroBased {
 		o.Format, o.ZeroBased = "libsvm", true
 	}
-	o.Stdin, o.Encode = d.common.In, &e
-	o.Ignore, o.DecimalComma = List(d.ignore), d.decimal == "comma" || d.decimal == ","
-	e.Categories, e.Text.Columns = List(d.categories), List(d.text)
 	return o
 }
 
@@ -171,6 +148,9 @@ func List(text string) []string {
 
 // Read reads the data; the caller closes what it gets, after all that uses its examples.
 func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, error) {
+	if d.Text == nil && (d.TextFeatures != 0 || d.TextMinDF != 0 || d.TextNgrams != 0) {
+		return nil, Usage("--text-features, --text-min-df or --text-ngrams is given without --text")
+	}
 	return ReadData(ctx, d.Path, o, d.common.Notes)
 }
 
@@ -230,8 +210,8 @@ func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c
 
 // Model are the options of a model and of how examples are matched with it.
 type Model struct {
-	Path  string
-	Match string // features by name or position
+	Path  string `json:"model,omitempty"`
+	Match string `json:"match_features,omitempty"` // by name or position
 }
 
 func (m *Model) Flag() cli.Flag {
@@ -248,7 +228,7 @@ func (m *Model) MatchFlag() cli.Flag {
 func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
 	d.AsModel(&o, f)
-	if m.Match == "name" && len(f.Names) > 0 {
+	if m.Match != "position" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names
 	}
 	found, err := d.Read(ctx, o)
@@ -261,8 +241,8 @@ func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Featu
 
 // Noise are the options of the label noise: a confusion matrix in a file, or none.
 type Noise struct {
-	Path string
-	Axes string // of the file
+	Path string `json:"confusion,omitempty"`
+	Axes string `json:"confusion_axes,omitempty"` // of the file
 }
 
 // Flags returns the flags --confusion and --confusion-axes.

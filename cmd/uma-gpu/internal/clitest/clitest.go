@@ -52,11 +52,53 @@ func testdata(name string) string {
 	}
 }
 
-// Run runs a command line.
+// Run runs a command line, in which a later flag replaces an earlier one: tests vary lines.
 func Run(args ...string) (code int, stdout, stderr string) {
+	return Exactly(Varied(args)...)
+}
+
+// Exactly runs a command line as it is.
+func Exactly(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = program.Start(args, &out, &err)
 	return code, out.String(), err.String()
+}
+
+// Varied returns a command line without the flags that a later one of the same name replaces.
+func Varied(args []string) (varied []string) {
+	place := map[string]int{} // of a flag in varied
+	for k := 0; k < len(args); k++ {
+		n := 1
+		if k+1 < len(args) && (args[k] == "--try" || !strings.HasPrefix(args[k+1], "--")) {
+			n = 2
+		}
+		name, _, _ := strings.Cut(args[k], "=")
+		if !strings.HasPrefix(name, "--") {
+			n = 1
+		}
+		several := name == "--try" || name == "--answers" || args[0] == "split" && name == "--out"
+		if n == 1 && !strings.HasPrefix(name, "--") || several {
+			varied = append(varied, args[k:k+n]...)
+			k += n - 1
+			continue
+		}
+		if at, twice := place[name]; twice {
+			old := 1
+			if at+1 < len(varied) && !strings.HasPrefix(varied[at+1], "--") {
+				old = 2
+			}
+			varied = slices.Delete(varied, at, at+old)
+			for other, p := range place {
+				if p > at {
+					place[other] = p - old
+				}
+			}
+		}
+		place[name] = len(varied)
+		varied = append(varied, args[k:k+n]...)
+		k += n - 1
+	}
+	return varied
 }
 
 // Succeed runs a command line that must succeed.

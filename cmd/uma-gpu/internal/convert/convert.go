@@ -142,7 +142,7 @@ func (o *Options) encodedAs(options *file.Options) error {
 
 // targetFormat returns the format that --to or the name of --out asks for.
 func (o *Options) targetFormat() (string, error) {
-	if o.To != "auto" {
+	if o.To != "" && o.To != "auto" {
 		return o.To, app.CheckLabels(o.To, o.Data.NoLabels)
 	}
 	to := file.FormatOfName(o.Out)

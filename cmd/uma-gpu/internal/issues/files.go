@@ -48,11 +48,11 @@ func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *osfil
 			continue
 		}
 		wrong++
-		if y[i] = is.Likely; o.CleanBy == filter {
+		if y[i] = is.Likely; o.CleanBy != relabel {
 			y[i] = -1
 		}
 	}
-	if o.CleanBy == filter {
+	if o.CleanBy != relabel {
 		what = "left out"
 		if wrong == len(found) {
 			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+

@@ -72,7 +72,7 @@ func format(o *Options) (string, error) {
 	table := o.Probabilities || o.Scores || o.Level > 0
 	ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.Out)), ".")
 	format := o.To
-	if format == "auto" {
+	if format == "" || format == "auto" {
 		format = "csv"
 		if ending == "npy" || ending == "jsonl" {
 			format = ending

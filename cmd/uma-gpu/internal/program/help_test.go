@@ -139,3 +139,12 @@ func TestCompletion(t *testing.T) {
 	}
 	clitest.Fail(t, app.ExitUsage, `"tcsh"`, "completion", "tcsh")
 }
+
+// A flag of one value is given once; a file of options gives the others.
+func TestRepeatedFlag(t *testing.T) {
+	code, _, stderr := clitest.Exactly("info", "--data", "a.csv", "--quiet", "--data=b.csv")
+	if want := `--data is given twice, as "a.csv" and "b.csv"`; code != app.ExitUsage ||
+		!strings.Contains(stderr, want) {
+		t.Errorf("exit code %d, %s, want %q", code, stderr, want)
+	}
+}

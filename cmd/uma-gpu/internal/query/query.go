@@ -2,6 +2,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -157,7 +158,7 @@ func (o *Options) check() error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	o.Ask.Strategy, o.Ask.Seed = active.Strategy(o.Strategy), o.Train.Seed
+	o.Ask.Strategy, o.Ask.Seed = cmp.Or(active.Strategy(o.Strategy), active.Margin), o.Train.Seed
 	classes := app.List(o.Classes)
 	for k, name := range classes {
 		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],

@@ -30,7 +30,7 @@ func (r *reporter) judge(ctx context.Context) error {
 		return err
 	}
 	defer d.Close() // only read
-	folded := r.Judge == byFolds || r.Judge == "auto" && r.model.Meta.TrainedOn(d)
+	folded := r.Judge == byFolds || r.Judge != byModel && r.model.Meta.TrainedOn(d)
 	noise, err := r.Options.Noise.Read(ctx, r.Classes)
 	if err != nil {
 		return err

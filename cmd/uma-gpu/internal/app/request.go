@@ -1,0 +1,260 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	umagpu "github.com/uma-gpu/uma-gpu"
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
+)
+
+// FlagOf returns the name of the flag of a parameter, and of a learner's.
+func FlagOf(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
+
+// ParameterFlags returns a flag for each parameter of a request, or for the named ones in this
+// order, below their headings. A request is a pointer to a struct of package umagpu.
+func ParameterFlags(request any, names ...string) (flags []cli.Flag) {
+	all := umagpu.Parameters(request)
+	if names != nil {
+		at := func(p *umagpu.Parameter) int { return slices.Index(names, p.Name) }
+		all = slices.DeleteFunc(all, func(p *umagpu.Parameter) bool { return at(p) < 0 })
+		slices.SortFunc(all, func(a, b *umagpu.Parameter) int { return at(a) - at(b) })
+	}
+	for _, p := range all {
+		flags = append(flags, parameterFlag(p))
+	}
+	return flags
+}
+
+func parameterFlag(p *umagpu.Parameter) cli.Flag {
+	name := FlagOf(p.Name)
+	if into, ok := p.Into().(*bool); ok {
+		return &cli.BoolFlag{Name: name, Usage: p.Sentence, Category: p.Group, Destination: into}
+	}
+	text, ok := p.Into().(*string)
+	if !ok {
+		text = new(string)
+	}
+	usage := "`" + p.Value + "`: " + p.Sentence
+	if p.Choices != nil {
+		usage += ": " + OrList(p.Choices)
+	}
+	f := &cli.StringFlag{Name: name, Usage: usage, Category: p.Group, DefaultText: p.Default,
+		Destination: text}
+	return CheckedFlag{f, func(c *cli.Context) error {
+		if c.IsSet(name) {
+			return p.Set(*text)
+		}
+		return p.Check()
+	}}
+}
+
+// LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
+// enter s. Help shows the flags of the default learner; the command learners lists the others.
+func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
+	seen := map[string]bool{}
+	for k, d := range catalog.All() {
+		for _, p := range d.Parameters {
+			if seen[p.Name] || names != nil && !slices.Contains(names, p.Name) {
+				continue
+			}
+			seen[p.Name] = true
+			flags = append(flags, learnerFlag(s, p, k > 0))
+		}
+	}
+	return flags
+}
+
+func learnerFlag(s *umagpu.Settings, p learners.Parameter, hidden bool) cli.Flag {
+	name, text := FlagOf(p.Name), new(string)
+	enter := func(value any) {
+		s.Parameters = maps.Clone(s.Parameters)
+		if s.Parameters == nil {
+			s.Parameters = map[string]any{}
+		}
+		s.Parameters[p.Name] = value
+	}
+	if p.Kind == learners.Switch {
+		return SwitchFlag{&cli.BoolFlag{Name: name, Hidden: hidden, Usage: p.Sentence,
+			Category: "Learner"}, func(on bool) { enter(on) }}
+	}
+	f := &cli.StringFlag{Name: name, Hidden: hidden, Category: "Learner", DefaultText: p.String(),
+		Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted, Destination: text}
+	return CheckedFlag{f, func(c *cli.Context) error {
+		if number, err := strconv.ParseFloat(*text, 64); c.IsSet(name) && err == nil {
+			enter(number)
+		} else if c.IsSet(name) {
+			enter(*text)
+		}
+		return nil
+	}}
+}
+
+// ValueName is what help has in place of a learner's parameter.
+func ValueName(p learners.Parameter) string {
+	switch p.Kind {
+	case learners.Switch:
+		return ""
+	case learners.Whole:
+		return "N"
+	case learners.Number:
+		return "NUMBER"
+	}
+	return "RULE"
+}
+
+// SwitchFlag is a switch that calls set if it is given.
+type SwitchFlag struct {
+	*cli.BoolFlag
+	set func(on bool)
+}
+
+// RequestFlag is the flag of a file that has the options of a command.
+type RequestFlag struct {
+	FileFlag
+	options any
+}
+
+// RequestFlag returns the flag --request, whose file has the options of the command as JSON: a
+// struct with input (files, and how they are read), request (of package umagpu) and output. What
+// --json prints has them too, as its request. Flags override them.
+func (o *Common) RequestFlag(options any) cli.Flag {
+	return RequestFlag{FileFlag{Text(new(string), "request", "", "take options from `FILE`.json, "+
+		"such as --json prints; flags override them"), false}, options}
+}
+
+// load fills the options of a command from the file of --request.
+func (f RequestFlag) load(c *cli.Context) error {
+	path := c.String(f.Name)
+	if path == "" {
+		return nil
+	}
+	given := map[string]string{}
+	for _, name := range FlagNames(c.Command.Flags) {
+		if c.IsSet(name) {
+			given[name] = fmt.Sprint(c.Value(name))
+		}
+	}
+	text, err := Awaited(c.Context, path, osfile.Read)
+	if err != nil {
+		return err
+	}
+	var result struct {
+		Request struct{ Request, Input, Output json.RawMessage }
+	}
+	if json.Unmarshal(text, &result) == nil && result.Request.Input != nil {
+		var whole struct{ Request json.RawMessage }
+		if err := json.Unmarshal(text, &whole); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		text = whole.Request
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(f.options); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for name, value := range given {
+		if err := c.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Compute returns where a request computes: on the device, if allow finds that the work fits in
+// memory. Its notes become notes of the command.
+func (d *Device) Compute(n Notes, allow func(engine.Device, host.Work) error) umagpu.Compute {
+	return umagpu.Compute{
+		Open: func(w host.Work) (*engine.Engine, error) {
+			d.Data = w.Data.SHA256
+			e, err := d.Open(n, WorkOn(w.Data.Examples, w.Components, w.Classes))
+			if err != nil {
+				return nil, err
+			}
+			if err := allow(e.Device(), w); err != nil {
+				return nil, errors.Join(err, e.Close())
+			}
+			return e, nil
+		},
+		Note: func(note umagpu.Note) {
+			text := umagpu.Phrase(note.Text, umagpu.SpellFlag)
+			if note.Warning {
+				n.Warn("%s", text)
+			} else {
+				n.Say("%s", text)
+			}
+		},
+	}
+}
+
+// Training allows the work of a training, as CheckTraining does.
+func Training(where engine.Device, w host.Work) error {
+	return CheckTraining(where, w.Data.N, w.Data.D, w.Classes)
+}
+
+// told is a fault in the words of the command line.
+type told struct {
+	text string
+	*umagpu.Fault
+}
+
+func (t *told) Error() string { return t.text }
+
+func (t *told) Unwrap() error { return t.Fault }
+
+// dataOptions are options of requests that the data of a command have.
+var dataOptions = []string{"data", "labels", "weights", "votes"}
+
+// tell returns an error with its fault in the words of the command line: a usage error of an
+// option, or one that names the file. Rows are counted from 1.
+func tell(c *cli.Context, err error) error {
+	f := (*umagpu.Fault)(nil)
+	if !errors.As(err, &f) || errors.As(err, new(*told)) {
+		return err
+	}
+	if f.Kind == umagpu.Ended {
+		return cmp.Or(Interrupted(c.Context), err)
+	}
+	path, known := pathOf(c, f.Option), *f
+	switch {
+	case path == "" && (f.Kind == umagpu.Invalid || f.Kind == umagpu.Conflict):
+		return Usage("%s", f.Phrase(umagpu.SpellFlag, 1))
+	case f.Kind == umagpu.Device:
+		path = ""
+	case path != "":
+		known.Option = ""
+	}
+	known.Cause = Advise(f.Cause)
+	text := known.Phrase(umagpu.SpellFlag, 1)
+	if path != "" && !strings.HasPrefix(text, path+":") {
+		text = path + ": " + text
+	}
+	return &told{text, f}
+}
+
+// pathOf returns the file that has an option of a request; "" for none.
+func pathOf(c *cli.Context, option string) string {
+	if slices.Contains(dataOptions, option) || option == "" {
+		option = "data"
+	}
+	for _, f := range c.Command.Flags {
+		if f, ok := f.(FileFlag); ok && f.Name == FlagOf(option) {
+			return c.String(f.Name)
+		}
+	}
+	return ""
+}

@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -88,29 +86,31 @@ func (r *Report) third() Number {
 	return worst
 }
 
-// next returns the next step for the user, in one line.
-func (r *Report) next() string {
+// next returns the next step for the user, in one line, and its code, if any.
+func (r *Report) next() (step, command string) {
 	switch c := r.Check; {
 	case r.Judged == nil:
-		return "Pass data to evaluate the model on."
+		return "Pass data to evaluate the model on.", ""
 	case c != nil && c.Contradicted:
-		return "Check some rows by hand and estimate C again: the labels contradict it."
+		return "Check some rows by hand and estimate C again: the labels contradict it.", ""
 	case c != nil && c.Verdict == judge.Harms:
-		return "Train without the confusion matrix."
+		return "Train without the confusion matrix.", ""
 	case len(r.CheckNext) > 0:
-		var rows []string
-		for _, i := range r.CheckNext[:min(mostNext, len(r.CheckNext))] {
-			rows = append(rows, strconv.Itoa(i))
+		where := ""
+		if r.Review != "" {
+			where = " in " + r.Review
 		}
-		return fmt.Sprintf("Check rows %s by hand, then run clean again with their right labels.",
-			strings.Join(rows, ", "))
+		return fmt.Sprintf("Check rows %s by hand%s, then run this with their right labels:",
+			strings.Join(r.CheckNext[:min(mostNext, len(r.CheckNext))], ", "), where), r.NextCommand
+	case r.Issues > 0 && r.NextCommand != "":
+		return fmt.Sprintf("Check the labels below, from the top. To list all %d and clean data, run:",
+			r.Issues), r.NextCommand
 	case r.Issues > 0:
-		return fmt.Sprintf("Check the labels below, from the top. To write all %d and cleaned data, "+
-			"run: %s", r.Issues, cmp.Or(r.CleanCommand, "uma-gpu issues"))
+		return "Check the labels below, from the top.", ""
 	case r.Judged.Probabilities == nil:
-		return "Train a learner that predicts probabilities to find wrong labels."
+		return "Train a learner that predicts probabilities to find wrong labels.", ""
 	}
-	return "Use the model: no label is more likely wrong than right."
+	return "Use the model: no label is more likely wrong than right.", ""
 }
 
 // possible clamps an estimated share to [0, 1].

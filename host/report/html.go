@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -23,6 +25,9 @@ var pageText string
 
 //go:embed page.css
 var style string
+
+//go:embed page.js
+var script string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent": percent,
@@ -35,7 +40,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"count":      count,
 	"chance":     Chance,
 	"hundredths": hundredths,
-	"level":      level,
+	"hue":        hue,
 	"number":     func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"bar":        func(v float64) string { return fmt.Sprintf("%.0f", 100*possible(v)) },
 	"cut":        cut,
@@ -59,6 +64,8 @@ type view struct {
 	*Report
 	JSON                string // name of the file beside it
 	Style               template.CSS
+	Script              template.JS
+	Policy              string // of scripts, by Script's hash
 	Calibration         []dot
 	Noise, Errors, Seen *heatMap
 	PerClass            []classRow
@@ -71,6 +78,7 @@ type suspects struct {
 	List     []Suspect
 	Pictures bool
 	Texts    bool
+	Shown    string // the column of the texts
 }
 
 // heatMap is a matrix as the page shows it: Shares[row][column].
@@ -79,6 +87,7 @@ type heatMap struct {
 	Rows, Columns string // what they are
 	Classes       []string
 	Shares        [][]float64
+	Kind          string // of its look: plain without right and wrong cells, tall of many names
 }
 
 // classRow is a row of the table of classes.
@@ -94,12 +103,14 @@ type dot struct{ Probability, Right, Low, High float64 }
 
 // WriteHTML writes the page. json is the name of the file with the same numbers.
 func (r *Report) WriteHTML(w io.Writer, json string) error {
-	v := view{Report: r, JSON: json, Style: template.CSS(style)}
-	if n := r.Noise; n != nil {
+	v := view{Report: r, JSON: json, Style: template.CSS(style), Script: template.JS(script),
+		Policy: policy(script)}
+	if n := r.Noise; n != nil && n.Matrix != nil {
 		v.Noise = r.heat(heatMap{Title: "The labels: P(noisy label | true class), %",
 			Note: "It was " + n.Source + ".", Rows: "noisy label"}, n.Matrix)
 		if n.Errors != nil {
-			v.Errors = r.heat(heatMap{Title: "Standard errors, %", Rows: "noisy label"}, n.Errors)
+			v.Errors = r.heat(heatMap{Title: "Standard errors, %", Rows: "noisy label", Kind: " plain"},
+				n.Errors)
 		}
 	}
 	if j := r.Judged; j != nil {
@@ -121,15 +132,22 @@ func (r *Report) WriteHTML(w io.Writer, json string) error {
 	pictures := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Picture != "" })
 	texts := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Text != "" })
 	n := min(openSuspects, len(r.Suspects))
-	v.First = suspects{r.Suspects[:n], pictures, texts}
-	v.Rest = suspects{r.Suspects[n:], pictures, texts}
-	return page.Execute(w, v)
+	v.First = suspects{r.Suspects[:n], pictures, texts, r.Shown}
+	v.Rest = suspects{r.Suspects[n:], pictures, texts, r.Shown}
+	return page.Execute(w, &v)
 }
 
 // heat returns the map of a Q×Q matrix of true classes in columns: of many classes, those whose
 // entries on the diagonal are the smallest.
 func (r *Report) heat(m heatMap, shares [][]float64) *heatMap {
 	m.Columns, m.Classes, m.Shares = "true class", r.Classes, shares
+	longest := 0
+	for _, name := range r.Classes {
+		longest = max(longest, utf8.RuneCountInString(name))
+	}
+	if q := len(r.Classes); q > 8 || q > 2 && q*longest > 60 {
+		m.Kind += " tall"
+	}
 	if q := len(r.Classes); q > mostCells {
 		which := lists.UpTo[int](q)
 		slices.SortStableFunc(which, func(a, b int) int {
@@ -194,8 +212,30 @@ func hundredths(v float64) string {
 	}
 }
 
-// level is the colour of a share, 0 to 10: a root, for small ones matter.
-func level(share float64) int { return int(math.Round(10 * math.Sqrt(possible(share)))) }
+// hue is the class of a cell: right on the diagonal, wrong elsewhere, the deeper the larger the
+// share, by a root, for small ones matter.
+func hue(row, column int, share float64) string {
+	kind := "wrong"
+	if row == column {
+		kind = "right"
+	}
+	return fmt.Sprintf("%s h%d", kind, int(math.Round(10*math.Sqrt(possible(share)))))
+}
+
+// policy is the content security policy of a page whose only script is this one.
+func policy(script string) string {
+	hash := sha256.Sum256([]byte(script))
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(hash[:]) + "'"
+}
+
+// Say returns a text with its options spelt for the page's readers.
+func (v *view) Say(text string) string {
+	if v.Phrase == nil {
+		return text
+	}
+	return v.Phrase(text)
+}
 
 // cut shortens a text to mostText characters.
 func cut(text string) string {

@@ -1,8 +1,9 @@
 // Package report presents a model and the labels it was trained on as one self-contained HTML page,
 // as JSON, and as text.
 //
-// A Report holds the numbers and WriteHTML draws them, with inline SVG and tables, without scripts
-// or requests. Equal numbers give equal bytes.
+// A Report holds the numbers and WriteHTML draws them, with inline SVG and tables and without
+// requests. The only script copies code. Equal numbers give equal bytes. A Review is a page that
+// collects what people decide about rows.
 package report
 
 import (
@@ -20,6 +21,9 @@ import (
 
 // Report is the content of the page and its JSON form. Empty parts are left out.
 type Report struct {
+	Title   string   `json:"title"`   // the name of the data
+	Date    string   `json:"date"`    // "" for none
+	Done    string   `json:"done"`    // a sentence
 	Verdict Verdict  `json:"verdict"` // set by Conclude
 	Command string   `json:"command"` // repeats the report
 	Model   Model    `json:"model"`
@@ -33,16 +37,22 @@ type Report struct {
 	// labels that are likely wrong
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`
-	// CleanCommand lists all of them and writes cleaned data.
-	CleanCommand string `json:"clean_command,omitempty"`
-	// rows of the input to check next, from 1
-	CheckNext []int `json:"check_next,omitempty"`
+	Shown    string    `json:"shown,omitempty"` // the column of their texts
+	// NextCommand is the code of the next step: it lists all of them, or cleans again.
+	NextCommand string `json:"next_command,omitempty"`
+	// rows to check next; not nil of a cleaning
+	CheckNext []string `json:"check_next,omitempty"`
+	Rows      string   `json:"-"` // a sentence that says what rows are called
+	Review    string   `json:"-"` // name of the Review beside the page; "" for none
+	// Phrase spells the options in a text; nil for no change.
+	Phrase func(string) string `json:"-"`
 }
 
 // Verdict is the top of the page and its evidence.
 type Verdict struct {
 	Numbers  []Number `json:"numbers"`
 	Next     string   `json:"next"` // next step
+	Command  string   `json:"next_command,omitempty"`
 	Text     string   `json:"text"`
 	Evidence []string `json:"evidence"`
 }
@@ -144,9 +154,8 @@ func (j *Judged) share(p, q int) float64 {
 
 // Suspect is an example whose label is likely to be wrong.
 type Suspect struct {
-	Index   int     `json:"-"`            // of the example
-	Example int64   `json:"example"`      // its row in the input, from 1
-	ID      string  `json:"id,omitempty"` // "" for none
+	Index   int     `json:"-"`   // of the example
+	Row     string  `json:"row"` // what the row is called
 	Given   string  `json:"given_label"`
 	Likely  string  `json:"predicted_label"`
 	Quality float64 `json:"label_quality"`     // probability that the label is right

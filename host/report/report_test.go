@@ -49,7 +49,7 @@ func drawn(t *testing.T, q int, pictures bool) *report.Report {
 	}
 	r.Judged.Hardest(r.Classes)
 	for k := range report.MostSuspects {
-		s := report.Suspect{Example: int64(k + 1), Given: r.Classes[0], Likely: r.Classes[1],
+		s := report.Suspect{Row: fmt.Sprint(k + 1), Given: r.Classes[0], Likely: r.Classes[1],
 			Text: strings.Repeat("long <text> ", 1000)}
 		if pictures {
 			pixels := make([]float32, 28*28)
@@ -131,7 +131,7 @@ func TestPageAnswersFirst(t *testing.T) {
 // A cleaning that left the labels alone does not call them right, and names the rows to check.
 func TestPageOfLabelsLeftAlone(t *testing.T) {
 	r := drawn(t, 2, false)
-	r.Noise, r.Issues, r.Suspects, r.CheckNext = nil, 0, nil, []int{7, 3}
+	r.Noise, r.Issues, r.Suspects, r.CheckNext = nil, 0, nil, []string{"7", "3"}
 	r.Judged.Probabilities = &metric.Probabilities{}
 	r.Conclude()
 	if n := r.Verdict.Numbers[0]; n.Value != "unknown" || n.What != "wrong labels" ||

@@ -12,7 +12,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, n := range r.Verdict.Numbers {
 		fmt.Fprintf(&b, "%12s  %.40s. %.60s\n", n.Value, n.What, n.Note)
 	}
-	fmt.Fprintf(&b, "%12s  %s\n\n%s\n", "next", r.Verdict.Next, r.Verdict.Text)
+	fmt.Fprintf(&b, "%12s  %s\n", "next", r.Verdict.Next)
+	if r.Verdict.Command != "" {
+		fmt.Fprintf(&b, "%14s%s\n", "", r.Verdict.Command)
+	}
+	fmt.Fprintf(&b, "\n%s\n", r.Verdict.Text)
 	for _, e := range r.Verdict.Evidence {
 		fmt.Fprintf(&b, "- %s\n", e)
 	}

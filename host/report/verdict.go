@@ -9,7 +9,8 @@ import (
 
 // Conclude sets the verdict: whether the confusion matrix helps, by how much, and the evidence.
 func (r *Report) Conclude() {
-	v := Verdict{Numbers: r.headline(), Next: r.next(), Evidence: []string{}}
+	v := Verdict{Numbers: r.headline(), Evidence: []string{}}
+	v.Next, v.Command = r.next()
 	j, c := r.Judged, r.Check
 	switch {
 	case j == nil && r.Noise == nil:

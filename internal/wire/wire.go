@@ -161,11 +161,14 @@ func binary(field reflect.Value) (encoding.BinaryUnmarshaler, bool) {
 }
 
 // Encode returns a value as JSON, and its arrays with the bytes of each, whose places are as if all
-// lay one after another. Arrays below a field with the tag array:"-" are left out.
-func Encode(value any) (text []byte, arrays []Array, parts [][]byte, err error) {
+// lay one after another. Arrays below a field with the tag array:"-" are left out. Of more values,
+// only the arrays are returned.
+func Encode(value any, more ...any) (text []byte, arrays []Array, parts [][]byte, err error) {
 	e := encoder{}
-	if err := e.walk(reflect.ValueOf(value), ""); err != nil {
-		return nil, nil, nil, err
+	for _, v := range append([]any{value}, more...) {
+		if err := e.walk(reflect.ValueOf(v), ""); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	text, err = json.Marshal(value)
 	return text, e.arrays, e.parts, err

@@ -133,7 +133,7 @@ func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, err
 	p.Judged = j.Judged(d.Path, clean.DefaultFolds)
 	p.Judged.Hardest(d.Classes)
 	for _, i := range f.Next {
-		p.CheckNext = append(p.CheckNext, d.SourceRow(i)+1)
+		p.CheckNext = append(p.CheckNext, strconv.Itoa(d.SourceRow(i)+1))
 	}
 	rows := training.IssueRows(d, f.Issues, dataset.Firsts(d.Examples))
 	p.Suspects, p.Issues = training.Suspects(rows)

@@ -208,7 +208,7 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 		return err
 	}
 	d := f.Dataset
-	r.CleanCommand = r.cleanCommand(d)
+	r.NextCommand = r.cleanCommand(d)
 	var texts []string
 	rows := d.N + len(d.SkippedAt) // of the input
 	if r.Show != "" {
@@ -225,7 +225,8 @@ func (r *reporter) suspect(ctx context.Context, f *training.OutOfFold) error {
 	for k := range r.Suspects {
 		s := &r.Suspects[k]
 		if texts != nil {
-			s.Text = texts[s.Example-1]
+			s.Text = texts[d.SourceRow(s.Index)]
+			r.Shown = r.Show
 		}
 		if width > 0 {
 			x := d.Pick([]int{s.Index}).Dense()

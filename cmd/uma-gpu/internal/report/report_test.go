@@ -38,14 +38,18 @@ func pageOf(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
+	scripts := 0 // one copies code
 	for n := range root.Descendants() {
 		switch n.Type {
 		case html.TextNode:
-			if p := n.Parent.Data; p != "style" && p != "title" {
+			if p := n.Parent.Data; p != "style" && p != "title" && p != "script" {
 				b.WriteString(strings.TrimSpace(n.Data) + "\n")
 			}
 		case html.ElementNode:
-			if n.Data == "script" || n.Data == "link" || n.Data == "iframe" {
+			if n.Data == "script" {
+				scripts++
+			}
+			if scripts > 1 || n.Data == "link" || n.Data == "iframe" {
 				t.Errorf("%s: found an element %s", path, n.Data)
 			}
 			for _, a := range n.Attr {
@@ -189,9 +193,9 @@ func TestReportNextRuns(t *testing.T) {
 		"--label-column",
 		"kind", "--json")
 	r := clitest.Decode[report.Report](t, text)
-	_, command, found := strings.Cut(r.Verdict.Next, ": uma-gpu ")
+	command, found := strings.CutPrefix(r.Verdict.Command, "uma-gpu ")
 	if !found {
-		t.Fatalf("next is %q", r.Verdict.Next)
+		t.Fatalf("next is %q, %q", r.Verdict.Next, r.Verdict.Command)
 	}
 	var words []string
 	for k, part := range strings.Split(command, "'") { // every second one is quoted

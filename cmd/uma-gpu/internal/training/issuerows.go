@@ -3,6 +3,7 @@ package training
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -31,10 +32,10 @@ func Suspects(rows []IssueRow) (list []report.Suspect, issues int) {
 			continue
 		}
 		if issues++; k < report.MostSuspects {
-			s := report.Suspect{Index: row.Index, Example: row.Example, Given: row.Given,
-				Likely: row.Predicted, Quality: row.Quality}
+			s := report.Suspect{Index: row.Index, Row: strconv.FormatInt(row.Example, 10),
+				Given: row.Given, Likely: row.Predicted, Quality: row.Quality}
 			if row.ID != nil {
-				s.ID = *row.ID
+				s.Row += " (" + *row.ID + ")"
 			}
 			list = append(list, s)
 		}

@@ -11,6 +11,7 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/page"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -26,6 +27,8 @@ type call struct {
 	Memory   string          `json:"memory"` // the file of the arrays; "" without any
 	Device   string          `json:"device"` // as --device
 	Audit    string          `json:"audit"`  // as --audit
+	// Page asks for the arrays page and review_page beside those of the result, which are HTML.
+	Page *page.Request `json:"page"`
 }
 
 // reply is the result of a call, whose arrays lie in a file that the other program removes.
@@ -35,8 +38,11 @@ type reply struct {
 	Memory string          `json:"memory,omitempty"`
 }
 
+// called is a result with its request.
+type called struct{ request, result any }
+
 // functions are those that a call may name.
-var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute) (any, error){
+var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute) (called, error){
 	"train": function(umagpu.Train,
 		func(r *umagpu.TrainRequest) *umagpu.Compute { return &r.Compute }),
 	"predict": function(umagpu.Predict,
@@ -47,14 +53,15 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 
 // function returns what decodes a request, computes as it is told, and calls do.
 func function[Q, A any](do func(context.Context, *Q) (*A, error), compute func(*Q) *umagpu.Compute,
-) func(context.Context, *call, []byte, *umagpu.Compute) (any, error) {
-	return func(ctx context.Context, c *call, memory []byte, how *umagpu.Compute) (any, error) {
+) func(context.Context, *call, []byte, *umagpu.Compute) (called, error) {
+	return func(ctx context.Context, c *call, memory []byte, how *umagpu.Compute) (called, error) {
 		r := new(Q)
 		if err := wire.Decode(c.Request, c.Arrays, memory, r); err != nil {
-			return nil, &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
+			return called{}, &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
 		}
 		*compute(r) = *how
-		return do(ctx, r)
+		result, err := do(ctx, r)
+		return called{r, result}, err
 	}
 }
 
@@ -81,12 +88,19 @@ func (c *call) run(ctx context.Context, folders []string, said notes) (answer *r
 		},
 		Note: said.say,
 	}
-	result, err := do(ctx, c, memory, compute)
+	found, err := do(ctx, c, memory, compute)
 	if err != nil {
 		return nil, err
 	}
-	phrase(reflect.ValueOf(result))
-	text, arrays, parts, err := wire.Encode(result)
+	phrase(reflect.ValueOf(found.result))
+	pages := new(page.Pages)
+	if c.Page != nil {
+		c.Page.Spell = umagpu.SpellPython
+		if pages, err = page.Of(found.request, found.result, c.Page); err != nil {
+			return nil, err
+		}
+	}
+	text, arrays, parts, err := wire.Encode(found.result, pages)
 	if err != nil {
 		return nil, err
 	}

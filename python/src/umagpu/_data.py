@@ -1,0 +1,479 @@
+"""Data and labels of Python as the program takes them: parts of a request, and their arrays."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.validation import check_array
+
+FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
+              if name in inspect.signature(check_array).parameters)
+EXACT = 1 << 53  # whole numbers up to this are float64
+MOST = np.iinfo(np.int32).max
+
+
+class Data(NamedTuple):
+    """Examples: the field "data" of a request, and its arrays by their paths."""
+
+    part: dict[str, Any]
+    arrays: dict[str, Any]
+    rows: int
+    names: Optional[list[str]]  # of the columns; None for an array
+
+
+class Labels(NamedTuple):
+    """Classes in the order of np.unique, the place of each label among them, and wire names."""
+
+    classes: Any
+    codes: Any  # int32, -1 without a label
+    names: list[str]
+
+
+def wire(value: Any) -> str:
+    """Return the name of a value: 2.0 is "2", as in files."""
+    if isinstance(value, (float, np.floating)) and value == math.floor(value):
+        value = int(value)
+    return str(value).encode("utf-8", "backslashreplace").decode()
+
+
+def names_of(values: Any) -> list[str]:
+    """Return different names for different values."""
+    values = np.asarray(values)
+    if values.dtype.kind in "mM":
+        values = values.astype(str)
+    names: dict[str, None] = {}
+    for value in values.tolist():
+        name = wire(value)
+        while name in names:
+            name += "'"
+        names[name] = None
+    return list(names)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X is a DataFrame of pandas."""
+    return hasattr(X, "iloc") and hasattr(X, "columns")
+
+
+def framed(X: Any) -> Any:
+    """Return X, as a DataFrame of pandas if it is one of another library."""
+    if is_frame(X) or not hasattr(X, "columns"):
+        return X
+    if hasattr(X, "to_pandas"):
+        return X.to_pandas()
+    if hasattr(X, "__dataframe__"):
+        from pandas.api.interchange import from_dataframe
+        return from_dataframe(X)
+    return X
+
+
+def data_of(X: Any, known: Optional[dict[str, str]] = None, at: str = "data",
+            **options: Any) -> Data:
+    """Return the examples X: a DataFrame of any columns, an array, a sparse matrix or a list.
+
+    known has the kinds of columns by name, if a model asks for columns of certain kinds; options
+    are of a table, such as text=["title"].
+    """
+    X = framed(X)
+    options = {name: value for name, value in options.items() if value is not None}
+    if is_frame(X):
+        names = [wire(c) for c in X.columns]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"X: found column {twice[0]!r} twice, wanted different names")
+        if 0 in X.shape:
+            check_array(np.empty(X.shape))  # raises
+        if not options and all(hasattr(t, "fill_value") for t in X.dtypes):
+            matrix = _matrix(X.sparse.to_coo().tocsr(), at)
+            matrix.part["matrix"]["names"] = names
+            return matrix._replace(names=names)
+        columns = [X.iloc[:, k] for k in range(len(names))]
+        return _table(dict(zip(names, columns)), known, at, options)._replace(names=names)
+    X = _numbers(X)
+    if is_frame(X):  # of words
+        return data_of(X.set_axis(_positions(X.shape[1], known), axis=1), known, at,
+                       **options)._replace(names=None)
+    if hasattr(X, "tocsr") or not (known or options or X.dtype.kind == "f" and np.isnan(X).any()):
+        return _matrix(X, at)
+    names = _positions(X.shape[1], known)
+    return _table(dict(zip(names, X.T)), known, at, {**options, "storage": "auto"})
+
+
+def _positions(width: int, known: Optional[dict[str, str]]) -> list[str]:
+    """Return the names of an array's columns."""
+    if known and len(known) == width:
+        return list(known)
+    return [f"x{k}" for k in range(width)]
+
+
+def _numbers(X: Any) -> Any:
+    """Return an array of numbers or a sparse matrix; a DataFrame, if X is an array of words too."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(np.float64).filled(np.nan)
+    checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", FINITE: "allow-nan"}
+    if isinstance(X, (list, tuple)):
+        array = np.asarray(X)
+        X = np.array(X, dtype=object) if array.dtype.kind == "U" else array
+    if getattr(X, "dtype", None) == object and X.ndim == 2:
+        gaps = absent(X.ravel()).reshape(X.shape)
+        if gaps.any():
+            X = np.where(gaps, np.nan, X)
+        try:
+            return check_array(X, **checks)
+        except ValueError as error:
+            if not str(error).startswith("could not convert"):
+                raise
+        import pandas
+        return pandas.DataFrame(X).infer_objects()
+    return check_array(X, **checks)
+
+
+def _matrix(X: Any, at: str) -> Data:
+    """Return numbers without names or gaps."""
+    part: dict[str, Any] = {"rows": X.shape[0], "columns": X.shape[1]}
+    arrays, values = {}, X
+    if hasattr(X, "tocsr"):
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        values = X.data
+        arrays["starts"] = X.indptr.astype(np.int64, copy=False)
+        arrays["indices"] = X.indices.astype(np.int32, copy=False)
+    if values.dtype == bool:
+        values = values.view(np.uint8)
+    elif values.dtype.kind == "f" and values.dtype.itemsize <= 4:
+        values = values.astype(np.float32, copy=False)
+    elif values.dtype != np.uint8:
+        values = _exact(values, "X")
+    arrays[values.dtype.name] = values
+    return Data({"matrix": part}, {f"{at}.matrix.{name}": a for name, a in arrays.items()},
+                X.shape[0], None)
+
+
+def _exact(values: Any, where: str) -> Any:
+    """Return numbers as float64, if it holds them."""
+    if values.dtype.kind == "c":
+        raise ValueError(f"{where}: Complex data not supported; give the real and imaginary parts")
+    numbers = values.astype(np.float64, copy=False)
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and numbers.size:
+        far = max(numbers.max(), -numbers.min()) > EXACT
+        if far and (numbers.astype(values.dtype) != values).any():
+            wrong = values[numbers.astype(values.dtype) != values][0]
+            raise ValueError(f"{where}: found {wrong}, wanted whole numbers that float64 holds, up to "
+                             "2**53; subtract the least of them, or give names as texts")
+    return numbers
+
+
+def _table(columns: dict[str, Any], known: Optional[dict[str, str]], at: str,
+           options: dict[str, Any]) -> Data:
+    """Return columns of any kind; a matrix, if they are numbers without gaps."""
+    text = options.get("text") or []
+    for name in text:
+        if name not in columns:
+            raise ValueError(f"text: found no column {name!r} in X, wanted one of {list(columns)}")
+    described, arrays, complete = [], {}, True
+    for k, (name, values) in enumerate(columns.items()):
+        kind, parts = _column(name, values, "text" if name in text else (known or {}).get(name))
+        column = {"name": name, "kind": kind}
+        if "levels" in parts:
+            column["levels"] = parts.pop("levels")
+        complete = complete and kind == "number" and not np.isnan(parts["numbers"]).any()
+        described.append(column)
+        arrays.update({f"{at}.table.columns.{k}.{part}": a for part, a in parts.items()})
+    rows = len(values)
+    if complete and not options and known is None:
+        data = _matrix(np.column_stack(list(arrays.values())), at)
+        data.part["matrix"]["names"] = list(columns)
+        return data
+    return Data({"table": {"columns": described, **options}}, arrays, rows, None)
+
+
+def _column(name: str, values: Any, want: Optional[str]) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a column, that is wanted if it can be, and its parts."""
+    where = f"X: column {name!r}"
+    kind, parts = _typed(where, values)
+    if want in (None, kind, "aside"):
+        return kind, parts
+    if kind == "number" and want in ("category", "text"):
+        numbers = parts["numbers"]
+        levels, codes = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
+        parts = {"codes": np.full(len(numbers), -1, np.int32), "levels": names_of(levels)}
+        parts["codes"][~np.isnan(numbers)] = codes
+        kind = "category"
+    if kind == "category" and want == "text":
+        encoded = [level.encode() for level in parts["levels"]] + [b""]
+        lengths = np.array([len(e) for e in encoded], np.int64)
+        return "text", {"ends": np.cumsum(lengths[parts["codes"]]), "bytes": np.frombuffer(
+            b"".join([encoded[code] for code in parts["codes"].tolist()]), np.uint8)}
+    if kind == "category" and want == "number":
+        words = {"False": 0.0, "True": 1.0} if parts["levels"] == ["False", "True"] else {}
+        numbers = np.full(len(parts["levels"]) + 1, np.nan)
+        for k, level in enumerate(parts["levels"]):
+            try:
+                numbers[k] = words[level] if words else float(level)
+            except ValueError:
+                raise ValueError(f"{where}: found {level!r}, wanted numbers, as in the training data"
+                                 ) from None
+        return "number", {"numbers": numbers[parts["codes"]]}
+    if kind == "category" and want == "date":
+        import pandas
+        return _typed(where, pandas.to_datetime(values, utc=True))
+    return kind, parts
+
+
+def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a column by its type, and its parts."""
+    if isinstance(values, np.ndarray):
+        return "number", {"numbers": _exact(values, where)}
+    import pandas
+    from pandas.api import types
+    dtype = values.dtype
+    if isinstance(dtype, pandas.SparseDtype):
+        return _typed(where, values.sparse.to_dense())
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return "category", {"codes": values.cat.codes.to_numpy(np.int32),
+                            "levels": names_of(values.cat.categories)}
+    if types.is_bool_dtype(dtype):
+        truth = values.to_numpy(np.float64, na_value=np.nan)
+        codes = np.where(np.isnan(truth), -1, truth).astype(np.int32)
+        return "category", {"codes": codes, "levels": ["False", "True"]}
+    if types.is_datetime64_any_dtype(dtype):
+        if values.dt.tz is not None:
+            values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+        times = values.to_numpy("datetime64[us]")
+        return "date", {"numbers": np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)}
+    if types.is_timedelta64_dtype(dtype):
+        return "number", {"numbers": values.dt.total_seconds().to_numpy(np.float64)}
+    if isinstance(dtype, pandas.PeriodDtype):
+        return _typed(where, values.dt.to_timestamp())
+    if types.is_numeric_dtype(dtype):
+        if isinstance(dtype, np.dtype):
+            return "number", {"numbers": _exact(values.to_numpy(), where)}
+        if types.is_integer_dtype(dtype):
+            _exact(values.dropna().to_numpy(dtype.numpy_dtype), where)
+        return "number", {"numbers": values.to_numpy(np.float64, na_value=np.nan)}
+    return _inferred(where, values)
+
+
+def _inferred(where: str, values: Any) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a column of texts or objects by its values, and its parts."""
+    import pandas
+    kind = pandas.api.types.infer_dtype(values, skipna=True)
+    gaps = values.isna().to_numpy()
+    if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
+        given = values[~gaps]
+        numbers = np.full(len(values), np.nan)
+        numbers[~gaps] = [float(v) for v in given]
+        if kind == "integer":
+            _exact(np.array(given.tolist()), where)
+        return "number", {"numbers": numbers}
+    if kind == "boolean":
+        return _typed(where, values.astype("boolean"))
+    if kind in ("datetime64", "datetime", "date"):
+        return _typed(where, pandas.to_datetime(values, utc=True))
+    if kind in ("timedelta64", "timedelta"):
+        return _typed(where, pandas.to_timedelta(values))
+    if kind == "period":
+        return _typed(where, pandas.Series(pandas.PeriodIndex(values)))
+    if kind not in ("string", "empty"):
+        words = {v for v in values[~gaps] if isinstance(v, str)}
+        for i in np.flatnonzero(~gaps):
+            v = values.iloc[i]
+            if not isinstance(v, (str, bool, int, float, np.generic)) and kind != "interval":
+                raise TypeError(f"{where}, row {i}: found a value of type {type(v).__name__}, wanted "
+                                "texts, numbers, booleans or times")
+            if not isinstance(v, str) and wire(v) in words:
+                raise ValueError(f"{where}: found both the text {wire(v)!r} and the number, wanted one "
+                                 "of them")
+        values = values.where(gaps, values.map(wire))
+    codes, levels = pandas.factorize(values)
+    return "category", {"codes": codes.astype(np.int32), "levels": [wire(v) for v in levels]}
+
+
+def absent(values: Any) -> Any:
+    """Return which of some values are None, NaN, NaT or pd.NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype != object:
+        return np.zeros(len(values), bool)
+    return np.fromiter((v is None or type(v).__name__ in ("NAType", "NaTType")
+                        or isinstance(v, (float, np.floating)) and v != v for v in values),
+                       bool, len(values))
+
+
+def labels_of(y: Any, classes: Any = None, what: str = "y") -> Labels:
+    """Return labels; None, NaN, NaT and pd.NA are none. classes are those of a model, else y's own."""
+    given, gaps = _values(y, what)
+    own, codes = _unique(given, what)
+    if classes is None:
+        classes, place = own, np.arange(len(own))
+    else:
+        classes = np.asarray(classes)
+        at = {c: k for k, c in enumerate(classes.tolist())}
+        place = np.array([at.get(c, -1) for c in own.tolist()], int)
+        if (place < 0).any():
+            raise ValueError(f"{what}: found class {own[place < 0][0]!r}, wanted one of "
+                             f"{classes.tolist()}")
+    found = np.full(len(gaps), -1, np.int32)
+    found[~gaps] = place[codes]
+    return Labels(classes, found, names_of(classes))
+
+
+def _values(y: Any, what: str) -> tuple[Any, Any]:
+    """Return the labels that are given, and which are not."""
+    if hasattr(y, "to_pandas"):  # of polars or pyarrow
+        y = y.to_pandas()
+    if is_frame(y) and y.shape[1] == 1:
+        warnings.warn(f"{what}: A column-vector was passed when a 1d array was expected",
+                      DataConversionWarning)
+        y = y.iloc[:, 0]
+    categories = getattr(getattr(y, "dtype", None), "categories", None)
+    if categories is not None:
+        codes = np.asarray(getattr(y, "cat", y).codes)
+        return np.asarray(categories)[codes[codes >= 0]], codes < 0
+    if hasattr(y, "isna") and not isinstance(y.dtype, np.dtype):  # of pandas: Int64, string
+        gaps = np.asarray(y.isna())
+        given = y[~gaps].tolist()
+        return np.array(given, dtype=object if given and isinstance(given[0], str) else None), gaps
+    hidden = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
+    if isinstance(y, (list, tuple)):
+        y = _objects(y)
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(f"{what}: A column-vector {what} was passed when a 1d array was expected",
+                      DataConversionWarning)
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
+    gaps = absent(y) if hidden is None else absent(y) | hidden.ravel()
+    return y[~gaps], gaps
+
+
+def _objects(values: Any) -> Any:
+    """Return a list as an array of its values, each of its type."""
+    array = np.array(values, dtype=object)
+    return array if array.ndim else np.array([values], dtype=object)
+
+
+def _unique(given: Any, what: str) -> tuple[Any, Any]:
+    """Return the classes of labels, in their order and of their type, and the place of each label."""
+    if given.dtype != object:
+        if given.dtype.kind not in "biufmMSU":
+            raise ValueError(f"{what}: found labels of type {given.dtype}, wanted numbers or texts")
+        classes, codes = np.unique(given, return_inverse=True)
+        if given.dtype.kind == "f" and not (np.isfinite(classes) & (classes == np.floor(classes))).all():
+            raise ValueError(f"{what}: Unknown label type: continuous; found {classes[0]}, wanted whole "
+                             "numbers or texts")
+        return classes, codes.ravel()
+    kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, (bool, np.bool_)) else
+             "number" if issubclass(t, (int, float, np.number)) else t.__name__
+             for t in set(map(type, given.tolist()))}
+    if len(kinds) > 1:
+        raise ValueError(f"{what}: found labels of several types, {' and '.join(sorted(kinds))}, wanted "
+                         "one type")
+    if kinds in ({"number"}, {"boolean"}):
+        plain = np.array(given.tolist())
+        if plain.dtype != object and not (plain.dtype.kind == "f" and all(
+                isinstance(v, int) for v in given)):
+            return _unique(plain, what)
+    try:
+        ordered = sorted(set(given.tolist()))
+    except TypeError:
+        raise ValueError(f"{what}: found labels of type {kinds.pop()}, wanted numbers or texts") from None
+    classes = np.empty(len(ordered), object)
+    classes[:] = ordered
+    at = {c: k for k, c in enumerate(ordered)}
+    return classes, np.fromiter((at[v] for v in given.tolist()), np.intp, len(given))
+
+
+def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",
+             **options: Any) -> tuple[Labels, dict[str, Any], dict[str, Any]]:
+    """Return the classes of votes, and the field "votes" of labels with its arrays.
+
+    Each annotator or labelling function has a column; None, NaN, pd.NA and the number -1 abstain.
+    """
+    annotations = framed(annotations)
+    if is_frame(annotations):
+        voters = [wire(c) for c in annotations.columns]
+        columns = [_values(annotations.iloc[:, k], what) for k in range(len(voters))]
+        table = np.full(annotations.shape, None, object)
+        for k, (given, gaps) in enumerate(columns):
+            table[~gaps, k] = given
+    else:
+        table = annotations if isinstance(annotations, np.ndarray) else _objects(annotations)
+        if table.ndim != 2:
+            raise ValueError(f"{what}: found an array of shape {table.shape}, wanted a row for each "
+                             "example and a column for each annotator")
+        voters = [str(k) for k in range(table.shape[1])]
+    flat = table.ravel().astype(object)
+    gaps = absent(flat)
+    gaps[~gaps] = flat[~gaps] == -1
+    flat[gaps] = None
+    if twice := sorted({name for name in voters if voters.count(name) > 1}):
+        raise ValueError(f"{what}: found column {twice[0]!r} twice, wanted different names")
+    labels = labels_of(flat, classes, what)
+    where = np.flatnonzero(labels.codes >= 0)
+    if not len(where):
+        raise ValueError(f"{what}: found no label, wanted at least one")
+    rows, by = np.divmod(where, len(voters))
+    return labels, {"names": voters, **options}, {
+        "rows": rows.astype(np.int32), "by": by.astype(np.int32), "codes": labels.codes[where]}
+
+
+def soft_of(probabilities: Any, rows: int) -> tuple[Labels, Any]:
+    """Return the classes of probabilities, by the columns' names or else 0, 1, ..., and n×Q float32."""
+    probabilities = framed(probabilities)
+    shape, columns = np.shape(probabilities), None
+    if len(shape) == 2:
+        columns = probabilities.columns if is_frame(probabilities) else np.arange(shape[1])
+    if columns is None or shape[0] != rows:
+        raise ValueError(f"probabilities: found shape {shape}, wanted {rows} rows and a column for each "
+                         "class")
+    labels = labels_of(columns, what="probabilities")
+    if len(labels.classes) < len(columns):
+        raise ValueError(f"probabilities: found columns {list(columns)}, wanted different classes")
+    values = np.asarray(probabilities, dtype=np.float32)
+    return labels, np.ascontiguousarray(values[:, np.argsort(labels.codes)])
+
+
+def confusion_of(confusion: Any, labels: Labels, axes: Optional[str] = None) -> Any:
+    """Return the field "confusion" of a request and its array, in the order of the classes.
+
+    P(noisy = row | true = column), or counts. Rows and columns of a DataFrame are found by name; an
+    axis that is named "true" or "noisy" tells which is which.
+    """
+    confusion = framed(confusion)
+    q = len(labels.classes)
+    if is_frame(confusion):
+        named = [str(axis.name).lower() for axis in (confusion.index, confusion.columns)]
+        if axes is None and ("true" in named or "noisy" in named):
+            if named[0] == named[1]:
+                raise ValueError(f"confusion: found both axes named {named[0]!r}, wanted true and noisy")
+            axes = "true-rows" if named[0] == "true" or named[1] == "noisy" else "true-columns"
+        order = [_places(axis, labels, what) for axis, what in
+                 ((confusion.index, "row"), (confusion.columns, "column"))]
+        confusion = confusion.to_numpy()[np.ix_(*order)]
+    try:
+        matrix = np.array(confusion, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"confusion: found {confusion!r}, wanted None, 'estimate', an array or a "
+                         "DataFrame of numbers") from None
+    if matrix.shape != (q, q):
+        raise ValueError(f"confusion: found an array of shape {matrix.shape}, wanted {(q, q)}, for the "
+                         f"classes {', '.join(labels.names)}; a DataFrame names the classes of others")
+    return {"confusion_axes": axes} if axes else {}, {"confusion.p": matrix}
+
+
+def _places(axis: Any, labels: Labels, what: str) -> list[int]:
+    """Return where an axis of a DataFrame has each class, by its value or else its name."""
+    for have, want in ((axis.tolist(), labels.classes.tolist()), (names_of(axis), labels.names)):
+        if len(have) == len(set(have)) and set(have) == set(want):
+            return [have.index(c) for c in want]
+    raise ValueError(f"confusion: found {what}s {axis.tolist()}, wanted the classes "
+                     f"{labels.classes.tolist()}")

@@ -1,0 +1,167 @@
+"""What data and labels of Python become on the way to the program."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from umagpu import _data
+
+pandas = pytest.importorskip("pandas")
+ROWS = 4
+COLUMNS = {  # values of a column: kind, numbers or codes, levels
+    "floats": ([1.5, None, 2.0, 3.0], "number", [1.5, np.nan, 2, 3], None),
+    "Int64": (pandas.array([1, None, 3, 4], "Int64"), "number", [1, np.nan, 3, 4], None),
+    "Float64": (pandas.array([1, None, 3, 4], "Float64"), "number", [1, np.nan, 3, 4], None),
+    "objects": (np.array([1, None, 2.5, 3], object), "number", [1, np.nan, 2.5, 3], None),
+    "bool": ([True, False, True, True], "category", [1, 0, 1, 1], ["False", "True"]),
+    "boolean": (pandas.array([True, None, False, True], "boolean"), "category", [1, -1, 0, 1],
+                ["False", "True"]),
+    "bool objects": (np.array([True, None, False, True], object), "category", [1, -1, 0, 1],
+                     ["False", "True"]),
+    "category": (pandas.Categorical(["b", None, "a", "b"], ["z", "b", "a"]), "category",
+                 [1, -1, 2, 1], ["z", "b", "a"]),
+    "categories of numbers": (pandas.Categorical([2.0, 1.0, None, 2.0]), "category", [1, 0, -1, 1],
+                              ["1", "2"]),
+    "texts": (["b ", None, "b", ""], "category", [0, -1, 1, 2], ["b ", "b", ""]),
+    "string": (pandas.array(["b", None, "a", "b"], "string"), "category", [0, -1, 1, 0], ["b", "a"]),
+    "texts and numbers": (np.array(["?", 1, 2.0, None], object), "category", [0, 1, 2, -1],
+                          ["?", "1", "2"]),
+    "nothing": (np.array([None] * 4, object), "category", [-1] * 4, []),
+    "times": (pandas.to_datetime(["1970-01-02", None, "1969-12-31", "1970-01-01 00:00:00.5"]), "date",
+              [86400, np.nan, -86400, 0.5], None),
+    "zones": (pandas.to_datetime(["1970-01-02"] * 4).tz_localize("Europe/Berlin"), "date", [82800] * 4,
+              None),
+    "dates": (np.array([pandas.Timestamp(1970, 1, 2).date(), None] * 2, object), "date",
+              [86400, np.nan] * 2, None),
+    "durations": (pandas.to_timedelta([1, None, 2, 3], unit="min"), "number", [60, np.nan, 120, 180],
+                  None),
+    "periods": (pandas.PeriodIndex(["1970-01"] * 4, freq="M"), "date", [0] * 4, None),
+    "sparse": (pandas.arrays.SparseArray([0, 0, 1, np.nan]), "number", [0, 0, 1, np.nan], None),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns(name):
+    values, kind, numbers, levels = COLUMNS[name]
+    frame = pandas.DataFrame({"first": ["a"] * ROWS, name: values}, index=[7, 7, 8, 9])
+    data = _data.data_of(frame)
+    column = data.part["table"]["columns"][1]
+    assert (column["name"], column["kind"], column.get("levels")) == (name, kind, levels)
+    found = data.arrays["data.table.columns.1." + ("codes" if kind == "category" else "numbers")]
+    assert np.array_equal(found, numbers, equal_nan=kind != "category")
+
+
+@pytest.mark.parametrize("values, error, message", [
+    ([1 << 60, (1 << 60) + 1], ValueError, "column 'x'.*1152921504606846977.*2\\*\\*53"),
+    ([1j, 2j], ValueError, "Complex data not supported"),
+    (["1", 1], ValueError, "both the text '1' and the number"),
+    ([{}, "a"], TypeError, "row 0.*type dict"),
+])
+def test_columns_refused(values, error, message):
+    with pytest.raises(error, match=message):
+        _data.data_of(pandas.DataFrame({"x": values, "y": ["a", "b"]}))
+
+
+def test_frames():
+    frame = pandas.DataFrame([[1, 2]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="column 'a' twice"):
+        _data.data_of(frame)
+    data = _data.data_of(pandas.DataFrame({("a", 1): [1, 2], ("a", 2): [3., 4.]}))
+    assert data.part["matrix"] == {"rows": 2, "columns": 2, "names": ["('a', 1)", "('a', 2)"]}
+    assert data.arrays["data.matrix.float64"].tolist() == [[1, 3], [2, 4]]
+    table = _data.data_of(pandas.DataFrame({"t": ["a ü", None]}), text=["t"])
+    assert table.part["table"]["columns"] == [{"name": "t", "kind": "text"}]
+    assert bytes(table.arrays["data.table.columns.0.bytes"]).decode() == "a ü"
+    assert table.arrays["data.table.columns.0.ends"].tolist() == [4, 4]
+    sparse_frame = pandas.DataFrame.sparse.from_spmatrix(sparse.eye(3, format="csr"), columns=list("abc"))
+    assert _data.data_of(sparse_frame).arrays["data.matrix.starts"].tolist() == [0, 1, 2, 3]
+    known = {"n": "number", "c": "category", "t": "text"}
+    turned = _data.data_of(pandas.DataFrame({"t": [1, 2], "c": [1., np.nan], "n": ["3", None]}), known)
+    assert [(c["name"], c["kind"]) for c in turned.part["table"]["columns"]] == [
+        ("t", "text"), ("c", "category"), ("n", "number")]
+    with pytest.raises(ValueError, match="'n'.*'x', wanted numbers"):
+        _data.data_of(pandas.DataFrame({"n": ["x"]}), known)
+
+
+@pytest.mark.parametrize("X, name, want", [
+    (np.array([[1, 2]], np.int64), "float64", [[1, 2]]),
+    (np.array([[True, False]]), "uint8", [[1, 0]]),
+    (np.array([[1, 2]], np.float16), "float32", [[1, 2]]),
+    (np.array([[1, 2]], np.longdouble), "float64", [[1, 2]]),
+    (np.array([[1, 2.5]], object), "float64", [[1, 2.5]]),
+    ([[1, 2], [3, 4]], "float64", [[1, 2], [3, 4]]),
+])
+def test_arrays(X, name, want):
+    assert _data.data_of(X).arrays[f"data.matrix.{name}"].tolist() == want
+
+
+def test_gaps_of_arrays():
+    hidden = np.ma.masked_array([[1, 2], [3, 4]], [[0, 1], [0, 0]])
+    for X in (hidden, [[1, np.nan], [3, 4]], np.array([[1, pandas.NA], [3, 4]], object), [[1, None], [3, 4]]):
+        arrays = _data.data_of(X).arrays
+        assert np.array_equal(arrays["data.table.columns.1.numbers"], [np.nan, 4], equal_nan=True)
+    words = _data.data_of(np.array([["a", 1], ["b", 2]], object)).part["table"]["columns"]
+    assert [(c["name"], c["kind"]) for c in words] == [("x0", "category"), ("x1", "number")]
+
+
+@pytest.mark.parametrize("y, classes, codes", [
+    (["b", None, "a", "a "], ["a", "a ", "b"], [2, -1, 0, 1]),
+    ([" <=50K", "", "1_0"], ["", " <=50K", "1_0"], [1, 0, 2]),
+    ([2, 1, np.nan], [1, 2], [1, 0, -1]),
+    (np.array([0., 1., np.nan]), [0., 1.], [0, 1, -1]),
+    ([True, False, None], [False, True], [1, 0, -1]),
+    (pandas.array([3, None, 1], "Int64"), [1, 3], [1, -1, 0]),
+    (pandas.Series(["x", pandas.NA], dtype="string", index=[3, 3]), ["x"], [0, -1]),
+    (pandas.Categorical([7, None, 5], [9, 7, 5]), [5, 7], [1, -1, 0]),
+    (pandas.Series(pandas.Categorical(["u"])), ["u"], [0]),
+    (np.ma.masked_array([1, 2, 3], [0, 1, 0]), [1, 3], [0, -1, 1]),
+    ([2**63, 1, 2**64], [1, 2**63, 2**64], [1, 0, 2]),
+    (np.array([2, 1], object), [1, 2], [1, 0]),
+])
+def test_labels(y, classes, codes):
+    found = _data.labels_of(y)
+    assert found.classes.tolist() == classes and found.codes.tolist() == codes
+    assert [type(c) for c in found.classes.tolist()] == [type(c) for c in classes]
+    assert len(set(found.names)) == len(classes)
+
+
+@pytest.mark.parametrize("y, message", [
+    ([1, "a"], "number and text"), ([True, 1], "boolean and number"), ([1.5, 2], "continuous"),
+    ([[1, 2], [3, 4]], "should be a 1d array"), ([{}, {}], "wanted numbers or texts"),
+])
+def test_labels_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        _data.labels_of(y)
+
+
+@pytest.mark.parametrize("votes", [
+    [["x", None], ["y", "x"]], pandas.DataFrame([["x", np.nan], ["y", "x"]], columns=["0", "1"]),
+    pandas.DataFrame([[0, pandas.NA], [1, 0]]).astype("Int64"), np.array([[0, -1], [1, 0]]),
+    np.ma.masked_array([[0, 1], [1, 0]], [[0, 1], [0, 0]]), np.array([[0, pandas.NA], [1, 0]], object)])
+def test_votes(votes):
+    labels, part, arrays = _data.votes_of(votes)
+    assert labels.classes.tolist() in (["x", "y"], [0, 1]) and part == {"names": ["0", "1"]}
+    assert {name: a.tolist() for name, a in arrays.items()} == {
+        "rows": [0, 1, 1], "by": [0, 0, 1], "codes": [0, 1, 0]}
+
+
+def test_confusion():
+    labels = _data.labels_of([0, 1, 2])
+    C = np.array([[.7, 0, .3], [.3, .7, 0], [0, .3, .7]])
+    for index in ([0, 1, 2], ["0", "1", "2"]):
+        frame = pandas.DataFrame(C, index, index).iloc[[2, 0, 1], [1, 0, 2]]
+        part, arrays = _data.confusion_of(frame, labels)
+        assert part == {} and np.array_equal(arrays["confusion.p"], C)
+    named = frame.rename_axis(index="true")
+    assert _data.confusion_of(named, labels)[0] == {"confusion_axes": "true-rows"}
+    for bad, message in ((frame.iloc[:2], "rows.*wanted the classes"), (np.eye(2), "shape"),
+                         ("estimat", "wanted None, 'estimate'"), (named.rename_axis(columns="true"), "both")):
+        with pytest.raises(ValueError, match=message):
+            _data.confusion_of(bad, labels)
+
+
+def test_probabilities():
+    labels, soft = _data.soft_of(pandas.DataFrame([[.2, .8]], columns=[1, 0]), 1)
+    assert labels.classes.tolist() == [0, 1] and soft.tolist() == [[np.float32(.8), np.float32(.2)]]
+    with pytest.raises(ValueError, match="wanted 2 rows"):
+        _data.soft_of([[1, 0]], 2)

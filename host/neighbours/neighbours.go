@@ -51,18 +51,11 @@ func Of(ctx context.Context, e *engine.Engine, x dataset.Examples, k int, metric
 		return nil, fmt.Errorf("%w: got %d neighbours among %d examples, want 1 to %d", ErrInput, k, x.N,
 			min(Most, x.N-1))
 	}
-	s := &search{engine: e, last: slices.Repeat([]float64{math.Inf(1)}, x.N)}
-	switch metric {
-	case Cosine:
-		x = unit(x)
-		s.own, s.product = slices.Repeat([]float64{0.5}, x.N), 1
-	case Euclidean:
-		s.own, s.product = squares(x), 2
-	default:
+	if metric != Cosine && metric != Euclidean {
 		return nil, fmt.Errorf("%w: got metric %q, want %s or %s", ErrInput, metric, Euclidean, Cosine)
 	}
-	s.near = &Graph{N: x.N, K: k, Index: slices.Repeat([]int32{math.MaxInt32}, x.N*k),
-		Distance: slices.Repeat([]float64{math.Inf(1)}, x.N*k)}
+	s := newSearch(e, &x, metric)
+	s.near, s.last = newGraph(x.N, k), slices.Repeat([]float64{math.Inf(1)}, x.N)
 	for column := 0; column < x.N; column += tileColumns {
 		landmarks := x.Part(column, min(column+tileColumns, x.N))
 		// What is left of the diagonal was computed as its reflection.
@@ -76,6 +69,11 @@ func Of(ctx context.Context, e *engine.Engine, x dataset.Examples, k int, metric
 		}
 	}
 	return s.near, nil
+}
+
+func newGraph(n, k int) *Graph {
+	return &Graph{N: n, K: k, Index: slices.Repeat([]int32{math.MaxInt32}, n*k),
+		Distance: slices.Repeat([]float64{math.Inf(1)}, n*k)}
 }
 
 // put puts example j at distance d among the neighbours of i, if it is nearer than the last, and
@@ -105,14 +103,36 @@ type search struct {
 	dots    []float32
 }
 
-// tile takes a tile of examples x, from first on, and y of the same, from second on.
-func (s *search) tile(x, y dataset.Examples, first, second int) error {
+// newSearch returns a search among x, which it scales for cosines.
+func newSearch(e *engine.Engine, x *dataset.Examples, metric string) *search {
+	s := &search{engine: e, product: 2}
+	if metric == Cosine {
+		*x = unit(*x)
+		s.own, s.product = slices.Repeat([]float64{0.5}, x.N), 1
+	} else {
+		s.own = squares(*x)
+	}
+	return s
+}
+
+// products returns the inner products of a tile of examples x and y, row by row, until the next.
+func (s *search) products(x, y dataset.Examples) ([]float32, error) {
 	if s.dots == nil {
 		s.dots = make([]float32, tileRows*tileColumns)
 	}
 	dots := s.dots[:x.N*y.N]
-	err := s.engine.Project(dots, x, engine.Projection{Function: kernel.Function{Kind: kernel.Linear},
-		Landmarks: y})
+	return dots, s.engine.Project(dots, x, engine.Projection{
+		Function: kernel.Function{Kind: kernel.Linear}, Landmarks: y})
+}
+
+// distance returns the distance of examples i and j by their inner product.
+func (s *search) distance(i, j int, dot float32) float64 {
+	return max(s.own[i]+s.own[j]-float64(s.product*float64(dot)), 0)
+}
+
+// tile takes a tile of examples x, from first on, and y of the same, from second on.
+func (s *search) tile(x, y dataset.Examples, first, second int) error {
+	dots, err := s.products(x, y)
 	if err != nil {
 		return err
 	}

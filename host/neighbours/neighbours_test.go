@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // examples have small whole numbers, so that many distances are equal, and some zeros.
@@ -115,6 +116,31 @@ func TestTiles(t *testing.T) {
 		if found := got.Index[i*11 : (i+1)*11]; !slices.Equal(found, want) {
 			t.Fatalf("example %d: got neighbours %v, want %v", i, found, want)
 		}
+	}
+}
+
+// The neighbours of some examples among all are those of the graph of all.
+func TestAmong(t *testing.T) {
+	for _, form := range []string{"dense", "sparse"} {
+		d := &dataset.Dataset{Examples: examples(5, 9000, 6)}
+		if form == "sparse" {
+			d.Examples = d.Compressed()
+		}
+		e, some := simd.New(), []int{8999, 3, 4500, 3}
+		all, err := neighbours.OfDataset(t.Context(), e, d, lists.UpTo[int](d.N), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := neighbours.Among(t.Context(), e, d, some, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &neighbours.Graph{N: len(some), K: 5}
+		for _, i := range some {
+			want.Index = append(want.Index, all.Index[i*5:i*5+5]...)
+			want.Distance = append(want.Distance, all.Distance[i*5:i*5+5]...)
+		}
+		equal(t, form, got, want)
 	}
 }
 

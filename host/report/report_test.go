@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
+
+	"golang.org/x/net/html"
 
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -175,5 +178,39 @@ func TestHardest(t *testing.T) {
 		Predicted: "c", Examples: 1, Share: 0.5}}
 	if fmt.Sprint(j.Pairs) != fmt.Sprint(want) {
 		t.Errorf("found %v, wanted %v", j.Pairs, want)
+	}
+}
+
+// What a page to review has as data is read back alike, whatever it is: names of classes and values
+// are no markup.
+func TestReview(t *testing.T) {
+	bad := "</script><script>alert(1)</script><!--<script>\u2028${x}`"
+	r := &report.Review{Title: bad, Again: bad, Classes: []string{bad, ""}, Columns: []string{bad},
+		Rows: []report.ReviewRow{{Row: bad, Name: bad, Given: -1, Suggested: 1, Wrong: 0.5, Reason: bad,
+			Suspect: true, Values: []string{bad}, Near: []report.NearRow{{Name: bad, Given: 0,
+				Values: []string{""}}}}}, Checked: [][2]string{{bad, bad}}}
+	var page bytes.Buffer
+	if err := r.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(&page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scripts := 0
+	for n := range root.Descendants() {
+		if n.Data != "script" || n.Type != html.ElementNode {
+			continue
+		}
+		if scripts++; scripts == 1 {
+			got := new(report.Review)
+			if err := json.Unmarshal([]byte(n.FirstChild.Data), got); err != nil ||
+				!reflect.DeepEqual(got, r) {
+				t.Errorf("read back %+v, %v", got, err)
+			}
+		}
+	}
+	if scripts != 2 {
+		t.Errorf("found %d scripts, want the data and one", scripts)
 	}
 }

@@ -4,6 +4,7 @@ package page
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,6 +24,7 @@ type Request struct {
 	Rows  string   `json:"rows"`  // a sentence that says what rows are called
 	Show  string   `json:"show"`  // the column to show beside suspects; "" for the first of texts
 
+	Keys   []string        `json:"-"` // what files call rows; nil for Index
 	Model  string          `json:"-"` // file; "" for none
 	Review string          `json:"-"` // file of the review page; "" for none
 	Source *Source         `json:"-"` // nil for the data of the request
@@ -43,22 +45,30 @@ type Pages struct {
 }
 
 // Of returns the pages of a result.
-func Of(request, result any, o *Request) (*Pages, error) {
+func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
 	var r *report.Report
+	var page, review bytes.Buffer
 	switch result := result.(type) {
 	case *umagpu.CleanResult:
-		r = Clean(request.(*umagpu.CleanRequest), result, o)
+		asked := request.(*umagpu.CleanRequest)
+		r = Clean(asked, result, o)
+		list, err := Review(ctx, asked, result, o)
+		if err != nil {
+			return nil, err
+		}
+		if err := list.WriteHTML(&review); err != nil {
+			return nil, err
+		}
 	case *umagpu.EvaluateResult:
 		r = evaluate(request.(*umagpu.EvaluateRequest), result, o)
 	default:
 		return nil, &umagpu.Fault{Kind: umagpu.Conflict, Option: "page", Got: fmt.Sprintf("a page of %T",
 			request), Want: "one of clean or evaluate"}
 	}
-	var page bytes.Buffer
 	if err := r.WriteHTML(&page, ""); err != nil {
 		return nil, err
 	}
-	return &Pages{Report: page.Bytes()}, nil
+	return &Pages{Report: page.Bytes(), Review: review.Bytes()}, nil
 }
 
 // Clean returns the report on a cleaning.

@@ -86,10 +86,15 @@ func number(m *umagpu.Matrix, k int) string {
 	return strconv.Itoa(int(m.Uint8[k]))
 }
 
-// shortest formats a number, "" for NaN.
+// shortest formats a number, a long one with seven digits, "" for NaN.
 func shortest(v float64, bits int) string {
-	if math.IsNaN(v) {
+	const long = 12
+	text := strconv.FormatFloat(v, 'f', -1, bits)
+	switch {
+	case math.IsNaN(v):
 		return ""
+	case len(text) > long:
+		return strconv.FormatFloat(v, 'g', 7, bits)
 	}
-	return strconv.FormatFloat(v, 'g', -1, bits)
+	return text
 }

@@ -49,6 +49,8 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.PredictRequest) *umagpu.Compute { return &r.Compute }),
 	"clean": function(umagpu.Clean,
 		func(r *umagpu.CleanRequest) *umagpu.Compute { return &r.Compute }),
+	"nearest": function(umagpu.Nearest,
+		func(r *umagpu.NearestRequest) *umagpu.Compute { return &r.Compute }),
 }
 
 // function returns what decodes a request, computes as it is told, and calls do.
@@ -96,7 +98,7 @@ func (c *call) run(ctx context.Context, folders []string, said notes) (answer *r
 	pages := new(page.Pages)
 	if c.Page != nil {
 		c.Page.Spell = umagpu.SpellPython
-		if pages, err = page.Of(found.request, found.result, c.Page); err != nil {
+		if pages, err = page.Of(ctx, found.request, found.result, c.Page); err != nil {
 			return nil, err
 		}
 	}

@@ -5,8 +5,9 @@ starts with the first call. A model has the bytes that the command line writes.
 """
 
 from ._classifier import KernelMap, NoisyClassifier, Page
-from ._labels import (PredictionSets, consensus, corrected_accuracy, estimate_confusion,
-                      find_label_issues, query, survey)
+from ._issues import find_label_issues
+from ._labels import (PredictionSets, consensus, corrected_accuracy, estimate_confusion, query,
+                      survey)
 from ._worker import DeviceError, DoubtWarning, Error, OutOfMemory, WorkerDied, run
 
 __version__ = "0.1.0"

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from ._classifier import (NoisyClassifier, flags_of, labels_of, names_of, noise_flags, order_of,
                           write_annotations)
+from ._data import labels_of as coded
+from ._issues import noise_of
 from ._worker import Call
 
 
@@ -77,43 +79,6 @@ def _write_true(call: Call, noisy: Any, true_labels: Any, by_row: bool) -> str:
     return call.write(".csv", text.getvalue().encode())
 
 
-def find_label_issues(labels: Any, pred_probs: Any = None, *, X: Any = None,
-                      return_indices_ranked_by: Optional[str] = None, confusion: Any = None,
-                      filter_by: str = "probability", **options: Any) -> Any:
-    """Return which labels are likely wrong: a mask, or the indices of these, the worst first.
-
-    With X models learn from all other parts of the data, as uma-gpu issues does; options are its
-    flags. With pred_probs, P(label | x) of models that have not seen the example, the matrix is
-    estimated from them. A label is an issue if it is more likely wrong than right.
-    return_indices_ranked_by is "label_quality", or one of cleanlab's: "self_confidence",
-    "normalized_margin" and "confidence_weighted_entropy", which need pred_probs.
-    """
-    if (X is None) == (pred_probs is None):
-        raise ValueError("find_label_issues: wanted either pred_probs or X")
-    if filter_by not in ("probability", "predicted_neq_given"):
-        raise ValueError(f"filter_by: found {filter_by!r}, wanted 'probability' (a label is more "
-                         "likely wrong than right) or 'predicted_neq_given'")
-    labels = column_or_1d(labels)
-    if pred_probs is None:
-        quality, other = _quality_by_models(labels, X, confusion, options)
-    else:
-        pred_probs = np.asarray(pred_probs, dtype=float)
-        quality, other = _quality_by_probabilities(labels, pred_probs, confusion)
-    wrong = quality < 0.5 if filter_by == "probability" else other
-    if return_indices_ranked_by is None:
-        return wrong
-    if return_indices_ranked_by == "label_quality":
-        score = quality
-    elif pred_probs is None:
-        raise ValueError(f"return_indices_ranked_by: found {return_indices_ranked_by!r} without "
-                         "pred_probs, wanted 'label_quality'")
-    else:
-        score = _score(np.searchsorted(np.unique(labels), labels), pred_probs,
-                       return_indices_ranked_by)
-    found = np.flatnonzero(wrong)
-    return found[np.argsort(score[found], kind="stable")]
-
-
 def _quality_by_models(labels: Any, X: Any, confusion: Any, options: dict[str, Any]) -> Any:
     classes, named = labels_of(labels)
     with Call() as call:
@@ -145,36 +110,6 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, **options: Any) -> dic
     return found
 
 
-def _quality_by_probabilities(labels: Any, p: Any, confusion: Any) -> Any:
-    """Return P(true = label | label, x): EM finds P(true | x), whose noisy labels are as p says."""
-    index = np.searchsorted(np.unique(labels), labels)
-    if p.ndim != 2 or len(p) != len(index) or p.shape[1] != index.max() + 1:
-        raise ValueError(f"pred_probs: found shape {p.shape}, wanted {(len(index), index.max() + 1)}")
-    c = estimate_confusion(labels, pred_probs=p) if confusion is None else np.asarray(confusion)
-    true = p.copy()
-    for _ in range(200):
-        true *= (p / np.maximum(true @ c.T, 1e-300)) @ c
-    posterior = c[index] * true
-    posterior /= np.maximum(posterior.sum(axis=1, keepdims=True), 1e-300)
-    return posterior[np.arange(len(index)), index], posterior.argmax(axis=1) != index
-
-
-def _score(index: Any, p: Any, rule: str) -> Any:
-    """Return cleanlab's score of each label; the smallest is the worst."""
-    given = p[np.arange(len(index)), index]
-    if rule == "self_confidence":
-        return given
-    if rule == "normalized_margin":
-        others = p.copy()
-        others[np.arange(len(index)), index] = -1
-        return (given - others.max(axis=1) + 1) / 2
-    if rule == "confidence_weighted_entropy":
-        entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1) / np.log(p.shape[1])
-        return -entropy / np.maximum(given, 1e-300)
-    raise ValueError(f"return_indices_ranked_by: found {rule!r}, wanted 'label_quality', "
-                     "'self_confidence', 'normalized_margin' or 'confidence_weighted_entropy'")
-
-
 class Accuracy(NamedTuple):
     """An accuracy, with the interval that holds the true one in 95 of 100 cases."""
 
@@ -184,22 +119,39 @@ class Accuracy(NamedTuple):
 
 
 def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
-    """Return the accuracy of predictions on the true labels, where only noisy ones are known."""
-    classes, named = labels_of(column_or_1d(y_noisy))
-    names = names_of(classes)
-    predicted = np.searchsorted(classes, y_pred)
-    if not (classes[np.minimum(predicted, len(names) - 1)] == np.asarray(y_pred)).all():
-        raise ValueError("y_pred: found a class that y_noisy has not")
-    eye = np.eye(len(names), dtype=np.float32)  # a model that predicts by a feature for each class
-    with Call() as call:
-        model = call.path(".npz")
-        coefficients = json.dumps({"coef_": eye.tolist(), "classes_": list(names)})
-        call.run("import", "--coefficients", call.write(".json", coefficients.encode()),
-                 "--out", model)
-        found = call.json("eval", "--device", "cpu", "--model", model, "--data",
-                          call.array(eye[predicted]), "--labels", call.array(named),
-                          *noise_flags(call, confusion, classes))
-    return Accuracy(**found["corrected"]["accuracy"])
+    """Return the accuracy of predictions on the true labels, where only noisy ones are known.
+
+    confusion is P(noisy = row | true = column). A label counts by its row of C⁻¹, so that the mean
+    over the noise is right. The interval adds four examples, half of them right, as Agresti and
+    Coull's. Rows without a label are left out.
+    """
+    if confusion is None:
+        raise ValueError("confusion: found None, wanted P(noisy = row | true = column); for labels that "
+                         "are right use accuracy_score")
+    labels = coded(y_noisy, what="y_noisy")
+    predicted = coded(y_pred, labels.classes, "y_pred")
+    if len(labels.codes) != len(predicted.codes):
+        raise ValueError(f"y_pred: found {len(predicted.codes)} predictions, wanted "
+                         f"{len(labels.codes)}, one for each of y_noisy")
+    if (predicted.codes < 0).any():
+        raise ValueError(f"y_pred: found no class in row {np.flatnonzero(predicted.codes < 0)[0]}")
+    known = labels.codes >= 0
+    noisy, p, q = labels.codes[known], predicted.codes[known], len(labels.classes)
+    c = noise_of(confusion, labels, np.bincount(noisy, minlength=q))
+    try:
+        inverse = np.linalg.inv(c)
+    except np.linalg.LinAlgError:
+        raise ValueError("confusion: found one that has no inverse, wanted classes that the labels tell "
+                         "apart") from None
+    right, squares = inverse[p, noisy], inverse**2 @ c  # [p, t]: the mean of p's squares of class t
+    half, n = 1.959963984540054**2 / 2, len(noisy)  # of the examples that are added
+    own = squares.diagonal()
+    others = (squares.sum(axis=1) - own) / max(1, q - 1)
+    centre = (right.sum() + half) / (n + 2 * half)
+    square = ((right**2).sum() + half * (own + others)[p].mean()) / (n + 2 * half)
+    error = 1.959963984540054 * np.sqrt(max(0.0, square - centre**2) / (n + 2 * half))
+    value = right.mean()
+    return Accuracy(float(value), float(min(value, centre - error)), float(max(value, centre + error)))
 
 
 def consensus(annotations: Any, **options: Any) -> Any:

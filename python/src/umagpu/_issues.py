@@ -1,0 +1,374 @@
+"""Which labels are wrong, by out-of-fold probabilities of any model: numpy alone."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ._data import Labels, confusion_of, labels_of, names_of
+from ._requests import request_of
+from ._worker import call
+
+PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
+RULES = ("probability", *PRUNING, "confident_learning", "predicted_neq_given",
+         "low_normalized_margin", "low_self_confidence")
+RANKS = ("label_quality", "self_confidence", "normalized_margin", "confidence_weighted_entropy")
+
+
+class Judged(NamedTuple):
+    """Labels with probabilities: codes are columns of p, n×K."""
+
+    codes: Any
+    p: Any
+
+    def given(self) -> Any:
+        """Return the probability of each label."""
+        return self.p[np.arange(len(self.codes)), self.codes]
+
+    def others(self) -> Any:
+        """Return the largest probability of another class than the label."""
+        rest = self.p.copy()
+        rest[np.arange(len(rest)), self.codes] = -np.inf
+        return rest.max(axis=1)
+
+    def counts(self) -> Any:
+        return np.bincount(self.codes, minlength=self.p.shape[1])
+
+
+def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
+    """Return labels of the classes that the columns of pred_probs are, and the array.
+
+    A DataFrame names its columns. Those of an array are all classes of the labels in order, or, of
+    more columns, labels that are whole numbers from 0.
+    """
+    p, classes = np.asarray(pred_probs, dtype=float), labels.classes
+    if p.ndim != 2 or len(p) != len(labels.codes):
+        raise ValueError(f"pred_probs: found shape {p.shape}, wanted {len(labels.codes)} rows, one for "
+                         "each label, and a column for each class")
+    bad = np.flatnonzero(~((p >= 0) & (p <= 1 + 1e-6)).all(axis=1))  # also NaN
+    if bad.size:
+        raise ValueError(f"pred_probs: found {p[bad[0]].tolist()} in row {bad[0]}, wanted "
+                         "probabilities from 0 to 1")
+    names, k = getattr(pred_probs, "columns", None), p.shape[1]
+    if names is not None and set(classes.tolist()) <= set(names):
+        columns, place = labels_of(names, what="pred_probs"), names.get_indexer(classes)
+        if len(columns.classes) < k:
+            raise ValueError(f"pred_probs: found columns {list(names)}, wanted different names")
+        order = np.argsort(columns.codes)
+        p, classes, place = p[:, order], columns.classes, columns.codes[place]
+    elif len(classes) == k:
+        place = np.arange(k)
+    elif classes.dtype.kind in "iuf" and np.isin(classes, np.arange(k)).all():
+        classes, place = np.arange(k), classes.astype(int)
+    else:
+        raise ValueError(f"pred_probs: found {k} columns for the {len(classes)} classes "
+                         f"{', '.join(labels.names[:10])}, wanted a column for each; a DataFrame whose "
+                         "columns are named as classes may have more")
+    codes = np.where(labels.codes < 0, -1, place[labels.codes])
+    return Labels(classes, codes, names_of(classes)), p
+
+
+def confident_joint(judged: Judged) -> tuple[Any, Any]:
+    """Return counts [given label, likely class], which sum to the labels, and who is off-diagonal.
+
+    An example counts as class k if its probability of k is the largest among those that reach the
+    mean of their column over the examples labelled so (Northcutt, Jiang and Chuang, JAIR 70, 2021).
+    """
+    codes, p = judged
+    k = p.shape[1]
+    reached = p >= thresholds(judged) - 1e-6
+    # an example above several thresholds is of its most likely class, even below that one's own
+    likely = np.where(reached.sum(axis=1) > 1, p.argmax(axis=1), reached.argmax(axis=1))
+    confident = reached.any(axis=1)
+    joint = np.bincount(codes[confident] * k + likely[confident], minlength=k * k).reshape(k, k)
+    np.fill_diagonal(joint, np.maximum(joint.diagonal(), 1))
+    return calibrated(joint, judged.counts()), confident & (likely != codes)
+
+
+def thresholds(judged: Judged) -> Any:
+    """Return the mean probability of each class where it is the label; 2, which none reaches,
+    without a label."""
+    counts = judged.counts()
+    sums = np.bincount(judged.codes, judged.given(), minlength=len(counts))
+    return np.where(counts > 0, np.maximum(sums / np.maximum(counts, 1), 2e-6), 2.0)
+
+
+def calibrated(joint: Any, counts: Any) -> Any:
+    """Return whole numbers in the proportions of each row of joint that sum to counts."""
+    sums = np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    return np.array([rounded(row) for row in joint / sums * counts[:, None]])
+
+
+def rounded(row: Any) -> Any:
+    """Return whole numbers near row with its sum: those farthest from their number give way."""
+    whole = np.round(row)
+    while missing := int(round(row.sum() - whole.sum())):
+        step = 1 if missing > 0 else -1
+        order = np.argsort(row - whole, kind="stable")[::-step]
+        whole[order[:abs(missing)]] += step
+    return whole.astype(int)
+
+
+STEPS = 10  # of EM; more of them fit the errors of the probabilities
+LEAST = 1e-12  # that probabilities count as, so that no float32 becomes subnormal
+
+
+def posterior(judged: Judged, c: Any) -> Any:
+    """Return P(true = label | label, x), where p are P(label | x).
+
+    EM finds the P(true | x) whose noisy labels have the probabilities p by C, example by example.
+    """
+    codes, noisy = judged.codes, np.maximum(judged.p.T, LEAST).astype(np.float32, order="C")
+    # of many classes C is sparse beside the usual entry of a column
+    usual = np.median(c, axis=0)
+    rest: Any = (c - usual).astype(np.float32)
+    usual = usual.astype(np.float32)[:, None]
+    if np.count_nonzero(rest) < 0.05 * rest.size:
+        from scipy.sparse import csr_matrix
+        rest = csr_matrix(rest)
+    true = noisy.copy()
+    for _ in range(STEPS):
+        ratio = noisy / np.maximum(rest @ true + usual.T @ true, LEAST)
+        true = np.maximum(true * (rest.T @ ratio + usual * ratio.sum(axis=0)), LEAST)
+    after = true.T * c[codes]
+    return after[np.arange(len(codes)), codes] / np.maximum(after.sum(axis=1), 1e-30)
+
+
+def pruned(judged: Judged, rule: str, frac_noise: float, remove: Any, least: int,
+           joint: Any) -> Any:
+    """Return what the rules that prune find."""
+    codes, p = judged
+    counts, off = judged.counts(), joint.astype(float)
+    keep = np.maximum(joint.diagonal(), least)
+    more = (keep - joint.diagonal()) / np.maximum(np.count_nonzero(joint, axis=1) - 1, 1)
+    off = np.maximum(off - more[:, None], 0)
+    np.fill_diagonal(off, 0)
+    take = np.trunc(off * frac_noise)
+    keep = np.trunc(keep + (off - off * frac_noise).sum(axis=1))
+    if remove is not None:
+        share = off / np.maximum(off.sum(axis=1, keepdims=True), 1e-300)
+        take = np.array([rounded(row) for row in share * remove[:, None]])
+        keep = counts - remove
+    few = np.flatnonzero((counts > 0) & (counts <= max(least, 1)))
+    if few.size:
+        warnings.warn(f"filter_by {rule!r}: found at most {max(least, 1)} labels in column "
+                      f"{', '.join(map(str, few[:10]))} of pred_probs, in which no issue is looked for "
+                      "(min_examples_per_class)", stacklevel=3)
+    by_class, by_rate = np.zeros(len(codes), bool), np.zeros(len(codes), bool)
+    parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
+    for label in np.flatnonzero(counts > max(least, 1)):
+        rows = parts[label]
+        own = p[rows, label]
+        cut = max(0, int(counts[label] - keep[label]))
+        by_class[rows[np.argsort(own, kind="stable")[:cut]]] = True
+        others = np.flatnonzero(take[label])
+        worst = np.argsort(own[:, None] - p[np.ix_(rows, others)], axis=0, kind="stable")
+        by_rate[rows[worst[np.arange(len(rows))[:, None] < take[label, others]]]] = True
+    return {"prune_by_class": by_class, "prune_by_noise_rate": by_rate,
+            "both": by_class & by_rate}[rule]
+
+
+def scores(judged: Judged, rank: str, adjust: bool = False) -> Any:
+    """Return a score of each label by one of cleanlab's rules, from 0, the worst, to 1."""
+    if adjust:
+        if rank == "confidence_weighted_entropy":
+            raise ValueError("rank_by_kwargs: found adjust_pred_probs with "
+                             f"{rank!r}, wanted 'self_confidence' or 'normalized_margin'")
+        level = thresholds(judged)
+        p = judged.p - level + level.max()
+        judged = Judged(judged.codes, p / p.sum(axis=1, keepdims=True))
+    given, p = judged.given(), judged.p
+    if rank == "self_confidence":
+        return given
+    if rank == "normalized_margin":
+        return (given - judged.others() + 1) / 2
+    entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1) / np.log(max(2, p.shape[1]))
+    ratio = np.maximum(entropy, 0) / np.where(given > 0, given, 1)
+    score = np.where(ratio > 1e-12, np.log1p(ratio) / np.maximum(ratio, 1e-12), 1.0)
+    return np.where(given > 0, score, 0.0)  # the limits of a saturated prediction
+
+
+def issues_by(rule: str, judged: Judged, *, frac_noise: float, remove: Any, least: int, joint: Any,
+              ) -> Any:
+    """Return which labels are wrong by one of cleanlab's rules."""
+    codes, p = judged
+    differs = p.argmax(axis=1) != codes
+    if rule == "predicted_neq_given":
+        return differs
+    found, off = confident_joint(judged)
+    off &= differs
+    if rule == "confident_learning":
+        return off
+    if rule in PRUNING:
+        joint = found if joint is None else joint
+        return differs & pruned(judged, rule, frac_noise, remove, least, joint)
+    wrong = np.zeros(len(codes), bool)
+    worst = np.argsort(scores(judged, rule[len("low_"):]), kind="stable")
+    wrong[worst[:np.count_nonzero(off)]] = True
+    return wrong
+
+
+def noise_of(confusion: Any, labels: Labels, counts: Any) -> Any:
+    """Return P(noisy = row | true = column) of an array or a DataFrame, checked.
+
+    Counts are taken if the names of pandas say which axis is true, or the sums: counts are the
+    examples with each noisy label.
+    """
+    part, arrays = confusion_of(confusion, labels)
+    c = arrays["confusion.p"]
+    turned = part.get("confusion_axes") == "true-rows"
+    bad = np.argwhere(~(np.isfinite(c) & (c >= 0)))
+    if bad.size:
+        raise ValueError(f"confusion: found {c[tuple(bad[0])]} in row {bad[0][0]}, column {bad[0][1]}, "
+                         "wanted shares of at least 0")
+    if (c > 1).any() and not part:
+        rows, columns = (np.array_equal(c.sum(axis=axis), counts) for axis in (1, 0))
+        if rows == columns:
+            raise ValueError("confusion: found counts, and nothing says which axis is true, wanted "
+                             "shares: confusion / confusion.sum(axis=0) if the columns are the true "
+                             "classes, (confusion / confusion.sum(axis=1, keepdims=True)).T if the "
+                             "rows are, as in confusion_matrix(true, noisy)")
+        turned = columns  # which sum to the noisy labels
+    c = c.T if turned else c
+    sums = c.sum(axis=0)
+    if (c > 1).any() and (sums > 0).all():
+        return c / sums
+    if wrong := np.flatnonzero(abs(sums - 1) > 1e-6).tolist():
+        rows_are = not turned and (abs(c.sum(axis=1) - 1) <= 1e-6).all()
+        raise ValueError(f"confusion: found a sum of {sums[wrong[0]]:.6g} of column {wrong[0]}, wanted 1: "
+                         "P(noisy = row | true = column)"
+                         + ("; its rows sum to 1: use confusion.T" if rows_are else ""))
+    return c
+
+
+def find_label_issues(labels: Any, pred_probs: Any = None, *,
+                      return_indices_ranked_by: Optional[str] = None,
+                      rank_by_kwargs: Optional[dict[str, Any]] = None,
+                      filter_by: str = "probability", multi_label: bool = False,
+                      frac_noise: float = 1.0, num_to_remove_per_class: Any = None,
+                      min_examples_per_class: int = 1, confident_joint: Any = None,
+                      n_jobs: Optional[int] = None, verbose: bool = False, X: Any = None,
+                      confusion: Any = None, **settings: Any) -> Any:
+    """Return which labels are likely wrong, with the signature of cleanlab's function.
+
+    Parameters
+    ----------
+    labels : a class for each example; None, NaN and pandas.NA are no label, and never an issue.
+    pred_probs : out-of-fold P(label | x) of any model, a column for each class in order, or a
+        DataFrame whose columns are named as classes. Labels 0, 1, ... may leave out classes.
+    return_indices_ranked_by : None for a mask; else positions of the issues, the worst first, by
+        "label_quality" (the probability that the label is right), "self_confidence",
+        "normalized_margin" or "confidence_weighted_entropy".
+    rank_by_kwargs : {"adjust_pred_probs": True} subtracts each class's mean self-confidence.
+    filter_by : "probability" flags labels more likely wrong than right, by the confusion matrix.
+        The rules of cleanlab are "prune_by_noise_rate" (its default), "prune_by_class", "both",
+        "confident_learning", "predicted_neq_given", "low_normalized_margin" and
+        "low_self_confidence".
+    frac_noise, num_to_remove_per_class, min_examples_per_class, confident_joint : of the first
+        three rules of cleanlab; other rules reject them.
+    n_jobs : no result depends on it.
+    verbose : whether to print the number of issues.
+    X : features in place of pred_probs: an array, a sparse matrix or a DataFrame. Models that have
+        not seen an example judge it.
+    confusion : P(noisy = row | true = column) for "probability"; None to estimate it.
+    settings : with X, of the models, such as learner="uma", folds=10 or seed=3.
+    """
+    if multi_label:
+        raise ValueError("multi_label: found True, wanted False: each example has one label; call once "
+                         "for each class, with labels 0 and 1")
+    if filter_by not in RULES:
+        raise ValueError(f"filter_by: found {filter_by!r}, wanted one of {', '.join(RULES)}")
+    if return_indices_ranked_by not in (None, *RANKS):
+        raise ValueError(f"return_indices_ranked_by: found {return_indices_ranked_by!r}, wanted None "
+                         f"or one of {', '.join(RANKS)}")
+    if (X is None) == (pred_probs is None):
+        raise ValueError("find_label_issues: found "
+                         + ("neither pred_probs nor X" if X is None else "both pred_probs and X")
+                         + ", wanted one of them")
+    if X is None and settings:
+        raise TypeError(f"find_label_issues() got an unexpected keyword argument {min(settings)!r}")
+    if n_jobs is not None and n_jobs < 1:
+        raise ValueError(f"n_jobs: found {n_jobs}, wanted None or at least 1")
+    adjust = dict(rank_by_kwargs or {})
+    adjusted = adjust.pop("adjust_pred_probs", False)
+    if adjust:
+        raise ValueError(f"rank_by_kwargs: found {min(adjust)!r}, wanted 'adjust_pred_probs'")
+    if adjusted and return_indices_ranked_by not in RANKS[1:]:
+        raise ValueError("rank_by_kwargs: found it with return_indices_ranked_by="
+                         f"{return_indices_ranked_by!r}, wanted one of {', '.join(RANKS[1:3])}")
+    if filter_by not in PRUNING:
+        for name, given in (("frac_noise", frac_noise != 1), ("min_examples_per_class",
+                            min_examples_per_class != 1), ("confident_joint",
+                            confident_joint is not None), ("num_to_remove_per_class",
+                            num_to_remove_per_class is not None)):
+            if given:
+                raise ValueError(f"{name}: found it with filter_by={filter_by!r}, which has no use for "
+                                 f"it, wanted filter_by as one of {', '.join(PRUNING)}")
+    given = labels_of(labels, what="labels")
+    if not len(given.classes):
+        raise ValueError("labels: found no label, wanted at least one")
+    quality: Any = None
+    wanted = return_indices_ranked_by
+    if X is not None:
+        if filter_by == "probability":
+            quality = _by_models(X, given, confusion, settings)
+        if filter_by != "probability" or wanted in RANKS[1:]:
+            pred_probs = _out_of_fold(X, given, settings)
+    known = np.flatnonzero(given.codes >= 0)
+    if pred_probs is not None:
+        of, p = columns_of(given, pred_probs)
+        judged = Judged(of.codes[known], p[known])
+        c = None if confusion is None else noise_of(confusion, of, judged.counts())
+        if quality is None and (filter_by == "probability" or wanted == "label_quality"):
+            quality = posterior(judged, shares(judged) if c is None else c)
+    if filter_by == "probability":
+        wrong = quality < 0.5
+    else:
+        remove, joint = (_classwise(name, value, (len(of.classes),) * dims) for name, value, dims in (
+            ("num_to_remove_per_class", num_to_remove_per_class, 1),
+            ("confident_joint", confident_joint, 2)))
+        wrong = issues_by(filter_by, judged, frac_noise=frac_noise, remove=remove,
+                          least=min_examples_per_class, joint=joint)
+    if verbose:
+        print(f"Number of label issues found: {np.count_nonzero(wrong)}")
+    if wanted is None:
+        mask = np.zeros(len(given.codes), bool)
+        mask[known] = wrong
+        return mask
+    score = quality if wanted == "label_quality" else scores(
+        judged, wanted, adjusted)
+    return known[np.argsort(np.where(wrong, score, np.inf), kind="stable")[:wrong.sum()]]
+
+
+def _classwise(name: str, value: Any, shape: tuple[int, ...]) -> Any:
+    """Return counts of classes, or of pairs of them, as whole numbers; None for none."""
+    if value is None:
+        return None
+    counts = np.asarray(value, dtype=float)
+    if counts.shape != shape or not (np.isfinite(counts) & (counts >= 0)).all() \
+            or (counts != np.floor(counts)).any():
+        raise ValueError(f"{name}: found {np.asarray(value).tolist()}, wanted whole numbers of at least "
+                         f"0 of shape {shape}, in the order of the classes")
+    return counts.astype(int)
+
+
+def shares(judged: Judged) -> Any:
+    """Return P(label = row | true = column), estimated by the confident joint."""
+    joint = confident_joint(judged)[0]
+    sums = joint.sum(axis=0)
+    return np.where(sums > 0, joint / np.maximum(sums, 1), np.eye(len(sums)))
+
+
+def _by_models(X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
+    """Return the probability that each label is right, of the rows with one."""
+    from ._labels import _quality_by_models
+    return _quality_by_models(labels.classes[labels.codes], X, confusion, settings)[0]
+
+
+def _out_of_fold(X: Any, labels: Labels, settings: dict[str, Any]) -> Any:
+    """Return P(label | x) by models that have not seen the example."""
+    request, arrays = request_of(X, labels, None, settings)
+    p = call("cross_validate", request, arrays)["probabilities"]
+    return p.reshape(len(labels.codes), len(labels.classes))

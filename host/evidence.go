@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -85,7 +86,9 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 			}
 			data.Examples = dataset.Examples{}
 		}
-		counted = *some
+		if counted = *some; counted.Prepared == nil {
+			counted.Encoding = features.WithMeans(counted.Encoding, counted.Examples)
+		}
 	}
 	if e := counted.Evidence; e != nil && whole { // rows say how much they count
 		kept := *e

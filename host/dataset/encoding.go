@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,9 @@ type Column struct {
 	// Kind is "number", a feature and one for each knot; "category", a feature of 0 or 1 for each
 	// level; "text", one for each term; or "aside", none.
 	Kind string `json:"kind"`
+	// Origin is subtracted from a number in float64 before it is rounded to float32, once; Knots and
+	// Mean are behind it. It is 0 unless the training data were far from it and no float32.
+	Origin float64 `json:"origin,omitempty"`
 	// Levels are the levels of the training data, in the order of SortClasses.
 	Levels []string `json:"levels,omitempty"`
 	// Terms are a text's vocabulary, sorted, and IDF the weight of each.
@@ -100,6 +104,9 @@ func (c *Column) fault(missing string) string {
 		return "found terms of a column that is no text"
 	case !number && c.Knots != nil:
 		return "found knots of a column of the kind " + c.Kind
+	case c.Origin != 0 && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
+		return fmt.Sprintf("found the origin %v of a column of the kind %s, wanted a finite one, of "+
+			"numbers", c.Origin, c.Kind)
 	case c.Mean != nil && !decimal.Finite(*c.Mean):
 		return fmt.Sprintf("found the mean %v, wanted a finite number", *c.Mean)
 	case (c.Mean != nil) != (number && missing != MissingError):
@@ -162,6 +169,25 @@ func (c *Column) features() []string {
 		names = append(names, c.Name+" (missing)")
 	}
 	return names
+}
+
+// Plain reports whether the features are the columns, all of them numbers; so they are without e.
+func (e *Encoding) Plain() bool {
+	return e == nil || !slices.ContainsFunc(e.Columns, func(c Column) bool {
+		return c.Kind != KindNumber || c.Knots != nil || c.Indicator
+	})
+}
+
+// Origins returns the origin of each column, nil if all are 0.
+func (e *Encoding) Origins() []float64 {
+	if e == nil || !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Origin != 0 }) {
+		return nil
+	}
+	origins := make([]float64, len(e.Columns))
+	for j, c := range e.Columns {
+		origins[j] = c.Origin
+	}
+	return origins
 }
 
 // Width returns the number of features of e.

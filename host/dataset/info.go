@@ -79,7 +79,7 @@ func Describe(d *Dataset) Info {
 	if d.Sparse() {
 		i.Storage = "sparse"
 	}
-	if d.Encoding != nil {
+	if !d.Encoding.Plain() {
 		for _, c := range d.Encoding.Columns {
 			i.Columns = append(i.Columns, ColumnInfo{c.Name, c.Kind, len(c.Levels) + len(c.Terms),
 				c.Width()})

@@ -28,7 +28,7 @@ func (d *Dataset) DefaultSteps() string {
 	switch e := d.Encoding; {
 	case e.HasText() && len(e.Columns) > 1 && d.Sparse():
 		return DefaultStepsText
-	case d.Sparse() && (e == nil || e.HasText()):
+	case d.Sparse() && (e.Plain() || e.HasText()):
 		return DefaultStepsSparse
 	}
 	return DefaultSteps

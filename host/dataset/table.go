@@ -21,7 +21,8 @@ type TableColumn struct {
 	Position int    // in the file, from 1
 	Kind     string // as Column.Kind
 
-	Numbers []float32 // KindNumber: finite, or NaN for a missing value
+	Numbers []float32 // KindNumber: what is above Origin, finite, or NaN for a missing value
+	Origin  float64   // of the Numbers, see Column.Origin
 	Codes   []int32   // KindCategory: places in Levels, below 0 for a missing value
 	Levels  []string  // the different values of a category, in any order
 	Texts   Texts     // KindText; a missing text is empty

@@ -19,11 +19,12 @@ const (
 // features: it has learned what becomes of them, and none is a text.
 func Columns(m *model.Model) bool {
 	e := m.Meta.Features.Encoding
-	return e != nil && !e.HasText()
+	return !e.HasText() && (!e.Plain() || e.Origins() != nil)
 }
 
 // columns adds an input for each column of a table, N×1, and returns its features: float32 of
-// numbers, NaN where one is missing, and strings of categories, "" where one is missing.
+// numbers, float64 with an origin, NaN where one is missing, and strings of categories, "" where
+// one is missing.
 func (g *graph) columns(e *dataset.Encoding) string {
 	var parts []string
 	for k, c := range e.Columns {
@@ -34,12 +35,19 @@ func (g *graph) columns(e *dataset.Encoding) string {
 		constantName := func(what string) string { return fmt.Sprintf("%s.%d", what, k+1) }
 		switch c.Kind {
 		case dataset.KindNumber:
-			g.bytes(11, valueInfo(name, typeFloat, 1))
-			missing, filled := "", name
+			number := name
+			if c.Origin == 0 {
+				g.bytes(11, valueInfo(name, typeFloat, 1))
+			} else {
+				g.bytes(11, valueInfo(name, typeDouble, 1))
+				origin := constant(g, constantName("origin"), []float64{c.Origin}, 1, 1)
+				number = g.cast(g.node("", "Sub", []string{name, origin}), typeFloat)
+			}
+			missing, filled := "", number
 			if c.Mean != nil {
-				missing = g.node("", "IsNaN", []string{name})
+				missing = g.node("", "IsNaN", []string{number})
 				mean := constant(g, constantName("mean"), []float32{*c.Mean}, 1, 1)
-				filled = g.node("", "Where", []string{missing, mean, name})
+				filled = g.node("", "Where", []string{missing, mean, number})
 			}
 			parts = append(parts, filled)
 			if len(c.Knots) > 0 {

@@ -1,4 +1,4 @@
-// Package decimal reads decimal numbers as the nearest float32.
+// Package decimal reads decimal numbers as float64 that become the nearest float32.
 package decimal
 
 import (
@@ -16,9 +16,10 @@ var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 // MinNormal is the smallest positive normal float32.
 const MinNormal = 0x1p-126
 
-// Parse returns the float32 nearest to a decimal number, as strconv.ParseFloat does; false for
-// anything else.
-func Parse(text []byte) (float32, bool) {
+// Parse returns the float64 nearest to a decimal number, unless rounding it to float32 would round
+// twice: then it is the neighbour that becomes the nearest float32. It is false for anything else,
+// and for what float32 cannot hold.
+func Parse(text []byte) (float64, bool) {
 	if v, end, ok := Scan(text, 0); ok && end == len(text) {
 		return v, true
 	}
@@ -28,14 +29,22 @@ func Parse(text []byte) (float32, bool) {
 		}
 	}
 	// The view of text does not outlive the call.
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 32)
-	return float32(v), err == nil
+	s := unsafe.String(unsafe.SliceData(text), len(text))
+	nearest, err := strconv.ParseFloat(s, 32)
+	if err != nil {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if v != nearest && float32(v) != float32(nearest) {
+		v = math.Nextafter(v, nearest)
+	}
+	return v, err == nil
 }
 
 // Scan reads a number without an exponent at text[i] and returns where it ends; false means: ask
-// Parse. With digits below 2^53 one float64 operation is exact to a rounding; only middles between
-// two float32 and subnormals need the other way.
-func Scan(text []byte, i int) (v float32, end int, ok bool) {
+// Parse, which it equals otherwise. With digits below 2^53 one float64 operation is exact to a
+// rounding; only middles between two float32 and subnormals need the other way.
+func Scan(text []byte, i int) (v float64, end int, ok bool) {
 	negative := false
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
 		negative = text[i] == '-'
@@ -72,11 +81,10 @@ func Scan(text []byte, i int) (v float32, end int, ok bool) {
 	if math.Float64bits(f)&(1<<29-1) == 1<<28 || (f < MinNormal && m != 0) {
 		return 0, i, false
 	}
-	v = float32(f)
 	if negative {
-		v = -v
+		f = -f
 	}
-	return v, i, true
+	return f, i, true
 }
 
 // BeyondRange reports whether text is a number that float32 cannot hold.
@@ -122,21 +130,6 @@ func Trim(text []byte) []byte {
 }
 
 func Finite(v float32) bool { return math.Float32bits(v)&0x7f800000 != 0x7f800000 }
-
-// Narrow returns the nearest float32, or the mark of overflow.
-func Narrow(v float64) float32 {
-	f := float32(v)
-	if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
-		return math.Float32frombits(OverflowBits)
-	}
-	return f
-}
-
-// Bits of NaN that a decoder leaves for what float32 cannot hold.
-const (
-	OverflowBits = 0x7fc00f10
-	MissingBits  = 0x7fc00e55
-)
 
 // HasComma reports whether a text is a number with one comma.
 func HasComma(text string) bool {

@@ -5,7 +5,7 @@ import "bytes"
 // Loose reads a number as spreadsheets show it: with a sign of a currency or of percent, and with
 // commas, points, blanks or apostrophes between groups of three digits. commas says that the
 // decimal mark is a comma.
-func Loose(text []byte, commas bool) (float32, bool) {
+func Loose(text []byte, commas bool) (float64, bool) {
 	text = bytes.TrimSpace(bytes.TrimRight(bytes.TrimSpace(text), "%"))
 	sign := []byte(nil)
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {

@@ -17,9 +17,12 @@ func checkNumber(t *testing.T, text string) {
 	if ok != (err == nil) {
 		t.Fatalf("Parse(%q) accepted: %v, strconv says %v", text, ok, err)
 	}
-	if ok && math.Float32bits(got) != math.Float32bits(float32(want)) {
-		t.Fatalf("Parse(%q) = %x, strconv gives %x", text, math.Float32bits(got),
+	if ok && math.Float32bits(float32(got)) != math.Float32bits(float32(want)) {
+		t.Fatalf("Parse(%q) = %x, strconv gives %x", text, math.Float32bits(float32(got)),
 			math.Float32bits(float32(want)))
+	}
+	if wide, _ := strconv.ParseFloat(text, 64); ok && float32(wide) == float32(want) && got != wide {
+		t.Fatalf("Parse(%q) = %v, strconv gives %v", text, got, wide)
 	}
 }
 

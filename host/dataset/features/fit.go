@@ -172,7 +172,7 @@ func fitNumbers(p *dataset.Preparation, e dataset.Examples, numbers []int32) err
 
 // numbersOf returns which features the numbers of a table are; nil if all are, as without e.
 func numbersOf(e *dataset.Encoding) []int32 {
-	if e == nil {
+	if e.Plain() {
 		return nil
 	}
 	numbers, at := []int32{}, 0

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -26,6 +27,9 @@ type cells struct {
 	places  string            // what messages count: "line" or "example"
 	place   int               // of the current row
 	begun   int               // rows
+	spans   []features.Span   // of the columns; nil if nothing is to be found out
+	done    bool              // numbers are behind their origins, and the spans have their values
+	tiny    int               // numbers that became +0
 	n       int               // rows that were kept
 	bytes   int               // that the rows take
 	rows    memory.Growth
@@ -42,7 +46,7 @@ type cellColumn struct {
 	text    pieces[uint8]
 	ends    pieces[int64]
 
-	number float32
+	number float64
 	code   int32
 	words  []byte
 
@@ -55,7 +59,7 @@ type cellColumn struct {
 	oddText string
 	oddAt   int    // where the first is
 	loose   string // a number with marks between, and what it is read as
-	looseAs float32
+	looseAs float64
 }
 
 // newCells starts a collection of these columns, by the recipe if there is one: it knows columns by
@@ -85,6 +89,7 @@ func newCells(places string, columns []dataset.TableColumn, o Options, byName bo
 			}
 			known := &s.recipe.Columns[c.at]
 			c.Kind, c.Levels, c.known = known.Kind, slices.Clone(known.Levels), len(known.Levels)
+			c.Origin = known.Origin
 			for code, level := range c.Levels {
 				c.levels[level] = int32(code)
 			}
@@ -111,7 +116,14 @@ func (s *cells) keep() (err error) {
 			if c.number != c.number {
 				c.gaps++
 			}
-			err = c.numbers.add(s.room, c.number)
+			v := c.number
+			if s.spans != nil && !s.done {
+				s.spans[k].Add(v)
+			}
+			if !s.done {
+				v -= c.Origin
+			}
+			err = c.numbers.add(s.room, decimal.Flush(float32(v), &s.tiny))
 			s.bytes += 4
 		case dataset.KindCategory:
 			if c.code < 0 {
@@ -172,7 +184,7 @@ func (s *cells) surprised() bool {
 }
 
 // set enters a text in column k of the row; it returns what is wrong with it.
-func (s *cells) set(k int, text []byte, subnormals *int) string {
+func (s *cells) set(k int, text []byte) string {
 	c := &s.columns[k]
 	switch c.Kind {
 	case dataset.KindText:
@@ -210,14 +222,26 @@ func (s *cells) set(k int, text []byte, subnormals *int) string {
 	if !ok {
 		return numberFault(text)
 	}
-	c.number = decimal.Flush(v, subnormals)
+	return s.setNumber(k, v)
+}
+
+// setNumber enters a number in column k of the row, NaN if it is missing.
+func (s *cells) setNumber(k int, v float64) string {
+	c := &s.columns[k]
+	switch {
+	case v != v:
+		return s.setMissing(k, nil)
+	case c.Kind == dataset.KindNumber && !decimal.Finite(float32(v-c.Origin)):
+		return valueFault(v)
+	}
+	c.number = v
 	return ""
 }
 
 // setMissing enters a missing value, written as text; nil for a null.
 func (s *cells) setMissing(k int, text []byte) string {
 	c := &s.columns[k]
-	c.number, c.code, c.words = float32(math.NaN()), -1, c.words[:0]
+	c.number, c.code, c.words = math.NaN(), -1, c.words[:0]
 	switch {
 	case c.Kind == dataset.KindText || c.Kind == dataset.KindAside ||
 		s.missing != "" && s.missing != dataset.MissingError:
@@ -271,6 +295,11 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 		}
 		if c.gaps > 0 {
 			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.String(), Values: c.gaps})
+		}
+		if s.recipe != nil && c.gaps > 0 {
+			if known := &s.recipe.Columns[c.at]; known.Mean != nil && !known.Indicator {
+				d.Notes = append(d.Notes, path+": "+features.MeanNote(c.String(), c.gaps))
+			}
 		}
 		if len(c.first) == 0 {
 			continue
@@ -341,7 +370,7 @@ func isMissing(text []byte) bool {
 }
 
 // parseCell is decimal.Parse for a field of a table, which also has words for 1 and 0.
-func parseCell(text []byte) (float32, bool) {
+func parseCell(text []byte) (float64, bool) {
 	if v, ok := decimal.Parse(text); ok {
 		return v, true
 	}
@@ -349,7 +378,7 @@ func parseCell(text []byte) (float32, bool) {
 }
 
 // parseTruth reads a word that is true or false, as 1 or 0.
-func parseTruth(text []byte) (v float32, ok bool) {
+func parseTruth(text []byte) (v float64, ok bool) {
 	switch string(text) {
 	case "true", "True", "TRUE", "yes", "Yes", "YES":
 		return 1, true

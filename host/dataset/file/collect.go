@@ -24,6 +24,7 @@ type collector struct {
 	format string
 	asked  Options // how the file was to be read
 	o      Options // the same, as its columns have settled
+	known  lesson  // of readings before
 	survey survey  // of the fields of a table
 
 	labels  *labels    // of the accepted examples; nil without
@@ -40,6 +41,7 @@ type collector struct {
 	skippedErrs []error
 
 	pile     pile            // the values, unless they lie in home
+	numbers  numbers         // how they become float32
 	cells    *cells          // the features of a table; nil if all are numbers
 	home     *osfile.Mapping // in which the only segment lies; nil if it is in memory
 	prepared *dataset.Preparation
@@ -47,6 +49,7 @@ type collector struct {
 
 	notes    []string
 	remarks  remarks
+	column   func(k int) string     // describes the column of number k; nil for its position
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
 }
 
@@ -87,8 +90,11 @@ func (c *collector) setOther(r role, text []byte) error {
 
 // decide accepts the entered example, or rejects it because of fault; an error ends reading.
 func (c *collector) decide(fault error, place int) error {
-	if fault != nil && c.o.lenient() && c.cells == nil && !c.survey.whole && c.src.same != nil {
-		return errSurprise
+	if again, is := errors.AsType[*lesson](fault); is {
+		return again
+	}
+	if fault != nil && c.o.lenient() && c.cells == nil && !c.known.whole {
+		return c.whole()
 	}
 	if fault == nil && c.given != nil {
 		if c.seen >= len(c.given.codes) {
@@ -116,6 +122,7 @@ func (c *collector) decide(fault error, place int) error {
 
 // keep ends an example in pile.
 func (c *collector) keep() error {
+	c.numbers.watch()
 	full, err := c.pile.keep()
 	if err != nil || !full {
 		return err
@@ -200,19 +207,6 @@ func advised(err error) error {
 		quote.Option("skip-bad"))
 }
 
-// addRow enters a dense row, unless fault says what is wrong with its example; cell words the error
-// of a value that is not finite.
-func (c *collector) addRow(row []float32, fault error, cell func(j int, v float32) error) error {
-	at := c.pile.flush(row, c.prepared == nil)
-	if at >= 0 && fault == nil {
-		fault = cell(at, row[at])
-	}
-	if fault == nil {
-		c.pile.x = append(c.pile.x, row...)
-	}
-	return c.decide(fault, c.number())
-}
-
 // note keeps a remark for the user, once.
 func (c *collector) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
@@ -224,9 +218,10 @@ func (c *collector) note(format string, args ...any) {
 // finish returns the data set of all accepted examples.
 func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) {
 	switch {
-	case c.o.lenient() && c.cells != nil && c.cells.surprised() && !c.survey.whole &&
-		c.src.same != nil:
-		return nil, errSurprise
+	case c.o.lenient() && c.cells != nil && c.cells.surprised() && !c.known.whole:
+		return nil, c.whole()
+	case c.n > 0 && c.origins() != nil:
+		return nil, c.origins()
 	case c.given != nil && c.seen < len(c.given.codes):
 		return nil, fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the "+
 			"files a pair? (does the label file begin with a header? then name the column)",
@@ -280,6 +275,10 @@ func (c *collector) fill(ctx context.Context, d *dataset.Dataset) (err error) {
 	if c.describe != nil {
 		c.describe(d)
 	}
+	if c.encoding == nil && d.Encoding == nil {
+		c.encoding = c.plain(d)
+	}
+	c.noteNumbers(d)
 	if c.encoding != nil {
 		d.Encoding, d.Features = c.encoding, c.encoding.FeatureNames()
 	}
@@ -300,6 +299,9 @@ func (c *collector) judge(ctx context.Context, d *dataset.Dataset) error {
 	}
 	judgeIDs(d)
 	err := d.MatchFeatures(c.asked.FeatureNames)
+	if c.encoding == nil && c.numbers.row != nil && d.Encoding == nil {
+		d.Encoding = c.o.Encoding // of a model, whose features these are now
+	}
 	if err == nil && d.Prepared == nil { // else the file says it
 		d.SHA256, err = d.HashContext(ctx)
 	} else if err == nil {
@@ -323,11 +325,13 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 		}
 	}
 	p := &c.pile
+	p.subnormals += c.cells.tiny
 	p.width = c.encoding.Width()
 	silent, err := features.Encode(ctx, t, c.encoding, func(columns []int32, values []float32) error {
 		p.columns, p.values = append(p.columns, columns...), append(p.values, values...)
 		return c.keep()
 	})
+	c.numbers.spans, c.numbers.origins = c.cells.spans, c.known.origins
 	c.cells.about(d, c.src.path)
 	c.cells = nil // which holds the table
 	for _, note := range append(notes, silent...) {
@@ -379,5 +383,9 @@ func (c *collector) checkDense(n, d int) error {
 		c.src.path, n, d, where, float64(n)*float64(d)*4, size, limit)
 }
 
-// errSurprise says that a table does not go on as it began.
-var errSurprise = errors.New("the table does not go on as it began")
+// whole is the lesson that a table does not go on as it began.
+func (c *collector) whole() error {
+	known := c.known
+	known.whole = true
+	return &known
+}

@@ -222,6 +222,18 @@ func (c *columns) find(text, what string) (int, string) {
 // describe names column j in an error message.
 func (c *columns) describe(j int) string { return dataset.ColumnText(j+1, c.nameOf(j)) }
 
+// describeFeature is describe of the column of feature k.
+func (c *columns) describeFeature(k int) string {
+	for j, role := range c.role {
+		if role == feature {
+			if k--; k < 0 {
+				return c.describe(j)
+			}
+		}
+	}
+	return ""
+}
+
 // featureNames returns the names of the features, nil without a header.
 func (c *columns) featureNames() []string {
 	if c.names == nil {
@@ -298,10 +310,18 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 		c.labels = nil
 	}
 	list, fault := kinds()
-	if c.pile.width = t.features; fault != "" {
-		return fault
+	if fault == "" {
+		c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)
 	}
-	c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)
+	c.column = t.describeFeature
+	switch {
+	case fault != "":
+	case c.cells == nil:
+		c.beginNumbers(t.features, t.featureNames())
+	default:
+		c.pile.width = t.features
+		c.beginCells()
+	}
 	return fault
 }
 
@@ -312,7 +332,7 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	plain := o.Encoding == nil && (o.Encode.Missing == "" ||
+	plain := o.Encoding != nil && o.Encoding.Plain() || o.Encoding == nil && (o.Encode.Missing == "" ||
 		o.Encode.Missing == dataset.MissingError || o.lenient() && !s.holes)
 	var list []dataset.TableColumn
 	for j, role := range c.role {

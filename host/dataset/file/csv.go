@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -101,11 +102,9 @@ func (r *csvReader) row() error {
 		return r.mixedRow()
 	}
 	if len(r.rec.ends) == 0 && !r.rec.layout.comma && r.plainRow() {
-		return nil
+		return r.round()
 	}
-	p := &r.c.pile
-	p.x, p.subnormals = p.x[:p.begin], p.flushed
-	role := r.columns.role
+	role, row := r.columns.role, r.c.numbers.row[:0]
 	r.rec.fit(len(role))
 	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
@@ -123,12 +122,31 @@ func (r *csvReader) row() error {
 		}
 		text = decimal.Trim(text)
 		v, ok := parseCell(text)
+		if !ok && r.c.numbers.means != nil && isMissing(text) {
+			v, ok = math.NaN(), true
+		}
 		if !ok {
 			return r.fault(j, errors.New(numberFault(text)))
 		}
-		p.x = append(p.x, decimal.Flush(v, &p.subnormals))
+		row = append(row, v)
 	}
-	return nil
+	r.c.numbers.row = row
+	return r.round()
+}
+
+// round enters the row of numbers.
+func (r *csvReader) round() error {
+	bad := r.c.round()
+	if bad < 0 {
+		return nil
+	}
+	j, v := 0, r.c.numbers.row[bad]
+	for ; r.columns.role[j] != feature || bad > 0; j++ {
+		if r.columns.role[j] == feature {
+			bad--
+		}
+	}
+	return r.fault(j, errors.New(valueFault(v)))
 }
 
 // mixedRow is row for a table that holds more than numbers.
@@ -152,7 +170,7 @@ func (r *csvReader) mixedRow() error {
 			field, fault = r.rec.pointed(field)
 		}
 		if fault == "" {
-			fault = r.c.cells.set(k, field, &r.c.pile.subnormals)
+			fault = r.c.cells.set(k, field)
 		}
 		if fault != "" {
 			return r.fault(j, errors.New(fault))
@@ -180,18 +198,17 @@ func (r *csvReader) rowNamesHint() string {
 
 // plainRow is row for a record without quotes, spaces and mistakes; false means "not so".
 func (r *csvReader) plainRow() bool {
-	role, line, delim, p := r.columns.role, r.rec.text, r.rec.delim, &r.c.pile
-	p.x = slices.Grow(p.x, r.columns.features)
-	x := p.x[len(p.x) : len(p.x)+r.columns.features]
+	role, line, delim := r.columns.role, r.rec.text, r.rec.delim
+	row := slices.Grow(r.c.numbers.row[:0], r.columns.features)[:r.columns.features]
 	i, k := 0, 0
 	for j := 0; ; j++ {
 		if j == len(role) {
 			return false
 		}
 		if role[j] == feature {
-			var v float32
+			var v float64
 			if i+1 < len(line) && line[i+1] == delim && line[i]-'0' <= 9 {
-				v = float32(line[i] - '0')
+				v = float64(line[i] - '0')
 				i++
 			} else {
 				at, ok := i, false
@@ -203,10 +220,7 @@ func (r *csvReader) plainRow() bool {
 					i = at + len(text)
 				}
 			}
-			if v < decimal.MinNormal && v > -decimal.MinNormal {
-				v = decimal.Flush(v, &p.subnormals)
-			}
-			x[k] = v
+			row[k] = v
 			k++
 		} else {
 			text, _, _ := bytes.Cut(line[i:], []byte{delim})
@@ -223,7 +237,7 @@ func (r *csvReader) plainRow() bool {
 		}
 		i++
 	}
-	p.x = p.x[:len(p.x)+k]
+	r.c.numbers.row = row[:k]
 	return true
 }
 
@@ -285,9 +299,6 @@ func (r *csvReader) resolve() error {
 	fault := r.c.resolve(&r.columns, names, width, "line", r.kinds)
 	if fault != "" {
 		return r.rec.src.errorAt(r.rec.line, 0, "%s", fault)
-	}
-	if r.c.cells == nil {
-		r.c.pile.x = []float32{}
 	}
 	return nil
 }

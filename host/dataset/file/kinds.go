@@ -76,7 +76,6 @@ func (t *tally) kind() string {
 
 // survey is what was found in the fields of a table before it is read, with MissingAuto.
 type survey struct {
-	whole  bool           // all of the table is looked at, in a reading of its own
 	holes  bool           // columns of numbers hold more than plain numbers
 	commas bool           // numbers have decimal commas
 	asides map[int]string // why columns are set aside
@@ -185,7 +184,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 	asked, fault := r.columns.asked(r.c.o.Encode)
 	s := &r.c.survey
 	s.asked = asked
-	if s.asides = map[int]string{}; s.whole {
+	if s.asides = map[int]string{}; r.c.known.whole {
 		s.holes = true
 	}
 	for j := range tallies {
@@ -213,8 +212,8 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 // surveyed returns the records behind the current one that tell what columns hold: those in the
 // buffer, or all of the file.
 func (r *csvReader) surveyed() (next *record, done func()) {
-	if r.c.survey.whole {
-		if s, done, err := openSource(r.rec.src.ctx, r.rec.src.path, nil); err == nil {
+	if r.c.known.whole {
+		if s, done, err := r.rec.src.in.open(); err == nil {
 			if r.rec.layout.lenient {
 				s.latin()
 			}

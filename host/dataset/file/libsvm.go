@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -21,7 +22,7 @@ type libsvmReader struct {
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
 func enterLIBSVM(c *collector) error {
 	s, o := c.src, c.o
-	if err := c.begin(); err != nil {
+	if err := cmp.Or(c.begin(), c.refuseSparse()); err != nil {
 		return err
 	}
 	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}
@@ -100,16 +101,17 @@ func (r *libsvmReader) row(line []byte, i int) error {
 			return r.indexFault(line, start, last)
 		}
 		i++
-		v, end, ok := decimal.Scan(line, i)
+		number, end, ok := decimal.Scan(line, i)
 		if !ok || (end < len(line) && !isSpace(line[end])) {
-			number := cutField(line[i:])
-			if v, ok = decimal.Parse(number); !ok {
+			text := cutField(line[i:])
+			if number, ok = decimal.Parse(text); !ok {
 				p.columns, p.values = columns, values
-				return r.c.src.errorfAt(i, "feature %d: %s", index, numberFault(number))
+				return r.c.src.errorfAt(i, "feature %d: %s", index, numberFault(text))
 			}
-			end = i + len(number)
+			end = i + len(text)
 		}
 		i, last = end, j
+		v := float32(number)
 		if v < decimal.MinNormal && v > -decimal.MinNormal {
 			v = decimal.Flush(v, &p.subnormals)
 		}

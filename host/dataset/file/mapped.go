@@ -29,7 +29,8 @@ type place struct {
 // are bad.
 func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
-	if t.Kind != 'f' || t.Size != 4 || t.Big || !osfile.LittleEndian || size < mapFrom ||
+	native := t.Kind == 'f' && t.Size == 4 && !t.Big && osfile.LittleEndian
+	if !native || size < mapFrom || c.numbers.origins != nil || c.cells != nil ||
 		c.given != nil && !c.given.good(c.labels) || !certain(c.src, r, n, d) {
 		return p, false
 	}

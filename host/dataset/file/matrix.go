@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -114,10 +113,11 @@ func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
 	if err != nil {
 		return c.src.errorf("%w", err)
 	}
+	cells := c.mayBeCells(d)
 	if err := c.checkShape(n, d, false); err != nil {
 		return err
 	}
-	c.pile.width = d
+	c.beginArray(d, cells)
 	if h.fortran && d > 1 {
 		return enterColumns(c, r, h.numberType, n, d)
 	}
@@ -170,34 +170,31 @@ func (c *collector) checkShape(n, d int, fewer bool) error {
 
 // enterRows enters n examples of d elements of type t from r, example by example.
 func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
-	c.pile.x = []float32{}
-	row := make([]float32, 0, min(d, partLength)) // a header may claim any d
-	return readElements(c, r, t, n, d, func(part []float32) error {
+	row := &c.numbers.row
+	return readElements(c, r, t, n, d, func(part []float64) error {
 		for len(part) > 0 {
-			if len(row) == 0 && len(part) >= d { // a whole row
-				if err := c.addCells(part[:d]); err != nil {
-					return err
-				}
-				part = part[d:]
-				continue
-			}
-			k := min(d-len(row), len(part))
-			row, part = append(row, part[:k]...), part[k:]
-			if len(row) < d {
+			k := min(d-len(*row), len(part))
+			*row, part = append(*row, part[:k]...), part[k:]
+			if len(*row) < d {
 				break
 			}
-			if err := c.addCells(row); err != nil {
+			if err := c.addCells(); err != nil {
 				return err
 			}
-			row = row[:0]
+			*row = (*row)[:0]
 		}
 		return nil
 	})
 }
 
 // addCells enters a row of an array.
-func (c *collector) addCells(row []float32) error {
-	return c.addRow(row, nil, func(j int, v float32) error {
+func (c *collector) addCells() error {
+	return c.addRow(nil, func(j int, v float64) error {
+		if v != v && c.o.lenient() && c.cells == nil {
+			known := c.known
+			known.gaps = true
+			return &known
+		}
 		return c.src.errorf("example %d, column %d: %s", c.number(), j+1, valueFault(v))
 	})
 }
@@ -205,11 +202,11 @@ func (c *collector) addCells(row []float32) error {
 // partLength is how many elements are read at a time.
 const partLength = 1 << 14
 
-// readElements reads n·d elements as float32, partLength at a time, which take may change.
+// readElements reads n·d elements, partLength at a time, which take may change.
 func readElements(c *collector, r io.Reader, t numberType, n, d int,
-	take func([]float32) error) error {
+	take func([]float64) error) error {
 	decode := t.decoder()
-	raw, part := make([]byte, partLength*t.Size), make([]float32, partLength)
+	raw, part := make([]byte, partLength*t.Size), make([]float64, partLength)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
 		k := int(min(left, partLength))
 		if _, err := io.ReadFull(r, raw[:k*t.Size]); err != nil {
@@ -247,26 +244,40 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 // enterColumns is enterRows of elements in Fortran's order, which must all be there first.
 func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 	var parts [][]float32 // in parts, since a list that grows takes twice its memory
-	err := readElements(c, r, t, n, d, func(part []float32) error {
-		parts = append(parts, slices.Clone(part))
+	var spans []features.Span
+	at := 0
+	err := readElements(c, r, t, n, d, func(part []float64) error {
+		rounded := make([]float32, len(part))
+		for k, v := range part {
+			j := at / n
+			if j == len(spans) {
+				spans = append(spans, features.SpanOf(d))
+			}
+			spans[j].Add(v)
+			rounded[k] = float32(v - c.origin(j))
+			at++
+		}
+		parts = append(parts, rounded)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	c.rounded(spans)
 	c.pile.x = make([]float32, 0, n*d)
 	const tile = 16 // rows, for the cache
-	rows := make([]float32, tile*d)
+	rows := make([]float64, tile*d)
 	for first := 0; first < n && err == nil; first += tile {
 		last := min(first+tile, n)
 		for j := range d {
 			for i := first; i < last; i++ {
 				at := j*n + i
-				rows[(i-first)*d+j] = parts[at/partLength][at%partLength]
+				rows[(i-first)*d+j] = float64(parts[at/partLength][at%partLength])
 			}
 		}
 		for i := first; i < last && err == nil; i++ {
-			err = c.addCells(rows[(i-first)*d:][:d])
+			c.numbers.row = append(c.numbers.row[:0], rows[(i-first)*d:][:d]...)
+			err = c.addCells()
 		}
 	}
 	return err
@@ -275,9 +286,9 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 // numberType is how an .npy or IDX array stores an element.
 type numberType struct{ npyfile.Type }
 
-// decoder returns what makes elements float32; nil for texts and the unknown.
-func (t numberType) decoder() func(dst []float32, raw []byte) {
-	return npyfile.Decoder(t.Type, decimal.Narrow)
+// decoder returns what makes elements float64; nil for texts and the unknown.
+func (t numberType) decoder() func(dst []float64, raw []byte) {
+	return npyfile.Decoder(t.Type, func(v float64) float64 { return v })
 }
 
 // isLabel reports whether appendLabel understands the type.

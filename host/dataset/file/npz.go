@@ -68,6 +68,12 @@ func (z *npz) enter(c *collector) error {
 		return err
 	}
 	if about != nil {
+		if err := about.fits(z.src, c.o.Encoding); err != nil {
+			return err
+		}
+		if about.Encoding != nil {
+			c.o.Encoding = nil // whose features these are
+		}
 		c.prepared = about.Preparation
 		c.describe = func(d *dataset.Dataset) { about.enter(d, c.asked) }
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // An .npz that is written for later trainings has, besides the arrays of any other,
@@ -83,6 +85,15 @@ func (a *Description) wanted(s *source, o Options) (int, error) {
 			o.Features)
 	}
 	return a.Preparation.Width(), nil
+}
+
+// fits refuses features that were made of numbers with other origins than a model's.
+func (a *Description) fits(s *source, known *dataset.Encoding) error {
+	if known == nil || a.Encoding == nil || slices.Equal(a.Encoding.Origins(), known.Origins()) {
+		return nil
+	}
+	return s.errorf("the numbers are behind other origins than the model's; convert the data by its "+
+		"encoding (%s)", quote.Option("encoding"))
 }
 
 // enter gives d what is known of its examples.

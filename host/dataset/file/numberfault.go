@@ -29,15 +29,12 @@ func numberFault(text []byte) string {
 }
 
 // valueFault says what is wrong with a value that is not finite.
-func valueFault(v float32) string {
-	switch {
-	case math.Float32bits(v) == decimal.OverflowBits:
-		return "found a number beyond the range of float32 (±3.4e38); rescale the column"
-	case math.Float32bits(v) == decimal.MissingBits:
-		return nullFault
+func valueFault(v float64) string {
+	text := "found " + strconv.FormatFloat(v, 'g', -1, 64)
+	if v != v || math.IsInf(v, 0) {
+		return text + ", wanted a finite number; replace it or remove the example"
 	}
-	return "found " + strconv.FormatFloat(float64(v), 'g', -1, 32) + ", wanted a finite number; " +
-		"replace it or remove the example"
+	return text + ", a number beyond the range of float32 (±3.4e38); rescale the column"
 }
 
 // nullFault says that a value is missing.

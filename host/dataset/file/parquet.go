@@ -15,7 +15,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -198,7 +197,7 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 	if fault != "" {
 		return nil, fault
 	}
-	r.c.survey.asked = asked
+	r.c.survey.asked, r.c.survey.holes = asked, r.c.known.whole
 	mixed := r.c.o.Encode != nil || r.c.o.Encoding != nil
 	for j, c := range r.stored {
 		if r.columns.role[j] == ignored {
@@ -236,7 +235,7 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 // group enters the n examples of one row group.
 func (r *parquetReader) group(g, n int) error {
 	d := r.c.pile.width
-	x := make([]float32, n*d)
+	x := make([]float64, n*d)
 	texts := make([][]*string, d) // of the features that are texts
 	others := make([][]*string, len(r.stored))
 	next := 0 // feature
@@ -259,9 +258,6 @@ func (r *parquetReader) group(g, n int) error {
 			return r.c.src.errorf("%s, %w", r.columns.describe(j), err)
 		}
 	}
-	if r.c.cells == nil && r.c.pile.x == nil {
-		r.c.pile.x = []float32{}
-	}
 	names := r.columns.featureNames()
 	for i := range n {
 		var fault error
@@ -283,8 +279,12 @@ func (r *parquetReader) group(g, n int) error {
 		row := x[i*d : (i+1)*d]
 		var err error
 		if r.c.cells == nil {
-			err = r.c.addRow(row, fault, func(k int, v float32) error {
-				return word(k, valueFault(v), v != v && math.Float32bits(v) != decimal.OverflowBits)
+			r.c.numbers.row = append(r.c.numbers.row[:0], row...)
+			err = r.c.addRow(fault, func(k int, v float64) error {
+				if v != v {
+					return word(k, nullFault, true)
+				}
+				return word(k, valueFault(v), false)
 			})
 		} else {
 			r.c.cells.begin(r.c.number())
@@ -322,55 +322,50 @@ func (r *parquetReader) other(j int, value *string) error {
 
 // set enters feature k of row i: one of the texts, if there are any, or v. It returns what is wrong
 // with it.
-func (r *parquetReader) set(k int, v float32, texts []*string, i int) (fault string, missing bool) {
-	s, subnormals := r.c.cells, &r.c.pile.subnormals
+func (r *parquetReader) set(k int, v float64, texts []*string, i int) (fault string, missing bool) {
+	s := r.c.cells
 	switch {
 	case texts != nil && texts[i] != nil:
 		text := []byte(*texts[i])
-		return s.set(k, text, subnormals), isMissing(text)
-	case texts != nil || v != v && math.Float32bits(v) != decimal.OverflowBits:
+		return s.set(k, text), isMissing(text)
+	case texts != nil:
 		return s.setMissing(k, nil), true
-	case !decimal.Finite(v):
-		return valueFault(v), false
 	}
-	s.columns[k].number = decimal.Flush(v, subnormals)
-	return "", false
+	return s.setNumber(k, v), v != v
 }
 
-// numbers sets dst[i·stride] to value i of a column; a missing one is the NaN of
-// decimal.MissingBits.
-func (r *parquetReader) numbers(group, column int, dst []float32, stride int) error {
+// numbers sets dst[i·stride] to value i of a column, NaN if it is missing.
+func (r *parquetReader) numbers(group, column int, dst []float64, stride int) error {
 	c := &r.stored[column]
 	return r.each(group, column, func(row int, v parquet.Value) error {
 		to := &dst[row*stride]
 		switch kind := v.Kind(); {
 		case v.IsNull():
-			*to = math.Float32frombits(decimal.MissingBits)
+			*to = math.NaN()
 		case c.decimal:
 			text, err := decimalText(v, c.scale)
 			if err != nil {
 				return err
 			}
-			number, ok := decimal.Parse([]byte(text))
-			if *to = number; !ok {
-				*to = math.Float32frombits(decimal.OverflowBits)
+			if *to, err = strconv.ParseFloat(text, 64); err != nil {
+				return err // of digits beyond the range of float64
 			}
 		case kind == parquet.Boolean:
 			if *to = 0; v.Boolean() {
 				*to = 1
 			}
 		case kind == parquet.Int32 && c.unsignedInteger:
-			*to = float32(v.Uint32())
+			*to = float64(v.Uint32())
 		case kind == parquet.Int32:
-			*to = float32(v.Int32())
+			*to = float64(v.Int32())
 		case kind == parquet.Int64 && c.unsignedInteger:
-			*to = float32(v.Uint64())
+			*to = float64(v.Uint64())
 		case kind == parquet.Int64:
-			*to = float32(v.Int64())
+			*to = float64(v.Int64())
 		case kind == parquet.Float:
-			*to = v.Float()
+			*to = float64(v.Float())
 		case kind == parquet.Double:
-			*to = decimal.Narrow(v.Double())
+			*to = v.Double()
 		default:
 			return fmt.Errorf("found a value of type %s, wanted a number", kind)
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -73,24 +72,6 @@ func (p *pile) keep() (full bool, err error) {
 		p.x = p.x[:0]
 	}
 	return true, err
-}
-
-// flush sets subnormal values to +0, if raw, and returns the first place that is not finite, or -1.
-func (p *pile) flush(row []float32, raw bool) int {
-	bad := -1
-	for j, v := range row {
-		switch bits := math.Float32bits(v); bits & 0x7f800000 {
-		case 0x7f800000:
-			if bad < 0 {
-				bad = j
-			}
-		case 0:
-			if bits<<1 != 0 && raw {
-				row[j] = decimal.Flush(v, &p.subnormals)
-			}
-		}
-	}
-	return bad
 }
 
 // cut puts the finished examples into a segment.

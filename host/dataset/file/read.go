@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -93,48 +94,61 @@ func (f format) refuse(path string, o Options) error {
 // of a plain .npy or .npz is mapped, not copied: nobody may write to it, use it under Guard, and
 // Close unmaps it. The end of ctx ends Read, though a waiting read of a pipe goes on by itself.
 func Read(ctx context.Context, path string, o Options) (*dataset.Dataset, error) {
-	d, err := readOnce(ctx, path, o, false)
-	if errors.Is(err, errSurprise) { // its columns are then judged by all rows
-		d, err = readOnce(ctx, path, o, true)
-	}
-	return d, err
-}
-
-// readOnce is Read, or errSurprise.
-func readOnce(ctx context.Context, path string, o Options, whole bool) (*dataset.Dataset,
-	error) {
-	s, done, err := openSource(ctx, path, o.Stdin)
+	in, err := openInput(ctx, path, o.Stdin)
 	if err != nil {
 		return nil, cancelled(ctx, path, err)
 	}
-	defer done()
-	d, err := readSource(s, o, whole)
-	if changed := s.finished(nil); changed != nil {
-		if d != nil {
-			d.Close() // only read
-		}
-		d, err = nil, changed
-	}
-	return d, cancelled(ctx, path, err)
+	return readInput(in, o)
 }
 
-// ReadFrom is Read from r, named for errors; .npz and Parquet are read into memory, at most 4 GiB.
+// ReadFrom is Read from r, named for errors.
 func ReadFrom(ctx context.Context, r io.Reader, name string, o Options) (*dataset.Dataset, error) {
-	l, waits := defaultLimits, true
-	if b, ok := r.(interface{ Len() int }); ok { // a bytes.Reader or the like, often a short one
-		l.length, waits = b.Len(), false
-	}
-	s, err := newSource(ctx, name, reading{ctx, r, waits, nil}, l)
+	_, waits := r.(interface{ Len() int }) // a bytes.Reader or the like
+	in, err := copyInput(ctx, name, r, !waits)
 	if err != nil {
 		return nil, cancelled(ctx, name, err)
 	}
-	defer s.close()
-	d, err := readSource(s, o, false)
-	return d, cancelled(ctx, name, err)
+	return readInput(in, o)
 }
 
-// readSource reads one file; whole has all of a table tell what its columns hold.
-func readSource(s *source, o Options, whole bool) (*dataset.Dataset, error) {
+// readInput reads one file, which it closes, as often as it takes to know its columns.
+func readInput(in *input, o Options) (d *dataset.Dataset, err error) {
+	defer in.close()
+	known, again := &lesson{}, true
+	for again {
+		s, done, err := in.open()
+		if err != nil {
+			return nil, cancelled(in.ctx, in.path, err)
+		}
+		d, err = readSource(s, o, *known)
+		if done(); err == nil {
+			break
+		}
+		if known, again = errors.AsType[*lesson](err); !again {
+			return nil, cancelled(in.ctx, in.path, cmp.Or(in.unchanged(), err))
+		}
+		if in.size > 1<<24 {
+			debug.FreeOSMemory() // of what was read for nothing
+		}
+	}
+	if err := in.unchanged(); err != nil {
+		d.Close() // only read
+		return nil, err
+	}
+	return d, nil
+}
+
+// lesson is what a reading of a file has to know of it before, and the error of one that does not.
+type lesson struct {
+	whole   bool      // all of a table tells what its columns hold, not its beginning
+	gaps    bool      // numbers of an array are missing
+	origins []float64 // of the features that are numbers; nil if they are not known yet
+}
+
+func (l *lesson) Error() string { return "the data do not go on as they began" }
+
+// readSource reads one file, or returns a lesson.
+func readSource(s *source, o Options, known lesson) (*dataset.Dataset, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -152,7 +166,7 @@ func readSource(s *source, o Options, whole bool) (*dataset.Dataset, error) {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
-	c := &collector{src: s, format: f.name, asked: o, o: o, survey: survey{whole: whole}}
+	c := &collector{src: s, format: f.name, asked: o, o: o, known: known}
 	if o.Labels != "" {
 		if c.given, err = readLabels(s.ctx, o.Labels, o); err != nil {
 			return nil, err

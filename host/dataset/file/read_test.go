@@ -23,11 +23,8 @@ func readText(name, text string, o Options) (*dataset.Dataset, error) {
 }
 
 func readLimited(name, text string, o Options, l limits) (*dataset.Dataset, error) {
-	s, err := newSource(context.Background(), name, strings.NewReader(text), l)
-	if err != nil {
-		return nil, err
-	}
-	return readSource(s, o, false)
+	return readInput(&input{ctx: context.Background(), path: name, limits: l,
+		at: strings.NewReader(text), size: int64(len(text))}, o)
 }
 
 func pack(t *testing.T, texts ...string) string {

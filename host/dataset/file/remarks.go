@@ -2,6 +2,7 @@ package file
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func (r *csvReader) leadingColumn() {
 		return
 	}
 	const most = 1000
-	next, rows, first, counts := r.rec.ahead(sniffed), 0, float32(0), true
+	next, rows, first, counts := r.rec.ahead(sniffed), 0, 0.0, true
 	for rec := &r.rec; rows < most; rec = next {
 		if rec == next && next.next() != nil {
 			break
@@ -90,10 +91,10 @@ func (r *csvReader) leadingColumn() {
 		if rows == 0 {
 			first = v
 		}
-		counts = counts && ok && v == first+float32(rows)
+		counts = counts && ok && v == first+float64(rows)
 		rows++
 	}
-	counts = counts && first >= 0 && first < 1<<23 && first == float32(int32(first)) && rows > 1
+	counts = counts && first >= 0 && first < 1<<23 && first == math.Trunc(first) && rows > 1
 	nameless := c.names != nil && c.names[0] == "" && !slices.Contains(c.names[1:], "")
 	switch {
 	case counts && nameless:

@@ -29,7 +29,7 @@ func (z *npz) enterSciPy(c *collector) error {
 		return err
 	}
 	n, d := shape[0], shape[1]
-	if err := c.checkShape(int(n), int(d), true); err != nil {
+	if err := cmp.Or(c.checkShape(int(n), int(d), true), c.refuseSparse()); err != nil {
 		return err
 	}
 	if d < int64(c.o.Features) {
@@ -63,7 +63,7 @@ func (z *npz) enterSciPy(c *collector) error {
 	c.pile.width = max(int(d), c.o.Features)
 	rawColumn, rawValue := make([]byte, columnType.Size), make([]byte, valueType.Size)
 	var row []entry
-	var value [1]float32
+	var value [1]float64
 	for i := range int(n) {
 		if starts[i+1] < starts[i] || starts[i+1] > starts[n] {
 			return s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
@@ -104,14 +104,14 @@ func (z *npz) enterSciPy(c *collector) error {
 // entry is a value of a sparse row with its column from 0.
 type entry struct {
 	column int64
-	value  float32
+	value  float64
 }
 
 // sparseRow enters one example of d columns; it returns what is wrong with it.
 func (p *pile) sparseRow(row []entry, d int64) string {
 	last := int64(-1)
 	for _, e := range row {
-		v := e.value
+		v := float32(e.value)
 		switch {
 		case e.column < 0 || e.column >= d:
 			return fmt.Sprintf("column %d (counted from 0): wanted columns from 0 to %d", e.column, d-1)
@@ -119,7 +119,7 @@ func (p *pile) sparseRow(row []entry, d int64) string {
 			return fmt.Sprintf("column %d: found it twice in the example, wanted each column once (in "+
 				"SciPy: sum_duplicates)", e.column+1)
 		case !decimal.Finite(v):
-			return fmt.Sprintf("column %d: %s", e.column+1, valueFault(v))
+			return fmt.Sprintf("column %d: %s", e.column+1, valueFault(e.value))
 		}
 		last = e.column
 		if v = decimal.Flush(v, &p.subnormals); math.Float32bits(v) != 0 {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -52,11 +51,11 @@ type source struct {
 	path   string
 	limits limits
 	r      *bufio.Reader
-	packed string       // the name of a packing, or ""
-	utf16  bool         // the text is UTF-16
-	size   int64        // of file
-	file   *os.File     // the file if r gives its bytes as they are, so that any place can be read
-	same   func() error // says that the file changed while it was read; nil of what is no regular file
+	packed string   // the name of a packing, or ""
+	utf16  bool     // the text is UTF-16
+	size   int64    // of file
+	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
+	in     *input   // where it comes from, and can be read again; nil of a part of a file
 	task   *progress.Task
 	unpack io.Closer
 	mark   int    // bytes of the byte order mark
@@ -70,81 +69,13 @@ type source struct {
 	last   int    // where the last line begins in kept
 }
 
-// openSource opens a file, "-" for standard input; the caller closes it.
-func openSource(ctx context.Context, path string, stdin io.Reader) (*source, func(), error) {
-	if path == "-" {
-		if stdin == nil {
-			stdin = os.Stdin
-		}
-		_, task := progress.Begin(ctx, progress.Work{Name: "reading standard input",
-			Unit: progress.Bytes})
-		s, err := newSource(ctx, "standard input", reading{ctx, stdin, true, task}, defaultLimits)
-		if err != nil {
-			task.End()
-			return nil, nil, err
-		}
-		return s, func() { s.close(); task.End() }, nil
-	}
-	f, err := openFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, &missingFile{path, osfile.Cause(err)}
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: cannot open the data file: %w", path, osfile.Cause(err))
-	}
-	var task *progress.Task
-	s, err := func() (*source, error) {
-		info, err := f.Stat()
-		if err != nil {
-			return nil, fmt.Errorf("%s: cannot open the data file: %w", path, osfile.Cause(err))
-		}
-		if info.IsDir() {
-			return nil, fmt.Errorf("%s: is a directory, wanted a data file", path)
-		}
-		work := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
-		if info.Mode().IsRegular() {
-			work.Total = info.Size()
-		}
-		_, task = progress.Begin(ctx, work)
-		s, err := newSource(ctx, path, reading{ctx, f, !info.Mode().IsRegular(), task}, defaultLimits)
-		if err == nil && s.packed == "" && !s.utf16 && info.Mode().IsRegular() {
-			s.file, s.size, s.task = f, info.Size(), task
-		}
-		if err == nil && info.Mode().IsRegular() {
-			s.same = func() error { return unchanged(f, info) }
-		}
-		return s, err
-	}()
-	if err != nil {
-		task.End()
-		f.Close()
-		return nil, nil, err
-	}
-	// Nothing was written, so closing cannot lose anything.
-	return s, func() { s.close(); f.Close(); task.End() }, nil
-}
-
-// unchanged returns an error if the open file was written to since.
-func unchanged(f *os.File, was fs.FileInfo) error {
-	is, err := f.Stat()
-	if err != nil {
-		return osfile.Cause(err)
-	}
-	if is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return fmt.Errorf("the file changed while it was read: found %d bytes of %v, wanted %d of %v as "+
-			"before; read it when it is whole", is.Size(), is.ModTime().Format(time.StampMicro), was.Size(),
-			was.ModTime().Format(time.StampMicro))
-	}
-	return nil
-}
-
 // finished is err, or what is wrong with the file that was read.
 func (s *source) finished(err error) error {
-	if s.same == nil {
+	if s.in == nil {
 		return err
 	}
-	if changed := s.same(); changed != nil {
-		return fmt.Errorf("%s: %w", s.path, changed)
+	if changed := s.in.unchanged(); changed != nil {
+		return changed
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,12 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 		if fault := dataset.ClassFault(c); fault != "" {
 			return fmt.Errorf("%s: class name %s %s, which readers would change", path, quote.Text(c), fault)
 		}
+	}
+	if origins := d.Encoding.Origins(); origins != nil && (f.name == "libsvm" || f.name == "npy") {
+		k := slices.IndexFunc(origins, func(v float64) bool { return v != 0 })
+		return fmt.Errorf("%s: column %s is kept relative to %v, as float32 does not hold its values, "+
+			"and %s cannot say so; write CSV or .npz", path, quote.Text(d.Encoding.Columns[k].Name),
+			origins[k], f.name)
 	}
 	if d.Prepared != nil && f.name != "npz" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
@@ -192,6 +199,16 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 		return err
 	}
 	buffer := make([]float32, d.D)
+	number := func(j int, v float32) { w.number(v) }
+	if origins := d.Encoding.Origins(); origins != nil && d.Encoding.Plain() {
+		number = func(j int, v float32) {
+			if origins[j] == 0 {
+				w.number(v)
+			} else {
+				w.line = strconv.AppendFloat(w.line, float64(v)+origins[j], 'f', -1, 64)
+			}
+		}
+	}
 	for i := range d.N {
 		name, id := "", ""
 		if d.Y != nil {
@@ -201,7 +218,7 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 			id = d.IDs[i]
 		}
 		x := d.DenseRow(buffer, i)
-		if err := row(func(j int) { w.number(x[j]) }, name, id); err != nil {
+		if err := row(func(j int) { number(j, x[j]) }, name, id); err != nil {
 			return err
 		}
 		w.task.Add(1)

@@ -34,7 +34,7 @@ func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 }
 
 // writeNPZ writes stored members of zip's oldest date: the same data, the same bytes. Prepared
-// examples have a Description.
+// examples, and columns with origins, have a Description.
 func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	to := &counted{w: w.w}
 	a := &archive{zip.NewWriter(to), to}
@@ -48,7 +48,7 @@ func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	}
 	switch {
 	case err != nil:
-	case d.Prepared != nil:
+	case d.Prepared != nil || d.Encoding.Origins() != nil:
 		err = a.described(d)
 	case d.Y != nil:
 		err = a.labels(d)

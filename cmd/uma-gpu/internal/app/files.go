@@ -59,7 +59,7 @@ func ReadData(ctx context.Context, path string, o file.Options, n Notes,
 		about += ", prepared by " + d.Prepared.Steps.String()
 	}
 	n.Say("data: %s, %d examples × %d features%s", path, d.N, d.FeatureCount(), about)
-	if d.Encoding != nil {
+	if !d.Encoding.Plain() {
 		n.Say("data: %s: columns: %s%s", path, d.Encoding, missingText(d.Missing))
 	}
 	if !n.Described {
@@ -231,7 +231,7 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 		}
 	}
 	// else columns have become several, and the label goes last
-	if d.LabelColumn > 0 && d.Encoding == nil {
+	if d.LabelColumn > 0 && d.Encoding.Plain() {
 		// Fewer columns may be left of the original's, if some were ignored.
 		o.LabelColumn = strconv.Itoa(min(d.LabelColumn, file.TableWidth(d)))
 	}

@@ -180,7 +180,7 @@ func (d *Data) WriteCopy(ctx context.Context, out string, of *dataset.Dataset, c
 		if !errors.Is(err, file.ErrNoTable) {
 			return writing(ctx, out, err)
 		}
-		if of.Encoding != nil {
+		if !of.Encoding.Plain() {
 			d.common.Notes.Say("%s has the features that columns become, not the columns themselves: %v",
 				out, err)
 		}

@@ -130,7 +130,7 @@ func (o *Options) encodedAs(options *file.Options) error {
 	if err != nil {
 		return err
 	}
-	if m.Meta.Features.Encoding == nil {
+	if e := m.Meta.Features.Encoding; e.Plain() && e.Origins() == nil {
 		return fmt.Errorf("model file %s: found features that are columns of numbers, wanted a model "+
 			"of a table "+
 			"with words or missing values", o.Encoding)

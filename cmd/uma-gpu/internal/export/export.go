@@ -60,7 +60,7 @@ func Run(_ context.Context, o *Options) error {
 	if exchange.Columns(m) {
 		o.Notes.Say("%s has an input for each column of the table: numbers, NaN where one is missing, "+
 			"and strings, empty where one is missing", out)
-	} else if m.Meta.Features.Encoding != nil {
+	} else if !m.Meta.Features.Encoding.Plain() {
 		o.Notes.Say("the model encodes the columns of a table as %d features; %s takes these features, "+
 			"as uma-gpu convert --encoding %s writes them", m.Meta.Features.Count, out, path)
 	}

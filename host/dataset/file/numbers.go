@@ -1,0 +1,242 @@
+package file
+
+import (
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+)
+
+// numbers says how columns that are nothing but numbers become float32.
+type numbers struct {
+	row     []float64       // of the current example, NaN where one is missing
+	origins []float64       // of the columns; nil if all are 0
+	means   []float32       // what stands for missing values, of a model; nil if none may be missing
+	gaps    []int           // how many values lack in each column, with means
+	spans   []features.Span // of the columns; nil if nothing is to be found out
+	watched []int           // columns whose spans more values can change
+	done    bool            // the rows are behind their origins, and the spans have their values
+}
+
+// beginNumbers prepares for rows of d numbers with those names, nil for none.
+func (c *collector) beginNumbers(d int, names []string) {
+	c.pile.x, c.pile.width = []float32{}, d
+	n := &c.numbers
+	n.origins = c.known.origins
+	e := c.o.Encoding
+	if e == nil || !e.Plain() || len(e.Columns) != d {
+		return
+	}
+	columns := slices.Clone(e.Columns)
+	if names != nil && c.o.FeatureNames != nil { // these are matched when all are read
+		for k, name := range names {
+			columns[k] = e.Columns[slices.IndexFunc(e.Columns,
+				func(known dataset.Column) bool { return known.Name == name })]
+		}
+	}
+	here := dataset.Encoding{Columns: columns}
+	n.origins = here.Origins()
+	for _, column := range columns {
+		if column.Mean != nil {
+			n.means = append(n.means, *column.Mean)
+		}
+	}
+}
+
+// refuseSparse refuses sparse data where a model has learned an origin, which makes zeros others.
+func (c *collector) refuseSparse() error {
+	for j, origin := range c.o.Encoding.Origins() {
+		if origin != 0 {
+			return c.src.errorf("found sparse data, wanted a table or a dense array: the model takes "+
+				"%s relative to %v", dataset.ColumnText(j+1, c.o.Encoding.Columns[j].Name), origin)
+		}
+	}
+	return nil
+}
+
+// judges reports whether the columns are to be judged, as no model has done it.
+func (c *collector) judges() bool {
+	return c.asked.Encoding == nil && c.asked.Features == 0 && c.prepared == nil
+}
+
+// round enters the row in pile. It returns the column of a value that has no float32, or -1.
+func (c *collector) round() int {
+	n, p := &c.numbers, &c.pile
+	if n.spans == nil && !n.done && c.judges() { // not before there is a row: headers claim any
+		n.spans, n.watched = features.SpansOf(len(n.row)), lists.UpTo[int](len(n.row))
+	}
+	p.x = slices.Grow(p.x, len(n.row))
+	x := p.x[len(p.x):][:len(n.row)]
+	for j, v := range n.row {
+		if n.origins != nil && !n.done {
+			v -= n.origins[j]
+		}
+		f := float32(v)
+		switch bits := math.Float32bits(f); bits & 0x7f800000 {
+		case 0x7f800000:
+			if v == v || n.means == nil {
+				return j
+			}
+			f = n.means[j]
+		case 0:
+			if bits<<1 != 0 && c.prepared == nil {
+				f = decimal.Flush(f, &p.subnormals)
+			}
+		}
+		x[j] = f
+	}
+	p.x = p.x[:len(p.x)+len(n.row)]
+	return -1
+}
+
+// origin returns the origin of column j.
+func (c *collector) origin(j int) float64 {
+	switch {
+	case c.cells != nil:
+		return c.cells.columns[j].Origin
+	case c.numbers.origins != nil:
+		return c.numbers.origins[j]
+	}
+	return 0
+}
+
+// rounded says that the rows are behind their origins, and the spans have all values.
+func (c *collector) rounded(spans []features.Span) {
+	if !c.judges() {
+		spans = nil
+	}
+	c.numbers.done, c.numbers.spans = true, spans
+	if c.cells != nil {
+		c.cells.done, c.cells.spans = true, spans
+	}
+}
+
+// watch looks at the row that is kept.
+func (n *numbers) watch() {
+	if len(n.watched) > 0 {
+		n.watched = slices.DeleteFunc(n.watched,
+			func(j int) bool { return !n.spans[j].Add(n.row[j]) })
+	}
+	if n.means != nil && n.gaps == nil {
+		n.gaps = make([]int, len(n.row))
+	}
+	for j := range n.gaps {
+		if n.row[j] != n.row[j] {
+			n.gaps[j]++
+		}
+	}
+}
+
+// addRow enters the row of numbers, unless fault says what is wrong with its example; cell words
+// the error of a value that is no finite float32.
+func (c *collector) addRow(fault error, cell func(j int, v float64) error) error {
+	row := c.numbers.row
+	switch {
+	case fault != nil:
+	case c.cells == nil:
+		if bad := c.round(); bad >= 0 {
+			fault = cell(bad, row[bad])
+		}
+	default:
+		c.cells.begin(c.number())
+		for k, v := range row {
+			if what := c.cells.setNumber(k, v); what != "" && fault == nil {
+				fault = cell(k, v)
+			}
+		}
+	}
+	return c.decide(fault, c.number())
+}
+
+// origins returns the lesson that columns of numbers have origins, if it is not known.
+func (c *collector) origins() error {
+	if c.known.origins != nil {
+		return nil
+	}
+	spans := c.numbers.spans
+	if c.cells != nil {
+		spans = c.cells.spans
+	}
+	known := c.known
+	if known.origins = features.Origins(spans); known.origins == nil {
+		return nil
+	}
+	return &known
+}
+
+// mayBeCells reports whether the d columns of an array are cells, as a model makes more of each
+// than a feature, or as some have missing values.
+func (c *collector) mayBeCells(d int) bool {
+	e := c.o.Encoding
+	if e != nil && !e.Plain() && len(e.Columns) == d && !slices.ContainsFunc(e.Columns,
+		func(column dataset.Column) bool { return column.Kind != dataset.KindNumber }) {
+		c.o.Features = d
+		return true
+	}
+	return c.known.gaps
+}
+
+// beginArray prepares for the d columns of an array.
+func (c *collector) beginArray(d int, cells bool) {
+	if !cells {
+		c.beginNumbers(d, nil)
+		return
+	}
+	columns := make([]dataset.TableColumn, d)
+	for j := range columns {
+		columns[j] = dataset.TableColumn{Position: j + 1, Kind: dataset.KindNumber}
+	}
+	c.cells, _ = newCells("example", columns, c.o, false) // their number is right
+	c.beginCells()
+}
+
+// beginCells prepares the cells for numbers.
+func (c *collector) beginCells() {
+	if c.judges() {
+		c.cells.spans = features.SpansOf(len(c.cells.columns))
+	}
+	for k, origin := range c.known.origins {
+		c.cells.columns[k].Origin = origin
+	}
+}
+
+// noteNumbers says in d what of the numbers is not as it was read.
+func (c *collector) noteNumbers(d *dataset.Dataset) {
+	column := c.column
+	if column == nil {
+		column = func(k int) string { return dataset.ColumnText(k+1, "") }
+	}
+	n := &c.numbers
+	for k, origin := range n.origins {
+		if origin != 0 && c.judges() {
+			d.Notes = append(d.Notes, c.src.path+": "+features.OriginNote(column(k), origin))
+		}
+	}
+	if note := features.MergedNote(n.spans, n.origins, column); note != "" {
+		d.Notes = append(d.Notes, c.src.path+": "+note)
+	}
+	for k, gaps := range n.gaps {
+		if gaps > 0 {
+			d.Missing = append(d.Missing, dataset.MissingCount{Column: column(k), Values: gaps})
+			d.Notes = append(d.Notes, c.src.path+": "+features.MeanNote(column(k), gaps))
+		}
+	}
+}
+
+// plain returns the encoding of columns of numbers with names or with origins, nil for others: what
+// is missing where they are predicted becomes their mean.
+func (c *collector) plain(d *dataset.Dataset) *dataset.Encoding {
+	origins := c.numbers.origins
+	switch {
+	case !c.judges() || c.numbers.row == nil:
+		return nil
+	case c.o.lenient() && (origins != nil || d.Features != nil):
+		return features.Plain(d.Features, origins, features.Means(d.Examples))
+	case origins != nil:
+		return features.Plain(d.Features, origins, nil)
+	}
+	return nil
+}

@@ -32,39 +32,64 @@ type Copy struct {
 // lines. A copy without some columns, or whose name (.csv, .tsv) asks for another separator than
 // the table has, keeps the text of the cells; it is UTF-8 without titles, comments and blank lines.
 func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o WriteOptions) error {
-	info, err := os.Stat(c.Path)
-	if err != nil || !info.Mode().IsRegular() || d.Format != "csv" ||
-		(d.LabelColumn > 0) != (d.Y != nil) {
-		return fmt.Errorf("%s: %w", d.Path, ErrNoTable)
+	t := &copying{Copy: c, d: d}
+	if err := t.check(); err != nil {
+		return err
 	}
 	f, err := formatNamed("csv", true)
 	if err != nil {
 		return err
 	}
 	f.write = func(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
-		t := &copying{Copy: c, d: d, w: w}
-		if err := t.file(c.Path); err != nil {
-			return err
-		}
-		if t.rows != d.N {
-			return fmt.Errorf("%s: found %d rows, wanted %d as before; did the file change?", d.Path,
-				t.rows, d.N)
-		}
-		return nil
+		t.w = w
+		return t.file(c.Path)
 	}
 	return o.put(ctx, path, f, d)
 }
 
-// copying is a call of CopyTable.
+// ReadRows returns the texts of the cells of some examples of d, but for their labels, and what
+// their columns are called. c says which table was read.
+func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (columns []string,
+	cells map[int][]string, err error) {
+	t := &copying{Copy: c, d: d, w: &lineWriter{ctx: ctx, path: c.Path, w: io.Discard},
+		cells: map[int][]string{}}
+	if err := t.check(); err != nil {
+		return nil, nil, err
+	}
+	for _, i := range examples {
+		t.cells[i] = nil
+	}
+	err = t.file(c.Path)
+	for _, row := range t.cells {
+		for len(t.names) < len(row) { // names of rows have none
+			t.names = append([]string{""}, t.names...)
+		}
+	}
+	return t.names, t.cells, err
+}
+
+// check refuses what is no table of text in a file.
+func (c *copying) check() error {
+	info, err := os.Stat(c.Path)
+	if err != nil || !info.Mode().IsRegular() || c.d.Format != "csv" ||
+		(c.d.LabelColumn > 0) != (c.d.Y != nil) {
+		return fmt.Errorf("%s: %w", c.d.Path, ErrNoTable)
+	}
+	return nil
+}
+
+// copying is a call of CopyTable or ReadRows.
 type copying struct {
 	Copy
 	rec     record
 	d       *dataset.Dataset
 	w       *lineWriter
-	delim   byte   // of the copy
-	same    bool   // all bytes stay but those of other labels
-	without []bool // columns
-	rows    int    // examples so far
+	delim   byte             // of the copy
+	same    bool             // all bytes stay but those of other labels
+	without []bool           // columns
+	rows    int              // examples so far
+	cells   map[int][]string // to read; nil to copy
+	names   []string         // of the columns, but for the label
 }
 
 // file copies the table.
@@ -86,7 +111,10 @@ func (c *copying) file(path string) error {
 	if err = c.copy(); !errors.Is(err, io.EOF) {
 		return s.finished(err)
 	}
-	if err = nil; c.same {
+	if err = nil; c.rows != c.d.N {
+		err = fmt.Errorf("%s: found %d rows, wanted %d as before; did the file change?", c.d.Path, c.rows,
+			c.d.N)
+	} else if c.same {
 		err = c.keep(s.kept)
 		if z, encodes := c.w.w.(io.Closer); encodes && err == nil {
 			err = z.Close()
@@ -138,6 +166,13 @@ func (c *copying) copy() error {
 // begin finds out what stays of the table; the first record is the current one.
 func (c *copying) begin(header bool) error {
 	c.delim = c.rec.delim
+	names := c.rec.fields()
+	c.names = c.others(c.d.LabelColumn-1, func(j int) string {
+		if header {
+			return names[j]
+		}
+		return fmt.Sprintf("column %d", j+1)
+	})
 	if name := extension(c.w.path); name != extension(c.Path) {
 		switch {
 		case name == ".tsv":
@@ -155,7 +190,7 @@ func (c *copying) begin(header bool) error {
 	}
 	table := columns{role: make([]role, len(c.rec.ends))}
 	if header {
-		table.names = c.rec.fields()
+		table.names = names
 	}
 	for _, text := range c.Options.Ignore {
 		j, fault := table.find(strings.TrimSpace(text), "a column to leave out")
@@ -167,8 +202,21 @@ func (c *copying) begin(header bool) error {
 	return nil
 }
 
+// others returns a text of each column but the label's.
+func (c *copying) others(label int, text func(j int) string) (list []string) {
+	for j := range c.rec.ends {
+		if j != label {
+			list = append(list, text(j))
+		}
+	}
+	return list
+}
+
 // example writes the current record, with its label in field at.
 func (c *copying) example(at int) error {
+	if _, wanted := c.cells[c.rows]; wanted {
+		c.cells[c.rows] = c.others(at, func(j int) string { return string(c.rec.field(j)) })
+	}
 	switch i := c.rows; {
 	case c.Y == nil || c.d.Y != nil && c.Y[i] == c.d.Y[i]:
 		return c.write(-1, "")

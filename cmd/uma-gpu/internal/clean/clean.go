@@ -3,29 +3,35 @@ package clean
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/clean"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 type Options struct {
-	app.Common
-	Data    app.Data
-	Checked string // file; "" for none
-	Folder  string // "" for one next to the data
-	Steps   string // of the preparation
-	Seed    uint64
-	Device  app.Device
+	app.Common `json:"-"`
+	Input      Input               `json:"input"`
+	Request    umagpu.CleanRequest `json:"request,omitzero"`
+	Output     Output              `json:"output"`
+	Device     app.Device          `json:"-"`
+}
+
+// Input are files and how they are read.
+type Input struct {
+	app.Data
+	Checked string `json:"checked,omitempty"` // "" for none
+}
+
+// Output are the files of a cleaning.
+type Output struct {
+	Folder string `json:"dir,omitempty"`  // "" for one next to the data
+	Show   string `json:"show,omitempty"` // column; "" for the first of texts
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -44,23 +50,26 @@ errors are corrected.
 
 Writes into the folder --dir, by default customers.clean for customers.csv:
 
-  rows.csv     a line for each row of the table: whether its label is wrong, with what probability,
-               the suggested label, and which rows to check first
-  cleaned.csv  the table with corrected labels; nothing else changes
+  rows.csv     a line for each row of the table: whether its label is wrong, with what probability
+               and why, the suggested label, and which rows to check first
+  cleaned.csv  the table with corrected labels; no other byte changes (cleaned.tsv of a .tsv)
   model.npz    the model, for predict
   report.html  a report on both
+  review.html  a page to check rows on, which saves checked.csv
 
 Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
-		Flags: app.Flags(app.Input(&o.Data.Path, "data", "same as TABLE"+app.DataUsage),
-			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(), o.Data.ColumnFlags(),
-			app.Input(&o.Checked, "checked",
+		Flags: app.Flags(app.Input(&o.Input.Path, "data", "same as TABLE"+app.DataUsage),
+			o.Input.FormatFlags(&o.Common), o.Input.TextFlag(), o.Input.ColumnFlags(),
+			app.Input(&o.Input.Checked, "checked",
 				"verified labels of some rows: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
-				Destination: &o.Folder, Usage: "write into this `FOLDER`"},
-			app.NormalizeFlag(&o.Steps), app.SeedFlag(&o.Seed, "all random choices"),
-			o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
+				Destination: &o.Output.Folder, Usage: "write into this `FOLDER`"},
+			app.Text(&o.Output.Show, "show", "", "`COLUMN` to show beside suspects in report.html "+
+				"(default: the first of --text)"),
+			app.ParameterFlags(&o.Request), o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
+			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -70,7 +79,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	d, err := o.Data.Read(ctx, o.Data.Options())
+	d, err := o.Input.Read(ctx, o.Input.Options())
 	if err != nil {
 		return err
 	}
@@ -79,52 +88,42 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	right, err := app.ReadRight(ctx, o.Checked, d)
+	r := o.Request
+	if r.Checked, err = app.ReadRight(ctx, o.Input.Checked, d); err != nil {
+		return err
+	}
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	found, err := umagpu.Clean(ctx, &r)
 	if err != nil {
 		return err
 	}
-	found, where, err := o.find(ctx, d, right)
-	if err != nil {
+	report := &Report{Request: o, CleanResult: found, Table: d.Path, Examples: d.N, Next: []int{}}
+	for _, i := range found.Review {
+		report.Next = append(report.Next, d.SourceRow(int(i))+1)
+	}
+	w := &writer{Options: o, d: d, request: &r, found: found}
+	if report.Files, err = w.write(ctx); err != nil {
 		return err
 	}
-	r := newReport(d, found)
-	r.Device = where
-	if err := o.write(ctx, d, found, r); err != nil {
-		return err
-	}
-	return o.Print(r, r.text)
+	found.Reasons = nil // which rows.csv has
+	return o.Print(report, func(out io.Writer) error { return report.text(out, d) })
 }
 
 // check checks the options before a data file is read, and makes the folder.
 func (o *Options) check() (err error) {
-	switch {
-	case len(o.Args) > 1 || len(o.Args) == 1 && o.Data.Path != "":
+	switch path := &o.Input.Path; {
+	case len(o.Args) > 1 || len(o.Args) == 1 && *path != "":
 		return app.Usage("unexpected argument %q, wanted one table", o.Args[len(o.Args)-1])
 	case len(o.Args) == 1:
-		o.Data.Path = o.Args[0]
-	case o.Data.Path == "":
+		*path = o.Args[0]
+	case *path == "":
 		return app.Usage("the table is missing: uma-gpu clean TABLE --label COLUMN")
 	}
-	if o.Folder == "" {
-		if o.Data.Path == "-" {
+	if o.Output.Folder == "" {
+		if o.Input.Path == "-" {
 			return app.Missing("dir")
 		}
-		o.Folder = strings.TrimSuffix(o.Data.Path, filepath.Ext(o.Data.Path)) + ".clean"
+		o.Output.Folder = strings.TrimSuffix(o.Input.Path, filepath.Ext(o.Input.Path)) + ".clean"
 	}
-	return os.MkdirAll(o.Folder, 0o777)
-}
-
-func (o *Options) find(ctx context.Context, d *dataset.Dataset, right []int32,
-) (found *clean.Result, where engine.Device, err error) {
-	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, 0, len(d.Classes)))
-	if err != nil {
-		return nil, where, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	if err := app.CheckTraining(e.Device(), d.N, d.D, len(d.Classes)); err != nil {
-		return nil, where, fmt.Errorf("%s: %w", d.Path, err)
-	}
-	found, err = clean.Find(ctx, d, clean.Options{Right: right, Options: host.Options{Engine: e,
-		Preparation: o.Steps, Seed: o.Seed, Tool: app.Version}})
-	return found, e.Device(), app.Failure(ctx, d.Path, err)
+	return os.MkdirAll(o.Output.Folder, 0o777)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +68,8 @@ func readCSV(t *testing.T, path string) [][]string {
 // all other cells as they were, and a model that reads.
 func TestFilesOfClean(t *testing.T) {
 	path, right := writeTable(t, 0.3)
-	out, err := run(t, "--label", "kind", "--id-column", "name", "--ignore-columns", "note", path)
+	out, err := run(t, "--label", "kind", "--id-column", "name", "--ignore-columns", "note", "--show",
+		"colour", path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,16 +105,25 @@ func TestFilesOfClean(t *testing.T) {
 	if _, err := model.Load(filepath.Join(folder, "model.npz")); err != nil {
 		t.Error(err)
 	}
-	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
-	if err != nil || !bytes.Contains(page, []byte("</html>")) {
-		t.Errorf("report.html: %v", err)
+	for name, want := range map[string]string{"report.html": "<td class=\"text\">red</td>",
+		"review.html": `"values":["row-`} {
+		page, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || !bytes.Contains(page, []byte(want)) {
+			t.Errorf("%s has no %s: %v", name, want, err)
+		}
+	}
+	if why := rows[1+slices.IndexFunc(rows[1:], func(row []string) bool {
+		return row[3] == "True"
+	})][8]; !strings.Contains(why, "is likelier than") {
+		t.Errorf("the reason is %q", why)
 	}
 }
 
 // Wrong usage writes nothing.
 func TestCleanUsage(t *testing.T) {
 	path, _ := writeTable(t, 0)
-	for _, args := range [][]string{{}, {path, path}, {"--label", "nothing", path},
+	for _, args := range [][]string{{}, {path, path},
+		{"--show", "none", "--label", "kind", path}, {"--label", "nothing", path},
 		{"--checked", filepath.Join(filepath.Dir(path), "none.csv"), "--label", "kind", path}} {
 		if _, err := run(t, args...); err == nil {
 			t.Errorf("%q: got no error", args)

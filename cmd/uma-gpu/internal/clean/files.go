@@ -4,102 +4,131 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
+	"strings"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/clean"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/page"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
-// write writes all files or none.
-func (o *Options) write(ctx context.Context, d *dataset.Dataset, f *clean.Result, r *Report) error {
-	if err := app.Interrupted(ctx); err != nil {
-		return err
-	}
-	var files osfile.Group
-	defer files.Discard()
-	put := func(name string, write func(io.Writer) error) error {
-		path := filepath.Join(o.Folder, name)
-		err := files.Write(path, write)
-		if err == nil {
-			r.Files = append(r.Files, path)
-		}
-		return err
-	}
-	err := put("rows.csv", func(w io.Writer) error { return writeRows(w, d, f) })
-	if err == nil {
-		err = o.writeTable(ctx, d, f, put)
-	}
-	if err == nil {
-		err = put("model.npz", f.Model.Write)
-	}
-	if err != nil {
-		return err
-	}
-	page, err := o.page(d, f)
-	if err != nil {
-		return err
-	}
-	if err := put("report.json", page.WriteJSON); err != nil {
-		return err
-	}
-	if err := put("report.html", func(w io.Writer) error {
-		return page.WriteHTML(w, "report.json")
-	}); err != nil {
-		return err
-	}
-	return files.Commit()
+// writer writes the files of a cleaning.
+type writer struct {
+	*Options
+	d       *dataset.Dataset
+	request *umagpu.CleanRequest
+	found   *umagpu.CleanResult
+	group   osfile.Group
+	paths   []string
 }
 
-func (o *Options) writeTable(ctx context.Context, d *dataset.Dataset, f *clean.Result,
-	put func(string, func(io.Writer) error) error) error {
-	corrected := slices.Clone(d.Y)
-	for i, is := range f.Issues {
-		if is.Wrong {
-			corrected[i] = is.Likely
+// write writes all files or none, and returns their paths.
+func (w *writer) write(ctx context.Context) ([]string, error) {
+	if err := app.Interrupted(ctx); err != nil {
+		return nil, err
+	}
+	defer w.group.Discard()
+	report, review, err := page.Clean(ctx, w.request, w.found, w.page(ctx))
+	if err != nil {
+		return nil, err
+	}
+	err = w.put("rows.csv", w.rows)
+	if err == nil {
+		err = w.table(ctx)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"model.npz", w.found.Model.Host().Write},
+		{"report.json", report.WriteJSON},
+		{"report.html", func(out io.Writer) error { return report.WriteHTML(out, "report.json") }},
+		{"review.html", review.WriteHTML},
+	} {
+		if err == nil {
+			err = w.put(f.name, f.write)
 		}
 	}
-	return o.Data.WriteCopy(ctx, filepath.Join(o.Folder, "cleaned.csv"), d,
-		file.Copy{Options: o.Data.Options(), Y: corrected, Skipped: true},
+	if err != nil {
+		return nil, err
+	}
+	return w.paths, w.group.Commit()
+}
+
+func (w *writer) put(name string, write func(io.Writer) error) error {
+	path := filepath.Join(w.Output.Folder, name)
+	w.paths = append(w.paths, path)
+	return w.group.Write(path, write)
+}
+
+// page returns what the pages are asked for.
+func (w *writer) page(ctx context.Context) *page.Request {
+	o := &page.Request{Name: filepath.Base(w.d.Path), Date: page.Today(), Call: w.Command(),
+		Again: w.Command(), Show: w.Output.Show, Model: filepath.Join(w.Output.Folder, "model.npz"),
+		Review: "review.html", Rows: "Rows are counted from 1, without the header.",
+		Spell: umagpu.SpellFlag, Source: page.FromFile(ctx, w.d, w.Input.Path, w.Input.Options())}
+	if w.Input.Checked == "" {
+		o.Again += " --checked checked.csv"
+	}
+	for i := range w.d.N {
+		key := strconv.Itoa(w.d.SourceRow(i) + 1)
+		o.Keys = append(o.Keys, key)
+		if w.d.IDs != nil {
+			key += " (" + w.d.IDs[i] + ")"
+		}
+		o.Index = append(o.Index, key)
+	}
+	return o
+}
+
+// table writes the table with corrected labels, named as the table is.
+func (w *writer) table(ctx context.Context) error {
+	base := filepath.Base(w.d.Path)
+	name := "cleaned" + filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))
+	if w.d.Format != "csv" || name == "cleaned" {
+		name = "cleaned.csv"
+	}
+	return w.Input.WriteCopy(ctx, filepath.Join(w.Output.Folder, name), w.d,
+		file.Copy{Options: w.Input.Options(), Y: w.found.Cleaned, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
-			return put("cleaned.csv", write)
+			return w.put(name, write)
 		}})
 }
 
-// writeRows writes a line for each row of the input, in its order. The line of a row that was
-// skipped when the table was read has its number alone.
-func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
+// rows writes a line for each row of the input, in its order. The line of a row that was skipped
+// when the table was read has its number alone.
+func (w *writer) rows(out io.Writer) error {
+	d, f := w.d, w.found
 	next := make([]string, d.N)
-	for k, i := range f.Next {
+	for k, i := range f.Review {
 		next[i] = strconv.Itoa(k + 1)
 	}
 	header := []string{"row", "label", "wrong", "wrong_probability", "suggested_label",
-		"suggested_probability", "check_next"}
+		"suggested_probability", "check_next", "reason"}
 	if d.IDs != nil {
 		header = append([]string{cmp.Or(d.ID, "id")}, header...)
 	}
-	w := csv.NewWriter(out) // which keeps its first error
-	w.Write(header)
+	lines := csv.NewWriter(out) // which keeps its first error
+	lines.Write(header)
 	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	i := 0
 	for row := range d.N + len(d.SkippedAt) {
-		fields, id := make([]string, 7), ""
+		fields, id := make([]string, 8), ""
 		if i < d.N && d.SourceRow(i) == row {
-			is := f.Issues[i]
-			fields = []string{"", d.Classes[d.Y[i]], truth[is.Wrong], short(1 - is.Quality),
-				d.Classes[is.Likely], short(is.Sure), next[i]}
+			fields = []string{"", "", truth[f.Wrong[i]], short(f.WrongProbability[i]),
+				d.Classes[f.Suggested[i]], short(f.Sure[i]), next[i], ""}
+			if k := d.Y[i]; k >= 0 {
+				fields[1] = d.Classes[k]
+			}
+			if f.Reasons != nil {
+				fields[7] = f.Reasons[i]
+			}
 			if d.IDs != nil {
 				id = d.IDs[i]
 			}
@@ -108,35 +137,8 @@ func writeRows(out io.Writer, d *dataset.Dataset, f *clean.Result) error {
 		if fields[0] = strconv.Itoa(row + 1); d.IDs != nil {
 			fields = append([]string{id}, fields...)
 		}
-		w.Write(fields)
+		lines.Write(fields)
 	}
-	w.Flush()
-	return w.Error()
-}
-
-// page returns the report on the model and the labels.
-func (o *Options) page(d *dataset.Dataset, f *clean.Result) (*report.Report, error) {
-	p := &report.Report{Command: o.Command(), Classes: d.Classes,
-		Model: report.NewModel(filepath.Join(o.Folder, "model.npz"), f.Model.Model)}
-	var noise *confusion.Matrix
-	if f.Noise != nil {
-		noise = &f.Noise.Matrix
-		p.Noise = &report.Noise{Source: "estimated from the labels",
-			Checked: f.Checked, Matrix: app.Rows(noise.P, noise.Q()),
-			Errors: app.Rows(noise.Error, noise.Q())}
-	}
-	predicted := engine.Predicted(f.True, len(d.Classes))
-	j, err := judgement.Of(d.Y, predicted, f.True, d.Classes, noise)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.Path, err)
-	}
-	p.Judged = j.Judged(d.Path, clean.DefaultFolds)
-	p.Judged.Hardest(d.Classes)
-	for _, i := range f.Next {
-		p.CheckNext = append(p.CheckNext, strconv.Itoa(d.SourceRow(i)+1))
-	}
-	rows := training.IssueRows(d, f.Issues, dataset.Firsts(d.Examples))
-	p.Suspects, p.Issues = training.Suspects(rows)
-	p.Conclude()
-	return p, nil
+	lines.Flush()
+	return lines.Error()
 }

@@ -6,8 +6,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/clean"
@@ -35,7 +37,10 @@ type Request struct {
 type Source struct {
 	Labels  []int32 // given; below 0 of none
 	Columns []string
+	Text    int // the first column of texts; -1 for none
 	Cell    func(row, column int) string
+	// Read reads some rows, before Columns, Text and Cell are used; nil if all are there.
+	Read func(rows []int) error
 }
 
 // Pages are HTML. Review is nil of results without suspects.
@@ -46,17 +51,15 @@ type Pages struct {
 
 // Of returns the pages of a result.
 func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
-	var r *report.Report
 	var page, review bytes.Buffer
+	var r *report.Report
 	switch result := result.(type) {
 	case *umagpu.CleanResult:
-		asked := request.(*umagpu.CleanRequest)
-		r = Clean(asked, result, o)
-		list, err := Review(ctx, asked, result, o)
-		if err != nil {
-			return nil, err
+		found, list, err := Clean(ctx, request.(*umagpu.CleanRequest), result, o)
+		if err == nil {
+			r, err = found, list.WriteHTML(&review)
 		}
-		if err := list.WriteHTML(&review); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	case *umagpu.EvaluateResult:
@@ -65,17 +68,25 @@ func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
 		return nil, &umagpu.Fault{Kind: umagpu.Conflict, Option: "page", Got: fmt.Sprintf("a page of %T",
 			request), Want: "one of clean or evaluate"}
 	}
-	if err := r.WriteHTML(&page, ""); err != nil {
-		return nil, err
-	}
-	return &Pages{Report: page.Bytes(), Review: review.Bytes()}, nil
+	err := r.WriteHTML(&page, "")
+	return &Pages{Report: page.Bytes(), Review: review.Bytes()}, err
 }
 
-// Clean returns the report on a cleaning.
-func Clean(request *umagpu.CleanRequest, result *umagpu.CleanResult, o *Request) *report.Report {
-	n := len(result.Wrong)
+// Clean returns the report on a cleaning, and the page on which people decide about its suspects.
+func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.CleanResult,
+	o *Request) (*report.Report, *report.Review, error) {
+	source := o.source(&request.Data, request.Labels)
+	review, err := o.review(ctx, source, request, result)
+	if err != nil {
+		return nil, nil, err
+	}
+	show, err := source.shown(o.Show)
+	if err != nil {
+		return nil, nil, err
+	}
 	p := o.report(result.Model, fmt.Sprintf("Cleaned: %d rows of %d classes, %d of them checked; %d "+
-		"labels corrected.", n, len(result.Classes), result.CheckedRows, result.Corrected))
+		"labels corrected.", len(result.Wrong), len(result.Classes), result.CheckedRows,
+		result.Corrected))
 	p.CheckNext = []string{}
 	for _, i := range result.Review {
 		p.CheckNext = append(p.CheckNext, o.row(int(i)))
@@ -85,12 +96,9 @@ func Clean(request *umagpu.CleanRequest, result *umagpu.CleanResult, o *Request)
 			Matrix: result.Confusion, Errors: result.Errors}
 	}
 	o.judged(p, result.Judgement, clean.DefaultFolds)
-	source := o.source(&request.Data, request.Labels)
-	show := source.shown(o.Show, &request.Data)
-	for _, i := range suspects(result) {
-		if p.Issues++; p.Issues > report.MostSuspects {
-			continue
-		}
+	list := suspects(result)
+	p.Issues = len(list)
+	for _, i := range list[:min(report.MostSuspects, len(list))] {
 		s := report.Suspect{Index: i, Row: o.row(i), Likely: result.Classes[result.Suggested[i]],
 			Quality: 1 - result.WrongProbability[i]}
 		if k := source.Labels[i]; k >= 0 {
@@ -102,7 +110,7 @@ func Clean(request *umagpu.CleanRequest, result *umagpu.CleanResult, o *Request)
 		p.Suspects = append(p.Suspects, s)
 	}
 	p.Conclude()
-	return p
+	return p, review, nil
 }
 
 // suspects returns the examples whose labels are wrong, the most probable first.
@@ -153,4 +161,13 @@ func (o *Request) row(i int) string {
 		return strconv.Itoa(i)
 	}
 	return o.Index[i]
+}
+
+// Today returns the date of a page, or what SOURCE_DATE_EPOCH has in its place.
+func Today() string {
+	now := time.Now()
+	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		now = time.Unix(seconds, 0).UTC()
+	}
+	return now.Format(time.DateOnly)
 }

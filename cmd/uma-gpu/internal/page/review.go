@@ -2,9 +2,11 @@ package page
 
 import (
 	"context"
+	"slices"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/report"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Limits of the page of rows to review.
@@ -15,23 +17,16 @@ const (
 	neighbours  = 3
 )
 
-// Review returns the page on which people decide about the suspects of a cleaning, and about the
+// review returns the page on which people decide about the suspects of a cleaning, and about the
 // rows to check next.
-func Review(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.CleanResult,
-	o *Request) (*report.Review, error) {
-	source := o.source(&request.Data, request.Labels)
+func (o *Request) review(ctx context.Context, source *Source, request *umagpu.CleanRequest,
+	result *umagpu.CleanResult) (*report.Review, error) {
 	r := &report.Review{Title: o.Name, Date: o.Date, Again: o.Again, Classes: result.Classes,
-		Columns: source.Columns[:min(mostColumns, len(source.Columns))], Rows: []report.ReviewRow{}}
+		Rows: []report.ReviewRow{}}
 	for i, k := range request.Checked {
 		if k >= 0 {
 			r.Checked = append(r.Checked, [2]string{o.key(i), result.Classes[k]})
 		}
-	}
-	values := func(i int) (list []string) {
-		for j := range r.Columns {
-			list = append(list, source.Cell(i, j))
-		}
-		return list
 	}
 	place := map[int]int{} // of an example in rows
 	var rows []int32
@@ -45,7 +40,7 @@ func Review(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cl
 			r.Rows = append(r.Rows, report.ReviewRow{Row: o.key(i), Name: o.row(i),
 				Given: int(source.Labels[i]), Suggested: int(result.Suggested[i]),
 				Wrong: result.WrongProbability[i], Sure: result.Sure[i], Reason: reason,
-				Values: values(i), Near: []report.NearRow{}})
+				Near: []report.NearRow{}})
 		}
 		return &r.Rows[place[i]]
 	}
@@ -61,18 +56,32 @@ func Review(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cl
 	for _, i := range result.Review[:min(mostNext, len(result.Review))] {
 		add(int(i)).Next = true
 	}
-	if len(rows) == 0 {
-		return r, nil
+	near := new(umagpu.NearestResult)
+	if len(rows) > 0 {
+		var err error
+		// on the processor: rows are few
+		near, err = umagpu.Nearest(ctx, &umagpu.NearestRequest{Data: request.Data, Rows: rows,
+			Neighbours: neighbours})
+		if err != nil {
+			return nil, err
+		}
 	}
-	near, err := umagpu.Nearest(ctx, &umagpu.NearestRequest{Data: request.Data, Rows: rows,
-		Neighbours: neighbours, Compute: request.Compute})
-	if err != nil {
-		return nil, err
+	if source.Read != nil {
+		list := suspects(result)
+		needed := slices.Concat(list[:min(report.MostSuspects, len(list))], lists.As[int](rows))
+		for _, some := range near.Index {
+			needed = append(needed, lists.As[int](some)...)
+		}
+		if err := source.Read(needed); err != nil {
+			return nil, err
+		}
 	}
-	for k, list := range near.Index {
-		for _, j := range list {
+	r.Columns = source.Columns[:min(mostColumns, len(source.Columns))]
+	for k, i := range rows {
+		r.Rows[k].Values = source.values(int(i), len(r.Columns))
+		for _, j := range near.Index[k] {
 			r.Rows[k].Near = append(r.Rows[k].Near, report.NearRow{Name: o.row(int(j)),
-				Given: int(source.Labels[j]), Values: values(int(j))})
+				Given: int(source.Labels[j]), Values: source.values(int(j), len(r.Columns))})
 		}
 	}
 	return r, nil

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +10,8 @@ import (
 	"time"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 // source returns what pages show of the data of a request.
@@ -15,11 +19,14 @@ func (o *Request) source(d *umagpu.Data, l *umagpu.Labels) *Source {
 	if o.Source != nil {
 		return o.Source
 	}
-	s := &Source{Labels: l.Codes}
+	s := &Source{Labels: l.Codes, Text: -1}
 	switch {
 	case d.Table != nil:
-		for _, c := range d.Table.Columns {
+		for j, c := range d.Table.Columns {
 			s.Columns = append(s.Columns, c.Name)
+			if s.Text < 0 && (c.Kind == umagpu.Text || slices.Contains(d.Table.Text, c.Name)) {
+				s.Text = j
+			}
 		}
 		s.Cell = func(i, j int) string { return cell(&d.Table.Columns[j], i) }
 	case d.Matrix != nil && d.Matrix.Starts == nil:
@@ -35,16 +42,51 @@ func (o *Request) source(d *umagpu.Data, l *umagpu.Labels) *Source {
 	return s
 }
 
-// shown returns the number of the column of this name, or else of the first of texts; -1 for none.
-func (s *Source) shown(name string, d *umagpu.Data) int {
-	if name == "" && d.Table != nil {
-		for j, c := range d.Table.Columns {
-			if c.Kind == umagpu.Text || slices.Contains(d.Table.Text, c.Name) {
-				return j
+// FromFile returns what pages show of a data set that was read from a file: the texts of a table,
+// else the features of dense examples.
+func FromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Options) *Source {
+	s := &Source{Labels: d.Y, Text: -1}
+	s.Read = func(rows []int) error {
+		names, cells, err := file.ReadRows(ctx, d, file.Copy{Path: path, Options: o}, rows)
+		if errors.Is(err, file.ErrNoTable) {
+			if !d.Sparse() && d.Encoding == nil {
+				s.Columns = d.Features
+				s.Cell = func(i, j int) string { return shortest(float64(d.Row(i)[j]), 32) }
+			}
+			return nil
+		}
+		s.Columns, s.Cell = names, func(i, j int) string { return cells[i][j] }
+		if d.Encoding != nil {
+			for _, c := range d.Encoding.Columns {
+				if c.Kind == dataset.KindText && s.Text < 0 {
+					s.Text = slices.Index(names, c.Name)
+				}
 			}
 		}
+		return err
 	}
-	return slices.Index(s.Columns, name)
+	return s
+}
+
+// shown returns the number of the column of this name, or else of the first of texts; -1 for none.
+func (s *Source) shown(name string) (int, error) {
+	if name == "" {
+		return s.Text, nil
+	}
+	j := slices.Index(s.Columns, name)
+	if j < 0 {
+		return j, &umagpu.Fault{Kind: umagpu.Invalid, Option: "show", Got: strconv.Quote(name),
+			Want: fmt.Sprintf("one of the columns %.200q", s.Columns)}
+	}
+	return j, nil
+}
+
+// values returns the first n values of a row.
+func (s *Source) values(row, n int) (list []string) {
+	for j := range n {
+		list = append(list, s.Cell(row, j))
+	}
+	return list
 }
 
 // cell returns the value in row i, "" for a missing one.

@@ -129,7 +129,8 @@ func NewDates(name string, values []time.Time) Column {
 func (c *Column) rows() int { return max(len(c.Numbers), len(c.Codes), len(c.Ends)) }
 
 // Matrix is Rows × Columns numbers, row-major, of one type. With Starts it is sparse, in compressed
-// rows: Starts has Rows+1 places in Indices, which are columns from 0, and the numbers.
+// rows: Starts has Rows+1 places in Indices, which are columns from 0, and the numbers. It is
+// computed with as a dense one if one number in eight or more is stored.
 type Matrix struct {
 	Rows    int       `json:"rows"`
 	Columns int       `json:"columns"`
@@ -317,6 +318,9 @@ func (m *Matrix) fill(set *dataset.Dataset) error {
 	set.Starts, set.Columns, set.Values = m.Starts, m.Indices, x
 	if err := set.Examples.Check(); err != nil {
 		return &Fault{Kind: Invalid, Option: "data", Cause: err}
+	}
+	if !features.SparseIsBetter(len(x), m.Rows, m.Columns) { // as files are read
+		set.Examples = set.Examples.Dense()
 	}
 	return nil
 }

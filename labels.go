@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Labels are what is known of the classes of n examples: one Code each, or Soft labels, or Votes.
@@ -174,6 +175,10 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 	case l.Votes != nil:
 		a = l.Votes.annotations(set.N, l.Classes)
 		if !l.Votes.Functions {
+			var err error
+			if a, known.Weight, err = voted(set, a, l.Weights); err != nil {
+				return nil, err
+			}
 			set.Y = a.Votes(seed)
 			break
 		}
@@ -194,7 +199,7 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 	case l.Codes != nil:
 		copy(set.Y, l.Codes)
 	}
-	if err := dataset.CheckWeights(l.Weights, set.N); err != nil {
+	if err := dataset.CheckWeights(known.Weight, set.N); err != nil {
 		return nil, &Fault{Kind: Invalid, Option: "weights", Cause: err}
 	}
 	if set.Evidence = nil; known.Weight != nil || known.Classes != nil {
@@ -203,6 +208,26 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 		}
 	}
 	return a, nil
+}
+
+// voted leaves out what no annotator has labelled: of set, a and weights, which may be nil.
+func voted(set *dataset.Dataset, a *dataset.Annotations, weights []float64,
+) (*dataset.Annotations, []float64, error) {
+	which := a.Labelled()
+	if len(which) == set.N {
+		return a, weights, nil
+	}
+	some, err := set.Choose(which)
+	if err != nil {
+		return nil, nil, err
+	}
+	set.Notes = append(set.Notes, fmt.Sprintf(
+		"annotators: %d of %d examples have no label, and are left out", set.N-len(which), set.N))
+	set.Examples, set.Source, set.IDs = some.Examples, some.Source, some.IDs
+	if weights != nil {
+		weights = lists.At(weights, which)
+	}
+	return a.Pick(which), weights, nil
 }
 
 // single gives set the labels, -1 where there is none, in calls that take no other evidence. l is

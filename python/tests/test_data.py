@@ -139,10 +139,11 @@ def test_labels_refused(y, message):
     pandas.DataFrame([[0, pandas.NA], [1, 0]]).astype("Int64"), np.array([[0, -1], [1, 0]]),
     np.ma.masked_array([[0, 1], [1, 0]], [[0, 1], [0, 0]]), np.array([[0, pandas.NA], [1, 0]], object)])
 def test_votes(votes):
-    labels, part, arrays = _data.votes_of(votes)
-    assert labels.classes.tolist() in (["x", "y"], [0, 1]) and part == {"names": ["0", "1"]}
+    labels, part, arrays, rows = _data.votes_of(votes)
+    assert labels.classes.tolist() in (["x", "y"], [0, 1]) and rows == 2
+    assert part == {"votes": {"names": ["0", "1"]}}
     assert {name: a.tolist() for name, a in arrays.items()} == {
-        "rows": [0, 1, 1], "by": [0, 0, 1], "codes": [0, 1, 0]}
+        "votes.rows": [0, 1, 1], "votes.by": [0, 0, 1], "votes.codes": [0, 1, 0]}
 
 
 def test_confusion():
@@ -161,7 +162,8 @@ def test_confusion():
 
 
 def test_probabilities():
-    labels, soft = _data.soft_of(pandas.DataFrame([[.2, .8]], columns=[1, 0]), 1)
+    labels, soft = _data.soft_of(pandas.DataFrame([[.2, .8]], columns=[1, 0]))
     assert labels.classes.tolist() == [0, 1] and soft.tolist() == [[np.float32(.8), np.float32(.2)]]
-    with pytest.raises(ValueError, match="wanted 2 rows"):
-        _data.soft_of([[1, 0]], 2)
+    for bad, message in (([1, 0], "shape"), (pandas.DataFrame([[1, 0]], columns=["a", "a"]), "different")):
+        with pytest.raises(ValueError, match=message):
+            _data.soft_of(bad)

@@ -25,7 +25,7 @@ def data():
 def endless():
     """Fit what would take hours: labels that no weights are right about."""
     X, _ = data()
-    NoisyClassifier("perceptron", options={"epochs": 10**9}).fit(X, np.arange(len(X)) % 2)
+    NoisyClassifier("perceptron", options={"max_steps": 10**9}).fit(X, np.arange(len(X)) % 2)
 
 
 def fitted(_=None):

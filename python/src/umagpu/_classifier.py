@@ -6,17 +6,20 @@ import csv
 import html
 import io
 import json
-import warnings
+import os
+import re
+import zipfile
 from typing import Any, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from ._worker import Call, DoubtWarning
+from ._data import (Data, Labels, confusion_of, data_of, framed, is_frame, labels_of, numbers_of,
+                    soft_of, votes_of, wire)
+from ._worker import Call, call, run, warn
 
 try:
     from sklearn.utils.validation import validate_data
@@ -32,7 +35,7 @@ def names_of(classes: Any) -> list[str]:
     return [str(c) for c in classes.tolist()]
 
 
-def labels_of(y: Any) -> tuple[Any, Any]:
+def old_labels_of(y: Any) -> tuple[Any, Any]:
     """Return the classes of labels, and the labels as the program reads them."""
     classes, index = np.unique(y, return_inverse=True)
     if classes.dtype.kind in "iu":
@@ -103,16 +106,73 @@ def flags_of(options: Optional[dict[str, Any]]) -> list[str]:
     return flags
 
 
-def _by_content(X: Any, y: Any, weight: Any) -> Any:
-    """Return the rows of a weight other than 0, in an order that others, and theirs, have no say in."""
-    index = np.unique(y, return_inverse=True)[1].ravel()
+# Fields of a request for a training, and of its table; what else is chosen is the learner's.
+SETTINGS = frozenset((
+    "learner", "max_steps", "weights", "seed", "time", "normalize", "kernel", "gamma", "coef0",
+    "degree", "components", "landmarks", "normalize_components", "hold_out", "trust_confusion"))
+TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_features", "text_min_df",
+                   "text_ngrams", "storage"))
+
+
+def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of a training as fields of its request, and those of its table.
+
+    None leaves a setting to the program.
+    """
+    request: dict[str, Any] = {}
+    table, parameters = {}, {}
+    for name, value in chosen.items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None:
+            continue
+        if name in TABLE:
+            table[name] = value
+        elif name in SETTINGS:
+            request[name] = str(value) if name in ("gamma", "landmarks") else value
+        else:
+            parameters[name] = value
+    if parameters:
+        request["parameters"] = parameters
+    return request, table
+
+
+def with_classes(labels: Labels, y: Any, confusion: Any) -> Labels:
+    """Return labels with the classes of their confusion too, if it has more: those that a DataFrame
+    names, or 0, 1, ... of an array."""
+    own = labels.classes.tolist()
+    if is_frame(confusion):
+        classes = labels_of(confusion.columns, what="confusion").classes
+    elif np.ndim(confusion) == 2 and labels.classes.dtype.kind in "iu":
+        classes = np.arange(len(confusion), dtype=labels.classes.dtype)
+    else:
+        return labels
+    return labels_of(y, classes) if set(own) < set(classes.tolist()) else labels
+
+
+def _weights(sample_weight: Any, rows: int) -> Any:
+    """Return a weight for each row."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        return np.full(rows, float(weights))
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight: found shape {weights.shape}, wanted ({rows},), a weight for "
+                         "each row of X")
+    return weights
+
+
+def _by_content(X: Any, codes: Any, weight: Any) -> Any:
+    """Return the rows of a weight other than 0, in an order that the others, and the order of all,
+    have no say in; a DataFrame's in their own."""
+    if is_frame(X):
+        return np.flatnonzero(weight)
     if hasattr(X, "tocsr"):
         X = X.sorted_indices()
         cut = [slice(*ends) for ends in zip(X.indptr[:-1], X.indptr[1:])]
-        order = np.array(sorted(range(len(index)), key=lambda i: (
-            X.indices[cut[i]].tobytes(), X.data[cut[i]].tobytes(), index[i])))
+        order = np.array(sorted(range(len(codes)), key=lambda i: (
+            X.indices[cut[i]].tobytes(), X.data[cut[i]].tobytes(), codes[i])))
     else:
-        content = np.ascontiguousarray(np.column_stack([X, index]), dtype=">f8")
+        content = np.ascontiguousarray(np.column_stack([X, codes]), dtype=">f8")
         order = content.view(f"V{8 * content.shape[1]}").ravel().argsort(kind="stable")
     return order[weight[order] != 0]
 
@@ -157,10 +217,13 @@ class _Program(BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _seed(self) -> Any:
-        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
-            return self.random_state
-        return check_random_state(self.random_state).randint(1 << 31)
+    def _seed(self) -> Optional[int]:
+        if self.random_state is None:
+            return None
+        random = check_random_state(self.random_state)
+        if isinstance(self.random_state, (int, np.integer)):
+            return int(self.random_state)
+        return int(random.randint(1 << 31))
 
 
 class NoisyClassifier(ClassifierMixin, _Program):
@@ -170,74 +233,106 @@ class NoisyClassifier(ClassifierMixin, _Program):
     ----------
     learner : name of a learner; umagpu.run("learners") lists them.
     confusion : None (labels are right), "estimate", an array with P(noisy = row | true = column)
-        in the order of the classes, or a DataFrame with names, also of counts.
+        in the order of the classes, or a DataFrame with names; also of counts.
+    confusion_axes : None (what names and sums of the confusion tell), "true-rows" or "true-columns".
     kernel : None, "rbf", "poly" or "linear".
     device : None (auto), "cpu", "opencl" or a name.
     correction : None (the learner's), "forward", "backward", "em", "none" or "auto".
     l2 : None (searched) or a number, the penalty on the size of the weights.
+    text : names of the columns of free text, None for none.
     time_budget : seconds that a fit may take, None for no limit.
     random_state : None (the same choices every time), a number, or a RandomState.
-    options : further flags of uma-gpu train, such as {"gamma": "search", "max_steps": 100}.
-    verbose : whether notes and progress go to standard error.
+    options : further settings, those of uma-gpu train and of the learner with _ for -, such as
+        {"gamma": "search", "max_steps": 100}.
+    verbose : whether notes go to standard error.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_ : those of every classifier of scikit-learn.
+    model_ : bytes of the file that save writes, which uma-gpu train would have written.
+    meta_ : what the file tells of the model.
+    confusion_ : P(noisy = row | true = column) as learned, or else as given; None for none.
     """
 
     def __init__(self, learner: str = "softmax", *, confusion: Any = None,
-                 kernel: Optional[str] = None, device: Optional[str] = None,
-                 correction: Optional[str] = None, l2: Any = None,
-                 time_budget: Optional[float] = None, random_state: Any = None,
-                 options: Optional[dict[str, Any]] = None, verbose: bool = False) -> None:
+                 confusion_axes: Optional[str] = None, kernel: Optional[str] = None,
+                 device: Optional[str] = None, correction: Optional[str] = None, l2: Any = None,
+                 text: Optional[list[str]] = None, time_budget: Optional[float] = None,
+                 random_state: Any = None, options: Optional[dict[str, Any]] = None,
+                 verbose: bool = False) -> None:
         self.learner = learner
         self.confusion = confusion
+        self.confusion_axes = confusion_axes
         self.kernel = kernel
         self.device = device
         self.correction = correction
         self.l2 = l2
+        self.text = text
         self.time_budget = time_budget
         self.random_state = random_state
         self.options = options
         self.verbose = verbose
 
-    def _flags(self, **defaults: Any) -> list[str]:
-        return flags_of({"device": self.device, "learner": self.learner, "kernel": self.kernel,
-                         "correction": self.correction, "l2": self.l2, "seed": self._seed(),
-                         **defaults, **(self.options or {})})
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
+        return {"allow_nan": True}
+
+    def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+        return call(function, request, arrays, device=self.device, verbose=self.verbose)
+
+    def _settings(self, **defaults: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return settings_of({
+            "learner": self.learner, "kernel": self.kernel, "seed": self._seed(),
+            "time": self.time_budget, "correction": self.correction, "l2": self.l2,
+            "text": self.text, **defaults, **(self.options or {})})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
-            probabilities: Any = None) -> "NoisyClassifier":
-        """Learn from noisy labels y; from those of annotators, a column each; or from
-        probabilities of the classes, which the columns of a DataFrame name, else 0, 1, ...
+            probabilities: Any = None, functions: Any = None) -> "NoisyClassifier":
+        """Learn from noisy labels y; or from annotations, or votes of labelling functions, a column
+        each with gaps; or from probabilities of the classes, which the columns of a DataFrame name,
+        else 0, 1, ...
+
+        X is an array, a sparse matrix or a DataFrame. Its columns may be numbers, categories, texts,
+        booleans and times, with missing values. A row without a label in y (None, NaN, pd.NA) counts
+        by its features.
         """
-        plain = annotations is None and probabilities is None
-        if plain:
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype="numeric")
-            check_classification_targets(y)
+        evidence = {name: value for name, value in (
+            ("y", y), ("annotations", annotations), ("probabilities", probabilities),
+            ("functions", functions)) if value is not None}
+        if not evidence:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the "
+                             "target y is None, and so are annotations, probabilities and functions")
+        if len(evidence) > 1:
+            raise ValueError(f"{' and '.join(evidence)}: found both, wanted one of them")
+        (what, given), = evidence.items()
+        X, part = framed(X), {}
+        if what == "y":
+            labels = with_classes(labels_of(y), y, self.confusion)
+            codes = labels.codes
+            if sample_weight is not None and (_weights(sample_weight, len(codes)) == 0).any():
+                X = X if is_frame(X) else numbers_of(X)
+                _same_length(what, len(codes), X.shape[0])
+                kept = _by_content(X, codes, _weights(sample_weight, len(codes)))
+                X = X.iloc[kept] if is_frame(X) else X[kept]
+                codes, sample_weight = codes[kept], np.asarray(sample_weight)[kept]
+            if (n := np.unique(codes[codes >= 0]).size) < 2:
+                raise ValueError(f"y: found {n} class, wanted 2 or more")
+            arrays, rows = {"codes": codes}, len(codes)
+        elif what == "probabilities":
+            labels, soft = soft_of(probabilities)
+            arrays, rows = {"soft": soft}, len(soft)
         else:
-            X = validate_data(self, X, accept_sparse="csr", dtype="numeric")
+            labels, part, arrays, rows = votes_of(given, what=what, functions=what == "functions")
+        settings, table = self._settings()
+        data = data_of(X, **table)
+        _same_length(what, rows, data.rows)
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if plain and (sample_weight == 0).any():
-                rows = _by_content(X, y, sample_weight)
-                X, y, sample_weight = X[rows], y[rows], sample_weight[rows]
-        with Call(self.verbose) as call:
-            data = ["--data", call.array(X)]
-            if sample_weight is not None:
-                data += ["--row-weights", call.array(sample_weight)]
-            if annotations is not None:
-                path, self.classes_ = write_annotations(call, annotations)
-                data += ["--no-labels", "--annotators", path]
-            elif probabilities is not None:
-                path, self.classes_ = write_probabilities(call, probabilities)
-                data += ["--no-labels", "--label-probabilities", path]
-            else:
-                self.classes_, labels = labels_of(y)
-                unknown = str((self.options or {}).get("unknown_label", ""))
-                known = np.array([name != unknown for name in names_of(self.classes_)], bool)
-                self.classes_ = self.classes_[known]
-                if len(self.classes_) < 2:
-                    raise ValueError(f"y: found {len(self.classes_)} class, wanted 2 or more")
-                data += ["--labels", call.array(labels)]
-            for doubt in self._fit(call, data):
-                warnings.warn(f"{doubt['text']}; {doubt['advice']}", DoubtWarning, stacklevel=2)
+            arrays["weights"] = _weights(sample_weight, rows)
+        self._train(X, data, labels, part, arrays, settings)
         return self
 
     @available_if(_is_online)
@@ -246,89 +341,117 @@ class NoisyClassifier(ClassifierMixin, _Program):
         """Learn from more examples, each of them once and in their order.
 
         However examples are cut into calls, the weights have the same bits. The first call names all
-        classes, and scales no feature; behind a fit it goes on with the model of that.
+        classes, and scales no feature; after a fit it continues with its model.
         """
         first = not hasattr(self, "model_")
-        X, y = validate_data(self, X, y, reset=first, accept_sparse="csr", dtype="numeric")
         if first and classes is None:
             raise ValueError("classes: found None in the first call of partial_fit, wanted all classes")
-        known = self.classes_ if classes is None else np.unique(classes)
+        known = self.classes_ if classes is None else labels_of(classes, what="classes").classes
         if not first and not np.array_equal(known, self.classes_):
             raise ValueError(f"classes: found {known}, wanted {self.classes_} as before")
-        if (unknown := np.setdiff1d(y, known)).size:
-            raise ValueError(f"y: found class {unknown[0]}, wanted one of {known}")
         if isinstance(self.confusion, str):
             raise ValueError(f"confusion: found {self.confusion!r}, wanted None, an array or a "
                              "DataFrame: partial_fit sees a part of the examples")
-        self.classes_, names = known, np.array(names_of(known))
-        with Call(self.verbose) as call:
-            data = ["--data", call.array(X), "--labels", call.array(names[np.searchsorted(known, y)])]
-            if sample_weight is not None:
-                weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-                data += ["--row-weights", call.array(weight)]
-            if first:
-                start = call.path(".npz")
-                zero = {"coef_": np.zeros((len(known), X.shape[1])).tolist(),
-                        "classes_": names.tolist()}
-                call.run("import", "--coefficients", call.write(".json", json.dumps(zero).encode()),
-                         "--out", start)
-            else:
-                start = call.write(".npz", self.model_)
-            self._fit(call, [*data, "--from", start],
-                      max_steps=1, no_shuffle=True, no_average=True, weights="last")
+        labels = labels_of(y, known)
+        settings, table = self._settings(max_steps=1, no_shuffle=True, no_average=True, weights="last",
+                                         normalize="none" if first else None)
+        X = framed(X)
+        data = data_of(X, **table) if first else self._data(X)
+        _same_length("y", len(labels.codes), data.rows)
+        arrays = {"codes": labels.codes}
+        if sample_weight is not None:
+            arrays["weights"] = _weights(sample_weight, data.rows)
+        if not first:
+            data.arrays["from"] = np.frombuffer(self.model_, np.uint8)
+        self._train(X, data, labels, {}, arrays, settings)
         return self
 
-    def _fit(self, call: Call, data: list[str], **defaults: Any) -> Any:
-        """Train, take over the model, and return the doubts."""
-        flags = self._flags(**defaults)
-        if isinstance(self.confusion, str):
-            if self.confusion != "estimate":
-                raise ValueError(f"confusion: found {self.confusion!r}, wanted None, 'estimate', an "
-                                 "array or a DataFrame")
-            noise = ["--confusion", call.path(".csv")]
-            call.run("confusion", "estimate", *data, "--out", noise[1],
-                     *flags_of({"device": self.device}))
-        else:
-            noise = noise_flags(call, self.confusion, self.classes_)
-        if self.time_budget is not None:
-            flags.append(f"--time={self.time_budget}s")
-        model = call.path(".npz")
-        about = call.json("train", *data, *noise, *flags, "--model", model)
-        with open(model, "rb") as file:
-            self._take(file.read())
-        return about["doubts"]
+    def _train(self, X: Any, data: Data, labels: Labels, part: dict[str, Any], arrays: dict[str, Any],
+               settings: dict[str, Any]) -> None:
+        """Train, and then take over the model: a failure leaves the estimator as it was."""
+        request = {**settings, "data": data.part, "labels": {"classes": labels.names, **part}}
+        arrays = {**data.arrays, **{f"labels.{name}": array for name, array in arrays.items()}}
+        confusion = self.confusion
+        if isinstance(confusion, str) and confusion == "estimate":
+            with Call(self.verbose) as old:
+                named = np.array(labels.names)[arrays["labels.codes"]]
+                found = old.json("confusion", "estimate", "--data", old.array(X), "--labels",
+                                 old.array(named), *flags_of({"device": self.device}))
+            order = [found["classes"].index(name) for name in labels.names]
+            confusion = np.array(found["confusion"])[np.ix_(order, order)]
+        if confusion is not None:
+            request["confusion"], matrix = confusion_of(confusion, labels, self.confusion_axes)
+            arrays.update(matrix)
+        model = self._call("train", request, arrays)["model"].tobytes()
+        if "from" not in arrays:
+            self.__dict__.pop("feature_names_in_", None)
+            if is_frame(X) and all(isinstance(c, str) for c in X.columns):
+                self.feature_names_in_ = np.array(X.columns, dtype=object)
+        self.classes_ = labels.classes
+        self._take(model)
 
-    def _take(self, data: bytes) -> None:
+    def _take(self, model: bytes) -> None:
         """Take over a model file, for the classes that are known."""
-        self.model_ = data
-        arrays = np.load(io.BytesIO(data), allow_pickle=False)
+        self.model_ = model
+        arrays = np.load(io.BytesIO(model), allow_pickle=False)
         self.meta_ = json.loads(arrays["meta.json"])
-        self.n_features_in_ = self.meta_["features"]["count"]
-        self._order = order_of(self.classes_, self.meta_["classes"])
-        self.confusion_ = None
-        for name in ("learned", "confusion"):
-            if name in arrays:
-                self.confusion_ = arrays[name][np.ix_(self._order, self._order)]
-                break
+        features = self.meta_["features"]
+        columns = features.get("encoding", {}).get("columns")
+        self.n_features_in_ = len(columns) if columns else features["count"]
+        self.confusion_ = next((arrays[name] for name in ("learned", "confusion") if name in arrays),
+                               None)
+
+    def _data(self, X: Any) -> Data:
+        """Return examples for the model, whose columns a DataFrame has by name."""
+        features = self.meta_["features"]
+        columns = features.get("encoding", {}).get("columns")
+        known = {c.get("name", ""): c["kind"] for c in columns} if columns else None
+        names = list(known) if known else features.get("names")
+        X = framed(X)
+        named = hasattr(self, "feature_names_in_")
+        if is_frame(X):
+            have = [wire(c) for c in X.columns]
+            if names and (named or set(names) <= set(have)):
+                missing = [name for name in names if name not in have and not (
+                    known and known[name] == "aside")]
+                if missing:
+                    raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that "
+                                     f"{type(self).__name__} was fitted with")
+                if more := [name for name in have if name not in names]:
+                    warn(f"X: {len(more)} columns that {type(self).__name__} was not fitted with are "
+                         f"left out, such as {more[0]!r}")
+                return data_of(X.iloc[:, [k for k, name in enumerate(have) if name in names]], known)
+            if not names and all(isinstance(c, str) for c in X.columns):
+                warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
+        else:
+            X = numbers_of(X)
+            if named:
+                warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with "
+                     "feature names")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                             f"{self.n_features_in_} features as input")
+        if is_frame(X) and known:
+            X = X.set_axis(list(known), axis=1)
+        return data_of(X, known)
 
     def _predicted(self, X: Any, what: str) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
-        with Call(self.verbose) as call:
-            out = call.path(".npy", 4 * X.shape[0] * len(self.classes_) + 128)
-            call.run("predict", "--model", call.write(".npz", self.model_), "--data", call.array(X),
-                     "--no-labels", what, "--out", out, *flags_of({"device": self.device}))
-            return np.load(out)[:, self._order]
+        data = self._data(X)
+        model = np.frombuffer(self.model_, np.uint8)
+        found = self._call("predict", {"data": data.part, **({what: True} if what != "codes" else {})},
+                           {**data.arrays, "model": model})[what]
+        return found if what == "codes" else found.reshape(data.rows, len(self.classes_))
 
     def decision_function(self, X: Any) -> Any:
         """Return the score of each class, of two classes the score of the second."""
-        scores = self._predicted(X, "--scores")
+        scores = self._predicted(X, "scores")
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each true class."""
-        return self._predicted(X, "--proba")
+        return self._predicted(X, "probabilities")
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> Any:
@@ -336,8 +459,12 @@ class NoisyClassifier(ClassifierMixin, _Program):
 
     def predict(self, X: Any) -> Any:
         """Return the class of the largest score of each example."""
-        check_is_fitted(self)
-        return self.classes_[self._predicted(X, "--scores").argmax(axis=1)]
+        codes = self._predicted(X, "codes")
+        return self.classes_[codes]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of predictions that are right by labels y, noisy or not."""
+        return float(super().score(X, y, sample_weight))
 
     def report(self, X: Any, y: Any) -> Page:
         """Return a page on the model and on noisy labels: those of the fit, or others."""
@@ -347,35 +474,91 @@ class NoisyClassifier(ClassifierMixin, _Program):
             page = call.path(".html")
             call.paths.append(page[:-len("html")] + "json")
             call.run("report", "--model", call.write(".npz", self.model_), "--data", call.array(X),
-                     "--labels", call.array(labels_of(y)[1]), "--out", page,
+                     "--labels", call.array(old_labels_of(y)[1]), "--out", page,
                      *noise_flags(call, self.confusion_, self.classes_),
                      *flags_of({"device": self.device}))
             with open(page, encoding="utf-8") as file:
                 return Page(file.read())
 
     def save(self, path: str) -> None:
-        """Write the model file that uma-gpu train writes."""
+        """Write the model file that uma-gpu train writes.
+
+        Its comment has the type of the classes, if load would take their names for another one.
+        """
         check_is_fitted(self)
         with open(path, "wb") as file:
             file.write(self.model_)
+        kind = self.classes_.dtype.kind
+        if kind in "OUf" and classes_of(self.meta_["classes"]).dtype.kind in "ib":
+            with zipfile.ZipFile(path, "a") as archive:
+                archive.comment = b"float" if kind == "f" else b"text"
 
     @classmethod
     def load(cls, path: str) -> "NoisyClassifier":
-        """Return a classifier of a model file; classes are numbers if their names are."""
+        """Return a classifier of a model file, with its parameters. Classes are whole numbers or
+        truth values if all their names are, unless save has said otherwise."""
+        run("inspect", "--model", os.fspath(path))  # which checks the file
         with open(path, "rb") as file:
-            data = file.read()
-        with Call() as call:  # which checks the file
-            call.run("inspect", "--model", call.write(".npz", data))
-        meta = json.loads(np.load(io.BytesIO(data))["meta.json"])
-        new = cls(meta["learner"])
-        try:
-            new.classes_ = np.array([int(name) for name in meta["classes"]])
-            if names_of(new.classes_) != meta["classes"]:
-                raise ValueError
-        except ValueError:
-            new.classes_ = np.array(meta["classes"])
-        new._take(data)
+            model = file.read()
+        new = cls()
+        new._take(model)
+        new.set_params(**_parameters(new.meta_))
+        with np.load(io.BytesIO(model)) as arrays:
+            if "confusion" in arrays:
+                new.confusion = arrays["confusion"]
+        new.classes_ = classes_of(new.meta_["classes"],
+                                  zipfile.ZipFile(io.BytesIO(model)).comment.decode())
+        features = new.meta_["features"]
+        names = [c.get("name", "") for c in features["encoding"]["columns"]
+                 ] if "encoding" in features else features.get("names")
+        if names and all(names):
+            new.feature_names_in_ = np.array(names, dtype=object)
         return new
+
+
+def classes_of(names: list[str], kind: str = "") -> Any:
+    """Return the classes of a model by their names, of a kind if it is given."""
+    if kind == "float":
+        return np.array([float(name) for name in names])
+    if kind == "text":
+        return np.array(names, dtype=object)
+    if set(names) == {"False", "True"}:
+        return np.array([name == "True" for name in names])
+    if all(re.fullmatch("0|-?[1-9][0-9]*", name) for name in names):
+        return np.array([int(name) for name in names])
+    return np.array(names, dtype=object)
+
+
+def _parameters(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a classifier that a model was trained with, as far as they differ
+    from those that training chooses."""
+    usual = json.loads(run("learners", "--json", meta["learner"]))
+    default = {p["flag"].split()[0][2:].replace("-", "_"): p["default"] for p in usual["parameters"]}
+    options = {name: value for name, value in meta["parameters"].items()
+               if str(value).lower() != default.get(name, "").lower()}
+    if meta["weights"] != usual["weights"][0]:
+        options["weights"] = meta["weights"]
+    if meta["max_steps"] != usual["max_steps"]:
+        options["max_steps"] = meta["max_steps"]
+    if meta["preparation"]["steps"] not in ("standardize,bias,l2", "maxabs", "l2", "maxabs,l2"):
+        options["normalize"] = meta["preparation"]["steps"]
+    l2 = options.pop("l2", None)
+    found = {"learner": meta["learner"], "correction": options.pop("correction", None),
+             "l2": float(l2) if l2 else None, "random_state": meta["seed"] if meta["seed"] != 1 else None}
+    if kernel := meta.get("kernel"):
+        found["kernel"] = kernel["function"]["kind"]
+        options.update({name: kernel["function"][name] for name, usual in (
+            ("gamma", None), ("coef0", 1), ("degree", 3)) if kernel["function"].get(name, usual) != usual})
+        if kernel["components"] not in (500, kernel["landmarks"]):
+            options["components"] = kernel["components"]
+    columns = meta["features"].get("encoding", {}).get("columns", [])
+    found["text"] = [c["name"] for c in columns if c["kind"] == "text"] or None
+    return {**found, "options": options or None}
+
+
+def _same_length(what: str, found: int, rows: int) -> None:
+    if found != rows:
+        raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
 
 
 class KernelMap(TransformerMixin, _Program):

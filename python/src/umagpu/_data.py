@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array
 
+from ._worker import warn
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
 EXACT = 1 << 53  # whole numbers up to this are float64
-MOST = np.iinfo(np.int32).max
+COLUMN = "A column-vector {} was passed when a 1d array was expected"
+COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
 
 class Data(NamedTuple):
@@ -93,7 +94,7 @@ def data_of(X: Any, known: Optional[dict[str, str]] = None, at: str = "data",
             return matrix._replace(names=names)
         columns = [X.iloc[:, k] for k in range(len(names))]
         return _table(dict(zip(names, columns)), known, at, options)._replace(names=names)
-    X = _numbers(X)
+    X = numbers_of(X)
     if is_frame(X):  # of words
         return data_of(X.set_axis(_positions(X.shape[1], known), axis=1), known, at,
                        **options)._replace(names=None)
@@ -110,7 +111,7 @@ def _positions(width: int, known: Optional[dict[str, str]]) -> list[str]:
     return [f"x{k}" for k in range(width)]
 
 
-def _numbers(X: Any) -> Any:
+def numbers_of(X: Any) -> Any:
     """Return an array of numbers or a sparse matrix; a DataFrame, if X is an array of words too."""
     if isinstance(X, np.ma.MaskedArray):
         X = X.astype(np.float64).filled(np.nan)
@@ -157,7 +158,7 @@ def _matrix(X: Any, at: str) -> Data:
 def _exact(values: Any, where: str) -> Any:
     """Return numbers as float64, if it holds them."""
     if values.dtype.kind == "c":
-        raise ValueError(f"{where}: Complex data not supported; give the real and imaginary parts")
+        raise ValueError(f"{where}: {COMPLEX}")
     numbers = values.astype(np.float64, copy=False)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and numbers.size:
         far = max(numbers.max(), -numbers.min()) > EXACT
@@ -330,8 +331,7 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
     if hasattr(y, "to_pandas"):  # of polars or pyarrow
         y = y.to_pandas()
     if is_frame(y) and y.shape[1] == 1:
-        warnings.warn(f"{what}: A column-vector was passed when a 1d array was expected",
-                      DataConversionWarning)
+        warn(COLUMN.format(what), DataConversionWarning)
         y = y.iloc[:, 0]
     categories = getattr(getattr(y, "dtype", None), "categories", None)
     if categories is not None:
@@ -346,8 +346,7 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
         y = _objects(y)
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(f"{what}: A column-vector {what} was passed when a 1d array was expected",
-                      DataConversionWarning)
+        warn(COLUMN.format(what), DataConversionWarning)
         y = y.ravel()
     if y.ndim != 1:
         raise ValueError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
@@ -363,6 +362,8 @@ def _objects(values: Any) -> Any:
 
 def _unique(given: Any, what: str) -> tuple[Any, Any]:
     """Return the classes of labels, in their order and of their type, and the place of each label."""
+    if given.dtype.kind == "c":
+        raise ValueError(f"{what}: {COMPLEX}")
     if given.dtype != object:
         if given.dtype.kind not in "biufmMSU":
             raise ValueError(f"{what}: found labels of type {given.dtype}, wanted numbers or texts")
@@ -393,8 +394,8 @@ def _unique(given: Any, what: str) -> tuple[Any, Any]:
 
 
 def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",
-             **options: Any) -> tuple[Labels, dict[str, Any], dict[str, Any]]:
-    """Return the classes of votes, and the field "votes" of labels with its arrays.
+             **options: Any) -> tuple[Labels, dict[str, Any], dict[str, Any], int]:
+    """Return the classes of votes, the field "votes" of labels, its arrays, and the number of rows.
 
     Each annotator or labelling function has a column; None, NaN, pd.NA and the number -1 abstain.
     """
@@ -422,19 +423,20 @@ def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",
     if not len(where):
         raise ValueError(f"{what}: found no label, wanted at least one")
     rows, by = np.divmod(where, len(voters))
-    return labels, {"names": voters, **options}, {
-        "rows": rows.astype(np.int32), "by": by.astype(np.int32), "codes": labels.codes[where]}
+    return labels, {"votes": {"names": voters, **options}}, {
+        "votes.rows": rows.astype(np.int32), "votes.by": by.astype(np.int32),
+        "votes.codes": labels.codes[where]}, len(table)
 
 
-def soft_of(probabilities: Any, rows: int) -> tuple[Labels, Any]:
+def soft_of(probabilities: Any) -> tuple[Labels, Any]:
     """Return the classes of probabilities, by the columns' names or else 0, 1, ..., and n×Q float32."""
     probabilities = framed(probabilities)
     shape, columns = np.shape(probabilities), None
     if len(shape) == 2:
         columns = probabilities.columns if is_frame(probabilities) else np.arange(shape[1])
-    if columns is None or shape[0] != rows:
-        raise ValueError(f"probabilities: found shape {shape}, wanted {rows} rows and a column for each "
-                         "class")
+    if columns is None:
+        raise ValueError(f"probabilities: found shape {shape}, wanted a row for each example and a "
+                         "column for each class")
     labels = labels_of(columns, what="probabilities")
     if len(labels.classes) < len(columns):
         raise ValueError(f"probabilities: found columns {list(columns)}, wanted different classes")

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from ._classifier import (NoisyClassifier, flags_of, labels_of, names_of, noise_flags, order_of,
+from ._classifier import (NoisyClassifier, flags_of, names_of, noise_flags, order_of,
                           write_annotations)
+from ._classifier import old_labels_of as labels_of
 from ._data import labels_of as coded
 from ._issues import noise_of
 from ._worker import Call

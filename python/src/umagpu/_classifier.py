@@ -78,7 +78,7 @@ def write_annotations(call: Call, annotations: Any) -> tuple[str, Any]:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["row", "worker", "label"])
-    labels = iter(labels_of(np.array(a[known].tolist()))[1].tolist())
+    labels = iter(old_labels_of(np.array(a[known].tolist()))[1].tolist())
     for i, k in zip(*known.nonzero()):
         table.writerow([i + 1, columns[k], next(labels)])
     return call.write(".csv", text.getvalue().encode()), classes
@@ -281,8 +281,9 @@ class NoisyClassifier(ClassifierMixin, _Program):
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
         return {"allow_nan": True}
 
-    def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
-        return call(function, request, arrays, device=self.device, verbose=self.verbose)
+    def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any],
+              **more: Any) -> dict[str, Any]:
+        return call(function, request, arrays, device=self.device, verbose=self.verbose, **more)
 
     def _settings(self, **defaults: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return settings_of({
@@ -363,11 +364,11 @@ class NoisyClassifier(ClassifierMixin, _Program):
             arrays["weights"] = _weights(sample_weight, data.rows)
         if not first:
             data.arrays["from"] = np.frombuffer(self.model_, np.uint8)
-        self._train(X, data, labels, {}, arrays, settings)
+        self._train(X, data, labels, {}, arrays, settings, doubts=False)  # they are of all examples
         return self
 
     def _train(self, X: Any, data: Data, labels: Labels, part: dict[str, Any], arrays: dict[str, Any],
-               settings: dict[str, Any]) -> None:
+               settings: dict[str, Any], **more: Any) -> None:
         """Train, and then take over the model: a failure leaves the estimator as it was."""
         request = {**settings, "data": data.part, "labels": {"classes": labels.names, **part}}
         arrays = {**data.arrays, **{f"labels.{name}": array for name, array in arrays.items()}}
@@ -382,7 +383,7 @@ class NoisyClassifier(ClassifierMixin, _Program):
         if confusion is not None:
             request["confusion"], matrix = confusion_of(confusion, labels, self.confusion_axes)
             arrays.update(matrix)
-        model = self._call("train", request, arrays)["model"].tobytes()
+        model = self._call("train", request, arrays, **more)["model"].tobytes()
         if "from" not in arrays:
             self.__dict__.pop("feature_names_in_", None)
             if is_frame(X) and all(isinstance(c, str) for c in X.columns):

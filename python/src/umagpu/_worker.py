@@ -313,13 +313,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]] = None, *,
-         device: Optional[str] = None, verbose: bool = False) -> dict[str, Any]:
+         device: Optional[str] = None, verbose: bool = False, doubts: bool = True,
+         ) -> dict[str, Any]:
     """Call a function of the program, such as "train", and return its result.
 
     The request has the fields of the Go type of that name, as JSON names them; arrays has numpy
     arrays by the path of their field, such as "data.matrix.float32". Arrays of the result stand in
-    their fields too. Warnings of the program become UserWarning, and doubts DoubtWarning. With
-    verbose, notes go to standard error.
+    their fields too. Warnings of the program become UserWarning, and doubts DoubtWarning unless
+    those are not wanted. With verbose, notes go to standard error.
     """
     warned: list[str] = []
 
@@ -330,12 +331,12 @@ def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]
         elif verbose:
             sys.stderr.write(text + "\n")
     result = worker().call(function, request, arrays or {}, device or "", hear)
-    doubts = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
-              for doubt in result.get("doubts") or []]
+    doubtful = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
+                for doubt in result.get("doubts") or []]
     for text in warned:
-        if text not in doubts:
+        if text not in doubtful:
             warn(text)
-    for text in doubts:
+    for text in doubtful if doubts else []:
         warn(text, DoubtWarning)
     return result
 

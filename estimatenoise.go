@@ -1,8 +1,20 @@
 package umagpu
 
 import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // EstimateNoiseRequest asks for the confusion matrix of labels. It is estimated from the first of
@@ -14,7 +26,7 @@ type EstimateNoiseRequest struct {
 	True []int32 `json:"-" array:"true"`
 	// Probabilities are out-of-fold probabilities of the labels, n×Q; nil for none.
 	Probabilities []float32  `json:"-" array:"probabilities"`
-	Counts        *Confusion `json:"counts,omitempty"` // true against noisy labels
+	Counts        *Confusion `json:"counts,omitempty"` // true against noisy labels, or shares
 	Method        string     `json:"method,omitempty"`
 	Folds         int        `json:"folds,omitempty"`
 	Settings
@@ -34,4 +46,205 @@ type EstimateNoiseResult struct {
 	Candidates    []clean.NoiseCandidate `json:"candidates,omitempty"` // of the contest
 	Notes         []Note                 `json:"notes,omitempty"`
 	Device        engine.Device          `json:"device"`
+}
+
+// Check returns the fault of options that no data could satisfy.
+func (r *EstimateNoiseRequest) Check() error {
+	if err := checkParameters(r); err != nil {
+		return err
+	}
+	if name := r.Settings.besides("seed", "time", "normalize", "kernel", "gamma", "coef0", "degree",
+		"components", "landmarks", "normalize_components"); name != "" {
+		return conflict(name, "a value", "none: the models are those of the method")
+	}
+	if r.Labels == nil && r.Data.set == nil {
+		return invalid("labels", "none", "classes, and the noisy labels unless there are counts")
+	}
+	methods := []string{string(clean.CleanCounts)}
+	switch {
+	case r.Counts != nil:
+	case r.Probabilities != nil:
+		methods = []string{string(clean.ConfidentJoint)}
+	case r.Data.given() > 0:
+		methods = nil
+		for _, m := range clean.NoiseMethods {
+			methods = append(methods, string(m))
+		}
+	case r.True == nil:
+		return invalid("true", "none", "counts, probabilities, data, or true classes of some examples")
+	}
+	if r.Method != "" && !slices.Contains(methods, r.Method) {
+		return invalid("method", strconv.Quote(r.Method), fmt.Sprintf("one of %q for what is given",
+			methods))
+	}
+	_, err := r.Settings.options()
+	return err
+}
+
+// besides names the first setting that has a value, besides some; "" for none.
+func (s *Settings) besides(some ...string) (name string) {
+	each(reflect.ValueOf(s).Elem(), func(field string, v reflect.Value) {
+		none := v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0
+		if name == "" && !none && !slices.Contains(some, field) {
+			name = field
+		}
+	})
+	return name
+}
+
+// EstimateNoise estimates the confusion matrix of noisy labels. Examples without a label say
+// nothing.
+func EstimateNoise(ctx context.Context, r *EstimateNoiseRequest) (*EstimateNoiseResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	n := noiseEstimate{request: r, notes: notes{to: r.Compute.Note},
+		result: &EstimateNoiseResult{Request: *r}}
+	err := n.read(ctx)
+	var found *estimate.Estimate
+	if err == nil {
+		found, err = n.find(ctx)
+	}
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	e, q := n.result, found.Q()
+	e.Request.Data, e.Method, e.Classes = r.Data.described(), found.Method, found.Classes
+	e.Confusion, e.Errors, e.Assumes = rows(found.P, q), rows(found.Error, q), found.Assumes
+	for _, t := range found.Unidentified {
+		e.NotIdentified = append(e.NotIdentified, found.Classes[t])
+	}
+	for _, note := range found.Notes {
+		n.notes.say("%s", note)
+	}
+	e.Notes = n.notes.all
+	return e, nil
+}
+
+// noiseEstimate is a call of EstimateNoise.
+type noiseEstimate struct {
+	request *EstimateNoiseRequest
+	result  *EstimateNoiseResult
+	notes   notes
+	set     *dataset.Dataset // of examples with a label; without features for none
+	right   []int32          // their true classes, below 0 where unknown; nil for none
+	p       []float32        // their probabilities; nil for none
+}
+
+// read takes over the examples that have a label.
+func (n *noiseEstimate) read(ctx context.Context) (err error) {
+	r := n.request
+	if l := r.Labels; r.Counts != nil && l == nil {
+		n.set = r.Data.set
+		return nil
+	} else if r.Counts != nil {
+		n.set = &dataset.Dataset{Classes: l.Classes, Examples: dataset.Examples{N: len(l.Codes)}}
+		if l.Codes != nil {
+			err = l.single(n.set)
+		}
+		return err
+	}
+	if r.Data.given() > 0 {
+		n.set, err = r.Data.examples(ctx)
+	} else {
+		n.set = &dataset.Dataset{Examples: dataset.Examples{N: len(r.Labels.Codes)}}
+	}
+	if err != nil {
+		return err
+	}
+	n.notes.read(n.set)
+	if err = r.Labels.single(n.set); err == nil {
+		err = checkTrue(r.True, "true", n.set)
+	}
+	q := len(n.set.Classes)
+	if err == nil && r.Probabilities != nil {
+		err = checkProbabilities(r.Probabilities, n.set.N, q)
+	}
+	if err != nil {
+		return err
+	}
+	n.right, n.p = r.True, r.Probabilities
+	labelled := lists.Where(n.set.N, func(i int) bool { return n.set.Y[i] >= 0 })
+	if len(labelled) == n.set.N {
+		return nil
+	}
+	if labelled == nil {
+		return invalid("labels", "none", "a label of one example at least")
+	}
+	n.notes.say("%d of %d examples have no label, and say nothing", n.set.N-len(labelled), n.set.N)
+	some := *n.set
+	if some.Examples = (dataset.Examples{N: len(labelled)}); n.set.D > 0 {
+		some.Examples = n.set.Pick(labelled)
+	}
+	some.Y, some.SHA256, some.Home = lists.At(n.set.Y, labelled), "", nil
+	if n.set = &some; n.right != nil {
+		n.right = lists.At(n.right, labelled)
+	}
+	if n.p != nil {
+		n.p = nil
+		for _, i := range labelled {
+			n.p = append(n.p, r.Probabilities[i*q:(i+1)*q]...)
+		}
+	}
+	return nil
+}
+
+// find estimates from the first that is given.
+func (n *noiseEstimate) find(ctx context.Context) (*estimate.Estimate, error) {
+	switch r := n.request; {
+	case r.Counts != nil:
+		return n.byCounts()
+	case n.p != nil:
+		e, err := estimate.ConfidentJoint(n.set.Classes, n.set.Y, n.p, false)
+		if err == nil && n.right != nil {
+			e, err = clean.JoinClean(n.set, n.right, e)
+		}
+		return e, err
+	case n.set.D == 0:
+		both := lists.Where(n.set.N, func(i int) bool { return n.right[i] >= 0 })
+		if both == nil {
+			return nil, invalid("true", "no true class", "one of an example with a label at least")
+		}
+		return estimate.FromLabels(n.set.Classes, lists.At(n.set.Y, both), lists.At(n.right, both), nil)
+	}
+	return n.byData(ctx)
+}
+
+// byCounts estimates from a table of counts, or takes one of shares.
+func (n *noiseEstimate) byCounts() (*estimate.Estimate, error) {
+	c := n.request.Counts
+	t, err := confusion.FromRows(n.set.Classes, c.P, c.Errors, c.Axes, labelCounts(n.set))
+	if err != nil {
+		return nil, &Fault{Kind: Invalid, Option: "counts", Cause: err}
+	}
+	if t.Counts {
+		return estimate.FromCounts(t.Classes, t.V, nil)
+	}
+	m, err := t.Matrix()
+	if err != nil {
+		return nil, &Fault{Kind: Invalid, Option: "counts", Cause: err}
+	}
+	return &estimate.Estimate{Matrix: *m, Method: "table",
+		Assumes: "the table is right; shares have no standard errors"}, nil
+}
+
+func (n *noiseEstimate) byData(ctx context.Context) (*estimate.Estimate, error) {
+	r := n.request
+	o, err := r.Settings.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Watch = host.Watch{Note: n.notes.say}
+	var found *clean.Noise
+	err = r.Compute.use(workOn(n.set), func(e *engine.Engine) (err error) {
+		o.Engine, n.result.Device = e, e.Device()
+		found, err = clean.EstimateNoise(ctx, n.set, clean.NoiseOptions{Options: o, Right: n.right,
+			Method: clean.NoiseMethod(r.Method), Folds: cmp.Or(r.Folds, clean.DefaultNoiseFolds)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.result.Candidates = found.Candidates
+	return found.Estimate, nil
 }

@@ -1,6 +1,20 @@
 package umagpu
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+)
 
 // FindIssuesRequest asks which labels are likely wrong, given that some are.
 type FindIssuesRequest struct {
@@ -23,7 +37,7 @@ type FindIssuesResult struct {
 	// the label is more likely wrong than right
 	Wrong    []bool    `json:"-" array:"wrong"`
 	Quality  []float64 `json:"-" array:"quality"`  // probability that the label is right
-	Likely   []int32   `json:"-" array:"likely"`   // most likely class
+	Likely   []int32   `json:"-" array:"likely"`   // most likely class; -1 if nothing tells
 	Sure     []float64 `json:"-" array:"sure"`     // its probability
 	Same     []int32   `json:"-" array:"same"`     // first example of equal features
 	Conflict []bool    `json:"-" array:"conflict"` // equal examples have other labels
@@ -37,37 +51,243 @@ type FindIssuesResult struct {
 	Device engine.Device `json:"device"`
 }
 
-// Survey is what is odd about data as a whole. Examples are counted from 0.
-type Survey struct {
-	Neighbours     int       `json:"neighbours"` // of a row; 0: too few rows to tell
-	NearDuplicates [][]int   `json:"near_duplicates"`
-	Conflicts      int       `json:"near_duplicates_with_other_labels"` // sets
-	Outliers       []Outlier `json:"outliers"`                          // the farthest first
-	// that the order of the rows is by chance
-	OrderP      float64   `json:"order_p"`
-	BadClasses  []Group   `json:"bad_classes"`
-	BadGroups   []Group   `json:"bad_groups"`
-	RareClasses []string  `json:"rare_classes"`
-	Missing     []Missing `json:"missing"`
+// Check returns the fault of options that no data could satisfy.
+func (r *FindIssuesRequest) Check() error {
+	if err := checkParameters(r); err != nil {
+		return err
+	}
+	switch {
+	case r.Probabilities != nil && r.chosen() != "":
+		return conflict(r.chosen(), "a value beside probabilities", "one of them: nothing is trained")
+	case r.Probabilities == nil && r.Data.given() == 0:
+		return conflict("data", "none", "examples, or probabilities")
+	case r.Survey && r.Data.given() == 0:
+		return conflict("survey", "no data", "examples too")
+	}
+	_, err := r.Settings.options()
+	return err
 }
 
-// Outlier is an example far from all others, by the mean distance to its neighbours; 1 is the
-// median.
-type Outlier struct {
-	Example  int     `json:"example"`
-	Distance float64 `json:"distance"`
+// chosen names an option that chooses the model that judges; "" for none.
+func (r *FindIssuesRequest) chosen() string {
+	if r.Folds != 0 {
+		return "folds"
+	}
+	return r.Settings.besides("normalize", "seed", "time")
 }
 
-// Group is a class, or an example and its neighbours, whose labels are wrong more often.
-type Group struct {
-	Class    string `json:"class,omitempty"`
-	Example  int    `json:"example,omitempty"`
-	Examples int    `json:"examples"`
-	Issues   int    `json:"issues"`
+// FindIssues judges each label by models that have not seen it, given that some labels are wrong.
+// Examples of equal features have one class.
+func FindIssues(ctx context.Context, r *FindIssuesRequest) (*FindIssuesResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	f := issueFinder{request: r, notes: notes{to: r.Compute.Note},
+		result: &FindIssuesResult{Request: *r}}
+	if err := f.read(ctx); err != nil {
+		return nil, fault(ctx, err)
+	}
+	var err error
+	if r.Probabilities != nil {
+		err = f.enter(clean.Judge(f.set, r.Probabilities, f.noise))
+	} else {
+		err = f.use(func(e *engine.Engine) error { return f.find(ctx, e) })
+	}
+	if err == nil && r.Survey {
+		err = f.survey(ctx)
+	}
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	f.result.Request.Data, f.result.Notes = r.Data.described(), f.notes.all
+	return f.result, nil
 }
 
-// Missing counts the missing values of a column.
-type Missing struct {
-	Column string `json:"column"`
-	Values int    `json:"values"`
+// issueFinder is a call of FindIssues.
+type issueFinder struct {
+	request     *FindIssuesRequest
+	result      *FindIssuesResult
+	notes       notes
+	set         *dataset.Dataset
+	noise       *confusion.Matrix // given; nil for none
+	annotations *dataset.Annotations
+}
+
+// read takes over the data and the labels.
+func (f *issueFinder) read(ctx context.Context) (err error) {
+	r := f.request
+	if r.Data.given() > 0 {
+		f.set, err = r.Data.examples(ctx)
+	} else if r.Labels == nil {
+		err = invalid("labels", "none", "a label for each row of the probabilities")
+	} else {
+		f.set = &dataset.Dataset{Examples: dataset.Examples{N: len(r.Labels.Codes)}}
+	}
+	if err != nil {
+		return err
+	}
+	f.notes.read(f.set)
+	if l := r.Labels; l != nil && l.Votes != nil && !l.Votes.Functions && r.Probabilities == nil {
+		err = f.vote(l)
+	} else {
+		err = l.single(f.set)
+	}
+	if err != nil {
+		return err
+	}
+	if f.result.Classes = f.set.Classes; r.Probabilities != nil {
+		err = checkProbabilities(r.Probabilities, f.set.N, len(f.set.Classes))
+	}
+	if err == nil {
+		f.noise, err = r.Confusion.matrix(f.set)
+	}
+	return err
+}
+
+// vote takes the votes of annotators for labels.
+func (f *issueFinder) vote(l *Labels) error {
+	if err := l.Check(f.set.N); err != nil {
+		return err
+	}
+	if f.request.Confusion != nil {
+		return conflict("confusion", "a matrix beside annotators",
+			"one of them: each annotator's is learned")
+	}
+	if l.Weights != nil {
+		return conflict("weights", "weights beside annotators", "one of them")
+	}
+	a := l.Votes.annotations(f.set.N, l.Classes)
+	voted := a.Labelled()
+	f.annotations = a.Pick(voted)
+	f.set.Classes, f.set.Y = l.Classes, slices.Repeat([]int32{dataset.Unlabelled}, f.set.N)
+	for k, y := range f.annotations.Votes(f.request.Settings.seed()) {
+		f.set.Y[voted[k]] = y
+	}
+	return nil
+}
+
+// checkProbabilities returns the fault of probabilities of q classes of n examples.
+func checkProbabilities(p []float32, n, q int) error {
+	if len(p) != n*q {
+		return invalid("probabilities", fmt.Sprintf("%d numbers", len(p)),
+			fmt.Sprintf("%d, one for each of %d examples and %d classes", n*q, n, q))
+	}
+	for i := range n {
+		sum := 0.0
+		for k, v := range p[i*q : (i+1)*q] {
+			if sum += float64(v); !(v >= 0 && v <= 1+1e-5) { // what rounding may have added
+				return &Fault{Kind: Invalid, Option: "probabilities", Row: &i,
+					Where: fmt.Sprintf("column %d", k), Got: fmt.Sprint(v), Want: "a number from 0 to 1"}
+			}
+		}
+		const slack = 1e-3 // what printing with few digits leaves
+		if math.Abs(sum-1) > slack*math.Sqrt(float64(q)) {
+			return &Fault{Kind: Invalid, Option: "probabilities", Row: &i, Got: fmt.Sprintf("the sum %.6g",
+				sum), Want: "1", Advice: "divide each row by its sum"}
+		}
+	}
+	return nil
+}
+
+// use calls what needs an engine for all examples.
+func (f *issueFinder) use(do func(*engine.Engine) error) error {
+	return f.request.Compute.use(workOn(f.set), func(e *engine.Engine) error {
+		f.result.Device = e.Device()
+		return do(e)
+	})
+}
+
+// find judges the labels by models.
+func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
+	r := f.request
+	o, err := r.Settings.options()
+	if err != nil {
+		return err
+	}
+	o.Engine, o.Annotations, o.Watch = e, f.annotations, host.Watch{Note: f.notes.say}
+	if f.annotations == nil && r.chosen() == "" {
+		f.result.Folds = clean.DefaultFolds
+		return f.enter(clean.Suspects(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
+	}
+	some, labelled := *f.set, lists.Where(f.set.N, func(i int) bool { return f.set.Y[i] >= 0 })
+	if len(labelled) < some.N {
+		some = dataset.Dataset{Examples: f.set.Pick(labelled), Y: lists.At(f.set.Y, labelled),
+			Classes: f.set.Classes, Features: f.set.Features, Encoding: f.set.Encoding,
+			Prepared: f.set.Prepared}
+	}
+	f.result.Folds = cmp.Or(r.Folds, usualFolds)
+	held, err := host.OutOfFold(ctx, &some, f.noise, o, f.result.Folds)
+	if err != nil {
+		return err
+	}
+	p, err := held.Probabilities()
+	if err != nil {
+		return &Fault{Kind: Unfit, Option: "learner", Got: err.Error(),
+			Want: "models that tell the classes apart", Advice: "take another learner or kernel, or check " +
+				"the confusion matrix"}
+	}
+	f.result.Learner = o.Learner.Definition().Name
+	if f.annotations != nil {
+		found, err := estimate.FindCrowdIssues(p, f.annotations, some.Y, dataset.Firsts(some.Examples),
+			func(i int) []confusion.Annotator { return held.Learned[held.Fold[i]].Annotators })
+		if err == nil {
+			f.fill(found, labelled)
+		}
+		return err
+	}
+	found, err := clean.Judge(&some, p, f.noise)
+	if err != nil {
+		return err
+	}
+	f.fill(found.Issues, labelled)
+	f.judgedBy(found)
+	return nil
+}
+
+// usualFolds is how many folds there are unless a request says.
+const usualFolds = 5
+
+// enter enters what was found of all examples.
+func (f *issueFinder) enter(found *clean.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	f.fill(found.Issues, lists.UpTo[int](f.set.N))
+	f.result.Learner = found.By
+	f.judgedBy(found)
+	return nil
+}
+
+func (f *issueFinder) judgedBy(found *clean.Result) {
+	f.result.Noise = rows(found.Noise.P, len(f.set.Classes))
+	if f.noise == nil {
+		f.result.Method = found.Noise.Method
+	}
+}
+
+// fill enters the judgements of some examples. Others have no label, and nothing tells of them.
+func (f *issueFinder) fill(found []estimate.Issue, some []int) {
+	r, n := f.result, f.set.N
+	r.Wrong, r.Likely = make([]bool, n), slices.Repeat([]int32{-1}, n)
+	r.Quality, r.Sure = slices.Repeat([]float64{1}, n), make([]float64, n)
+	for k, i := range some {
+		is := found[k]
+		r.Wrong[i], r.Likely[i], r.Quality[i], r.Sure[i] = is.Wrong, is.Likely, is.Quality, is.Sure
+	}
+	if r.Same = lists.UpTo[int32](n); f.set.D > 0 {
+		r.Same = dataset.Firsts(f.set.Examples)
+	}
+	labels, several := slices.Repeat([]int32{-1}, n), make([]bool, n) // by the first of equal ones
+	for i, first := range r.Same {
+		switch y := f.set.Y[i]; {
+		case y < 0 || labels[first] == y:
+		case labels[first] < 0:
+			labels[first] = y
+		default:
+			several[first] = true
+		}
+	}
+	for _, first := range r.Same {
+		r.Conflict = append(r.Conflict, several[first])
+	}
 }

@@ -322,13 +322,7 @@ func (c *Confusion) matrix(set *dataset.Dataset) (*confusion.Matrix, error) {
 	if c == nil {
 		return nil, nil
 	}
-	labelled := make([]int64, len(set.Classes))
-	for i, y := range set.Y {
-		if set.Evidence == nil || set.Evidence.One(i, len(set.Classes)) {
-			labelled[y]++
-		}
-	}
-	t, err := confusion.FromRows(set.Classes, c.P, c.Errors, c.Axes, labelled)
+	t, err := confusion.FromRows(set.Classes, c.P, c.Errors, c.Axes, labelCounts(set))
 	var m *confusion.Matrix
 	if err == nil {
 		m, err = t.Matrix()
@@ -337,4 +331,15 @@ func (c *Confusion) matrix(set *dataset.Dataset) (*confusion.Matrix, error) {
 		return nil, &Fault{Kind: Invalid, Option: "confusion", Cause: err}
 	}
 	return m, nil
+}
+
+// labelCounts counts the examples of each label.
+func labelCounts(set *dataset.Dataset) []int64 {
+	counts := make([]int64, len(set.Classes))
+	for i, y := range set.Y {
+		if y >= 0 && (set.Evidence == nil || set.Evidence.One(i, len(set.Classes))) {
+			counts[y]++
+		}
+	}
+	return counts
 }

@@ -1,6 +1,18 @@
 package umagpu
 
-import "github.com/uma-gpu/uma-gpu/host/engine"
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/active"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+)
 
 // QueryRequest asks which examples without a label an expert should label next.
 type QueryRequest struct {
@@ -26,4 +38,86 @@ type QueryResult struct {
 	Left     int           `json:"left"`     // examples neither labelled nor chosen
 	Notes    []Note        `json:"notes,omitempty"`
 	Device   engine.Device `json:"device"`
+}
+
+// Check returns the fault of options that no data could satisfy.
+func (r *QueryRequest) Check() error {
+	if err := checkParameters(r); err != nil {
+		return err
+	}
+	if r.Strategy != "" && !slices.Contains(active.Strategies, active.Strategy(r.Strategy)) {
+		return invalid("strategy", strconv.Quote(r.Strategy), fmt.Sprintf("one of %q", active.Strategies))
+	}
+	if r.K < 0 {
+		return invalid("k", fmt.Sprint(r.K), "a whole number of at least 1")
+	}
+	o, err := r.Settings.options()
+	if err == nil && o.Kernel != nil && o.Learner.Definition().FitMap != nil {
+		err = conflict("kernel", "one beside a learner that has a map of its own", "none")
+	}
+	return err
+}
+
+// Query learns from the examples that have a label, and chooses those without one whose labels
+// would teach most. Until two classes have labels, they are drawn at random.
+func Query(ctx context.Context, r *QueryRequest) (*QueryResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	said := notes{to: r.Compute.Note}
+	set, err := labelled(ctx, &r.Data, r.Labels, &said)
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	ask := active.Options{Strategy: active.Strategy(cmp.Or(r.Strategy, string(active.Margin))),
+		K: cmp.Or(r.K, 10), Seed: r.Settings.seed()}
+	if ask.Noise, err = r.Confusion.matrix(set); err != nil {
+		return nil, err
+	}
+	labels := slices.Clone(set.Y)
+	for _, i := range r.Aside {
+		if i < 0 || int(i) >= set.N || labels[i] >= 0 {
+			return nil, invalid("aside", fmt.Sprintf("example %d", i), "examples without a label")
+		}
+		labels[i] = active.Aside
+	}
+	o, err := r.Settings.options()
+	if err != nil {
+		return nil, err
+	}
+	result := &QueryResult{Request: *r, Strategy: string(ask.Strategy),
+		Learner: o.Learner.Definition().Name}
+	err = r.Compute.use(workOn(set), func(e *engine.Engine) error {
+		o.Engine, result.Device = e, e.Device()
+		o.Watch = host.Watch{Note: said.say}
+		pool, err := active.NewPool(ctx, set, o)
+		if err != nil {
+			return err
+		}
+		pool.Labels, o.Watch = labels, host.Watch{}
+		ask.Train = o
+		var m *model.Model
+		if len(lists.Set(lists.Keep(labels, func(y int32) bool { return y >= 0 }))) > 1 {
+			trained, err := pool.Fit(ctx, ask.Noise, o)
+			if err != nil {
+				return err
+			}
+			m = trained.Model
+		} else {
+			said.say("rows: drawn at random until two classes have labels")
+		}
+		result.Rows, err = pool.Ask(ctx, ask, m)
+		return err
+	})
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	result.Labelled = lists.Count(labels, func(y int32) bool { return y >= 0 })
+	result.Left = lists.Count(labels, func(y int32) bool { return y == active.Unknown }) -
+		len(result.Rows)
+	if len(result.Rows) == 0 {
+		said.say("rows: none is left to label")
+	}
+	result.Request.Data, result.Notes = r.Data.described(), said.all
+	return result, nil
 }

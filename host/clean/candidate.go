@@ -42,15 +42,12 @@ type way struct {
 	kernel     bool // an rbf kernel, else linear
 	neighbours bool // no model: labels of the nearest examples
 	weighty    bool // examples of known class are weighted up
-	elsewhere  bool // no model: probabilities of the options
 }
 
 func (w way) String() string {
 	switch {
 	case w.neighbours:
 		return "nearest neighbours"
-	case w.elsewhere:
-		return "the probabilities given"
 	case w.noise == alone:
 		return "checked rows alone"
 	}

@@ -20,14 +20,11 @@ import (
 
 // Options of Find. Engine is required; the others may keep their zero values.
 type Options struct {
-	host.Options         // Engine, Preparation, Seed and Watch.Note count
-	Right        []int32 // the true class of each example, -1 if unknown; nil for none
-	Folds        int     // 0 for DefaultFolds
-	Most         int     // examples of the contest; 0 for mostContest
-	// Only for Suspects; nil for none: the confusion matrix of the labels, and out-of-fold
-	// probabilities of another program, n×Q.
-	Given         *confusion.Matrix
-	Probabilities []float32
+	host.Options                   // Engine, Preparation, Seed and Watch.Note count
+	Right        []int32           // the true class of each example, -1 if unknown; nil for none
+	Folds        int               // 0 for DefaultFolds
+	Most         int               // examples of the contest; 0 for mostContest
+	Given        *confusion.Matrix // of the labels, only for Suspects; nil for none
 }
 
 // DefaultFolds is the default number of folds.

@@ -258,15 +258,7 @@ func confidentJoint(c *cases, said []*candidate) (*estimate.Estimate, error) {
 			best = s
 		}
 	}
-	y, p := lists.At(c.data.Y, c.rows), best.p
-	if slices.Contains(y, dataset.Unlabelled) {
-		y, p = nil, nil
-		for k, i := range c.rows {
-			if c.data.Y[i] >= 0 {
-				y, p = append(y, c.data.Y[i]), append(p, best.p[k*c.q:(k+1)*c.q]...)
-			}
-		}
-	}
+	y, p := onlyLabelled(c.data.Y, c.rows, best.p, c.q)
 	e, err := estimate.ConfidentJoint(c.data.Classes, y, p, true)
 	if err != nil {
 		return nil, err

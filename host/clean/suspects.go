@@ -5,39 +5,26 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Suspects is Find without a final model, given that labels are noisy. Noise is the given matrix or
 // the estimate with the highest likelihood of held-out labels. Issues are by the candidate that
-// predicts these best; with Probabilities, nothing is trained.
-//
-// Probabilities without a given matrix are of noisy labels, and Noise is their confident joint.
-// With a matrix they are of noisy labels or true classes, whichever makes the labels more likely.
+// predicts these best.
 func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
-	if o.Probabilities != nil {
-		o.Most, o.Folds = data.N, 2
-	}
 	c, err := newContest(data, o)
 	if err != nil {
 		return nil, err
 	}
-	if want := data.N * c.q; o.Probabilities != nil && len(o.Probabilities) != want {
-		return nil, fmt.Errorf("clean: probabilities: got %d, want %d, one for each example and class",
-			len(o.Probabilities), want)
-	}
-	best := (*candidate)(nil)
-	if o.Probabilities != nil {
-		best, err = c.fromElsewhere()
-	} else if err = c.compete(ctx); err == nil {
-		best = doubter(c.said)
-	}
-	if err == nil && best == nil {
-		err = errNothing
-	}
-	if err != nil {
+	if err := c.compete(ctx); err != nil {
 		return nil, err
+	}
+	best := doubter(c.said)
+	if best == nil {
+		return nil, errNothing
 	}
 	r := &Result{Checked: len(c.known), Noise: best.noise}
 	if err := c.everywhere(ctx, r, best, []part{{best, 1}}); err != nil {
@@ -61,20 +48,57 @@ func doubter(said []*candidate) (best *candidate) {
 	return best
 }
 
-// fromElsewhere returns a candidate from the probabilities of the options.
-func (c *contest) fromElsewhere() (*candidate, error) {
-	noisy := &candidate{way: way{elsewhere: true}, p: c.Probabilities}
-	assess(&c.cases, noisy)
-	c.said = []*candidate{noisy}
-	s := &candidate{way: noisy.way, p: slices.Clone(noisy.p)}
+// Judge is Suspects by out-of-fold probabilities p of classes, n×Q, from elsewhere: nothing is
+// trained. Examples without features are all different. With the matrix noise, p are of noisy
+// labels or true classes, whichever makes the labels more likely; without, of noisy labels, and
+// Noise is their confident joint.
+func Judge(data *dataset.Dataset, p []float32, noise *confusion.Matrix) (*Result, error) {
+	q, r := len(data.Classes), &Result{By: "probabilities"}
+	if len(p) != data.N*q {
+		return nil, fmt.Errorf("clean: probabilities: got %d, want %d, one for each example and class",
+			len(p), data.N*q)
+	}
+	ofLabels := noise == nil
+	if noise != nil {
+		r.Noise = &estimate.Estimate{Matrix: *noise, Method: "given"}
+		better := 0.0
+		for i, y := range data.Y {
+			if y >= 0 {
+				row := p[i*q : (i+1)*q]
+				better += surprise(labelled(row, int(y), r.Noise)) - surprise(float64(row[y]))
+			}
+		}
+		ofLabels = better >= 0
+	} else {
+		var err error
+		y, p := onlyLabelled(data.Y, lists.UpTo[int](data.N), p, q)
+		if r.Noise, err = estimate.ConfidentJoint(data.Classes, y, p, true); err != nil {
+			return nil, err
+		}
+	}
+	if r.True = slices.Clone(p); ofLabels {
+		estimate.Unmix(r.True, r.Noise.P, q)
+	}
+	var first []int32
+	if data.D > 0 {
+		first = dataset.Firsts(data.Examples)
+	}
 	var err error
-	if c.Given != nil {
-		s.noise = &estimate.Estimate{Matrix: *c.Given, Method: "given"}
-	} else if s.noise, err = confidentJoint(&c.cases, c.said); err != nil {
-		return nil, err
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, first, q, &r.Noise.Matrix)
+	return r, err
+}
+
+// onlyLabelled returns the labels of those rows that have one, and their probabilities, Q of each.
+func onlyLabelled(y []int32, rows []int, p []float32, q int) (labels []int32, some []float32) {
+	labels = lists.At(y, rows)
+	if !slices.Contains(labels, dataset.Unlabelled) {
+		return labels, p
 	}
-	if assess(&c.cases, s); c.Given == nil || noisy.loss() <= s.loss() {
-		estimate.Unmix(s.p, s.noise.P, c.q)
+	labels = nil
+	for k, i := range rows {
+		if y[i] >= 0 {
+			labels, some = append(labels, y[i]), append(some, p[k*q:(k+1)*q]...)
+		}
 	}
-	return s, nil
+	return labels, some
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,6 +53,15 @@ func (b *Basis) Save(path string) error {
 	return save("basis", path, members, err)
 }
 
+// Write writes what Save does to w.
+func (b *Basis) Write(w io.Writer) error {
+	members, err := b.members()
+	if err != nil {
+		return err
+	}
+	return writeZip(w, members)
+}
+
 // members checks b and returns what its file consists of.
 func (b *Basis) members() ([]member, error) {
 	if b.Map == nil {
@@ -77,6 +87,14 @@ func LoadBasis(path string) (b *Basis, err error) {
 		return err
 	})
 	return b, err
+}
+
+// ReadBasis reads a basis from the bytes of a file, as carefully as LoadBasis does.
+func ReadBasis(file []byte) (b *Basis, err error) {
+	if b, err = readBasis(bytes.NewReader(file), int64(len(file))); err != nil {
+		return nil, fmt.Errorf("basis: %w", err)
+	}
+	return b, nil
 }
 
 func readBasis(r io.ReaderAt, size int64) (*Basis, error) {

@@ -72,6 +72,7 @@ func ConfidentJoint(classes []string, y []int32, p []float32, heldOut bool) (*Es
 				fmt.Sprintf("%v examples count as class %.60q: its column is unreliable", n, classes[t]))
 		}
 	}
+	e.Notes = some(e.Notes)
 	return e, nil
 }
 

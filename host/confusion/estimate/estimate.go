@@ -29,6 +29,16 @@ type Estimate struct {
 	Broken bool
 }
 
+// some returns the first of notes on classes, and how many more there are.
+func some(notes []string) []string {
+	const most = 5
+	if len(notes) <= most {
+		return notes
+	}
+	return append(notes[:most:most], fmt.Sprintf("%d notes more like these, on other classes",
+		len(notes)-most))
+}
+
 // Identified reports whether the data identify the column of true class t.
 func (e *Estimate) Identified(t int) bool { return !slices.Contains(e.Unidentified, t) }
 
@@ -114,6 +124,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 				"column is mostly the prior", classes[t], n))
 		}
 	}
+	e.Notes = some(e.Notes)
 	numerics.NormaliseColumns(e.P, q)
 	return e, e.Check()
 }
@@ -234,6 +245,7 @@ func FromCrowd(c *crowd.Result, y []int32) (*Estimate, error) {
 			fmt.Sprintf("about %.2g examples have the true class %.60q: its column is unreliable",
 				columnSum(sums, q, t), c.Classes[t]))
 	}
+	e.Notes = some(e.Notes)
 	if !c.Settled {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d rounds were not enough to converge", c.Rounds))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
 // Parameters of ByNeighbours: the two nearest neighbours form triples of labels, and
@@ -283,32 +284,58 @@ const unmixRounds = 30
 // EM:
 //
 //	t[k]  ←  t[k] · Σ_y p[y]·C[y][k] / (C·t)[y]
+//
+// The time is in proportion to the entries of C that are above the least of their column.
 func Unmix(p []float32, noise []float64, q int) {
-	t, next := make([]float64, q), make([]float64, q)
-	for at := 0; at < len(p); at += q {
-		row := p[at : at+q]
-		for k := range t {
-			t[k] = 1 / float64(q)
+	least := slices.Clone(noise[:q])
+	for at, v := range noise {
+		least[at%q] = min(least[at%q], v)
+	}
+	// C is least in each row, and more in these places.
+	starts, columns, more := make([]int, 1, q+1), []int(nil), []float64(nil)
+	for y := range q {
+		for k, v := range noise[y*q : (y+1)*q] {
+			if v > least[k] {
+				columns, more = append(columns, k), append(more, v-least[k])
+			}
 		}
-		for range unmixRounds {
-			clear(next)
-			for y, v := range row {
-				sum := 0.0
-				for k, f := range t {
-					sum += float64(noise[y*q+k] * f)
+		starts = append(starts, len(columns))
+	}
+	parallel.Ranges(len(p)/q, 16, func(from, to int) {
+		t, next := make([]float64, q), make([]float64, q)
+		for row := range slices.Chunk(p[from*q:to*q], q) {
+			for k := range t {
+				t[k] = 1 / float64(q)
+			}
+			for range unmixRounds {
+				clear(next)
+				floor, weights := 0.0, 0.0
+				for k, v := range least {
+					floor += float64(v * t[k])
 				}
-				if sum == 0 {
-					continue
+				for y, v := range row {
+					some, above := columns[starts[y]:starts[y+1]], more[starts[y]:starts[y+1]]
+					sum := floor
+					for at, k := range some {
+						sum += float64(above[at] * t[k])
+					}
+					if sum == 0 || v == 0 {
+						continue
+					}
+					w := float64(v) / sum
+					weights += w
+					for at, k := range some {
+						next[k] += float64(w * above[at])
+					}
 				}
-				for k, f := range t {
-					next[k] += float64(float64(v)*float64(noise[y*q+k]*f)) / sum
+				for k, v := range next {
+					t[k] *= v + float64(weights*least[k])
 				}
 			}
-			t, next = next, t
+			sum := lists.Sum(t)
+			for k, f := range t {
+				row[k] = float32(f / max(sum, 0x1p-60))
+			}
 		}
-		sum := lists.Sum(t)
-		for k, f := range t {
-			row[k] = float32(f / max(sum, 0x1p-60))
-		}
-	}
+	})
 }

@@ -28,7 +28,7 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 	} else {
 		o.Notes.Say("confusion matrix: not given, estimated")
 	}
-	options := clean.Options{Given: f.Noise}
+	var p []float32
 	switch {
 	case o.chosen():
 		by.Learner, by.Folds = o.Train.Learner.Definition().Name, o.Folds
@@ -39,10 +39,10 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 			found, err := f.Issues()
 			return found, by, err
 		}
-		options.Probabilities, err = f.Told()
+		p, err = f.Told()
 	case o.Probabilities != "":
 		by.Learner = "probabilities"
-		options.Probabilities, err = app.ReadProbabilities(ctx, o.Probabilities, d)
+		p, err = app.ReadProbabilities(ctx, o.Probabilities, d)
 	default:
 		by.Folds = clean.DefaultFolds
 	}
@@ -50,15 +50,14 @@ func (o *Options) find(ctx context.Context, f *training.OutOfFold,
 		return nil, by, err
 	}
 	var r *clean.Result
-	suspect := func(with host.Options) (err error) {
-		options.Options = with
-		r, err = clean.Suspects(ctx, d, options)
-		return err
-	}
-	if options.Probabilities != nil {
-		err = o.Failure(ctx, suspect(o.Train))
+	if p != nil {
+		r, err = clean.Judge(d, p, f.Noise)
+		err = o.Failure(ctx, err)
 	} else {
-		err = f.Learn(ctx, suspect)
+		err = f.Learn(ctx, func(with host.Options) (err error) {
+			r, err = clean.Suspects(ctx, d, clean.Options{Options: with, Given: f.Noise})
+			return err
+		})
 	}
 	if err != nil {
 		return nil, by, err

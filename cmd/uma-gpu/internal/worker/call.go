@@ -51,6 +51,18 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.CleanRequest) *umagpu.Compute { return &r.Compute }),
 	"nearest": function(umagpu.Nearest,
 		func(r *umagpu.NearestRequest) *umagpu.Compute { return &r.Compute }),
+	"estimate_noise": function(umagpu.EstimateNoise,
+		func(r *umagpu.EstimateNoiseRequest) *umagpu.Compute { return &r.Compute }),
+	"find_issues": function(umagpu.FindIssues,
+		func(r *umagpu.FindIssuesRequest) *umagpu.Compute { return &r.Compute }),
+	"consensus": function(umagpu.Consensus,
+		func(*umagpu.ConsensusRequest) *umagpu.Compute { return new(umagpu.Compute) }),
+	"query": function(umagpu.Query,
+		func(r *umagpu.QueryRequest) *umagpu.Compute { return &r.Compute }),
+	"fit_kernel_map": function(umagpu.FitKernelMap,
+		func(r *umagpu.FitKernelMapRequest) *umagpu.Compute { return &r.Compute }),
+	"apply_kernel_map": function(umagpu.ApplyKernelMap,
+		func(r *umagpu.ApplyKernelMapRequest) *umagpu.Compute { return &r.Compute }),
 }
 
 // function returns what decodes a request, computes as it is told, and calls do.

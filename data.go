@@ -232,8 +232,7 @@ func (d *Data) examples(ctx context.Context) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	if d.set != nil {
-		some := *d.set // whose labels may change
-		return &some, nil
+		return d.copied(), nil
 	}
 	set := &dataset.Dataset{Found: dataset.Found{Path: cmp.Or(d.Name, "data")}}
 	var err error
@@ -245,6 +244,14 @@ func (d *Data) examples(ctx context.Context) (*dataset.Dataset, error) {
 	return set, err
 }
 
+// copied returns a copy of the data of FromDataset, whose labels may change. Their reader has told
+// their notes.
+func (d *Data) copied() *dataset.Dataset {
+	some := *d.set
+	some.Notes, some.Warnings = nil, nil
+	return &some
+}
+
 // examplesFor returns raw examples of the features of m. The columns of a Table are found by name;
 // those that m does not know are left out, with a note.
 func (d *Data) examplesFor(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
@@ -253,8 +260,7 @@ func (d *Data) examplesFor(ctx context.Context, m *model.Model) (*dataset.Datase
 	}
 	f := m.Meta.Features
 	if d.set != nil {
-		some := *d.set
-		return &some, nil
+		return d.copied(), nil
 	}
 	set := &dataset.Dataset{Found: dataset.Found{Path: cmp.Or(d.Name, "data")}}
 	if d.Table != nil && f.Encoding != nil {

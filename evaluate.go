@@ -42,7 +42,8 @@ func Evaluate(ctx context.Context, r *EvaluateRequest) (*EvaluateResult, error) 
 		return nil, fault(ctx, err)
 	}
 	if !c.scores {
-		c.notes.say("no log-loss, Brier score and calibration error: the model has no temperature")
+		c.notes.say("no log-loss, Brier score and calibration error: the model has no temperature, " +
+			"which PredictionSets, or calibrate, fits")
 	} else if err := c.model.ToProbabilities(c.found); err != nil {
 		return nil, fault(ctx, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -119,14 +120,16 @@ func fault(ctx context.Context, err error) error {
 	if known := (*Fault)(nil); errors.As(err, &known) {
 		return err
 	}
-	kind := Unfit
+	kind, option := Unfit, ""
 	switch {
+	case errors.As(err, new(*confusion.InseparableError)):
+		option = "confusion"
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		kind = Ended
 	case errors.Is(err, memory.ErrBudget), errors.Is(err, engine.ErrMemory):
 		kind = Memory
 	}
-	return &Fault{Kind: kind, Cause: err}
+	return &Fault{Kind: kind, Option: option, Cause: err}
 }
 
 // invalid returns the fault of an option's value.

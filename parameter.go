@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Parameter declares a field of requests that has one value: its flag, help, completion, JSON,
@@ -46,6 +47,9 @@ func (p *Parameter) Wanted() string {
 		return strings.Join(p.Choices[:last], ", ") + " or " + p.Choices[last]
 	}
 	what := "a number"
+	if p.Value == "SECONDS" {
+		what = "a time, such as 10s or 5m,"
+	}
 	switch p.kind() {
 	case reflect.Slice:
 		if p.field.Type().Elem().Kind() == reflect.String {
@@ -88,8 +92,8 @@ func (p *Parameter) Into() any { return p.field.Addr().Interface() }
 // Check returns the fault of a value out of its range; nil of none, and of the zero value.
 func (p *Parameter) Check() error { return first(p.check()) }
 
-// Set sets the field from a text: a list has commas between its values, and a whole number may be
-// written like 1e6. The error is a *Fault.
+// Set sets the field from a text: a list has commas between its values, a whole number may be
+// written like 1e6, and SECONDS like 5m. The error is a *Fault.
 func (p *Parameter) Set(text string) error {
 	wrong := func() error { return invalid(p.Name, strconv.Quote(text), p.Wanted()) }
 	v := p.field
@@ -108,7 +112,7 @@ func (p *Parameter) Set(text string) error {
 			if v.SetZero(); p.setList(text) != nil {
 				return wrong()
 			}
-			return p.Check()
+			return first(p.held())
 		case reflect.Bool:
 			on, err := strconv.ParseBool(text)
 			if err != nil {
@@ -117,6 +121,9 @@ func (p *Parameter) Set(text string) error {
 			v.SetBool(on)
 		default:
 			number, err := strconv.ParseFloat(text, 64)
+			if d, failed := time.ParseDuration(text); p.Value == "SECONDS" && failed == nil {
+				number, err = d.Seconds(), nil
+			}
 			whole := p.kind() != reflect.Float64
 			if err != nil || whole && (number != math.Trunc(number) || math.Abs(number) > 1<<53) {
 				return wrong()
@@ -139,7 +146,7 @@ func (p *Parameter) Set(text string) error {
 		v = v.Addr()
 	}
 	p.field.Set(v)
-	return first(p.check())
+	return first(p.held())
 }
 
 // setList sets a list of texts or numbers.
@@ -164,11 +171,17 @@ func (p *Parameter) setList(text string) error {
 	return nil
 }
 
+// check returns the fault of a value out of its range; nil of none, and of the zero value.
 func (p *Parameter) check() *Fault {
-	v := p.field
-	if v.IsZero() {
+	if p.field.IsZero() {
 		return nil
 	}
+	return p.held()
+}
+
+// held returns the fault of a value, which may be zero, out of its range.
+func (p *Parameter) held() *Fault {
+	v := p.field
 	if v.Kind() == reflect.Pointer {
 		v = v.Elem()
 	}

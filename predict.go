@@ -49,9 +49,9 @@ func (r *PredictRequest) rule() (sets.Rule, error) {
 		for _, each := range known {
 			levels = append(levels, each.Level)
 		}
-		return rule, &Fault{Kind: Unfit, Option: "sets", Got: fmt.Sprintf(
-			"level %v of a model that has %v", r.Sets, levels), Want: "a level of the model",
-			Advice: "fit prediction sets of the level to examples that were held out"}
+		return rule, &Fault{Kind: Unfit, Option: "model", Got: fmt.Sprintf(
+			"prediction sets of levels %v", levels), Want: fmt.Sprintf("level %v", r.Sets),
+			Advice: "fit them to held-out examples by PredictionSets, or calibrate --sets"}
 	}
 	return rule, nil
 }

@@ -1,6 +1,10 @@
 package umagpu
 
 import (
+	"context"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 )
@@ -33,4 +37,66 @@ type PredictionSetsResult struct {
 type FittedSets struct {
 	sets.Rule
 	Size float64 `json:"size"` // mean, of classes
+}
+
+// Check returns the fault of options that no data could satisfy.
+func (r *PredictionSetsRequest) Check() error {
+	if r.ByClass && r.Sets == nil {
+		return conflict("by_class", "no level", "levels of sets")
+	}
+	if err := r.Model.check(); err != nil {
+		return err
+	}
+	return checkParameters(r)
+}
+
+// PredictionSets fits the temperature of a model's probabilities, by which they have the smallest
+// Brier score, and prediction sets, which have the true class for a share of the examples: of right
+// labels, or of noisy ones by a confusion matrix.
+func PredictionSets(ctx context.Context, r *PredictionSetsRequest) (*PredictionSetsResult, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	m := *r.Model.model
+	c := classification{model: &m, scores: true}
+	c.notes.to = r.Compute.Note
+	noise, err := c.judged(ctx, &r.Data, r.Labels, r.Confusion, &r.Compute)
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	if noise == nil {
+		c.notes.say("no --confusion: all labels are assumed to be right")
+	}
+	found := &PredictionSetsResult{Request: *r, Model: &Model{&m}, Examples: c.data.N,
+		Device: c.device}
+	if t := m.Meta.Temperature; t > 0 {
+		found.Before = &t
+	}
+	y := c.data.Y
+	m.Meta.Temperature, err = confusion.Temperature(ctx, c.found, y, m.Q, noise)
+	if err != nil {
+		return nil, fault(ctx, err)
+	}
+	found.Temperature, m.Meta.Sets = m.Meta.Temperature, nil
+	if err := m.ToProbabilities(c.found); err != nil {
+		return nil, fault(ctx, err)
+	}
+	for _, level := range slices.Compact(slices.Sorted(slices.Values(r.Sets))) {
+		rule, err := sets.Calibrate(c.found, y, noise, sets.Rule{Level: level, ByClass: r.ByClass})
+		if err != nil {
+			return nil, fault(ctx, err)
+		}
+		judged, err := rule.Judge(c.found, y, noise)
+		if err != nil {
+			return nil, fault(ctx, err)
+		}
+		m.Meta.Sets = append(m.Meta.Sets, rule)
+		found.Sets = append(found.Sets, FittedSets{rule, judged.Size})
+		if n := rule.Unbounded(); n > 0 {
+			c.notes.warn("sets of level %v: %d of %d classes are in every set, because %d examples are too "+
+				"few for this noise: fit them to more, or with less noise", level, n, m.Q, c.data.N)
+		}
+	}
+	found.Request.Data, found.Notes = r.Data.described(), c.notes.all
+	return found, nil
 }

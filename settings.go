@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host"
@@ -16,6 +17,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -87,7 +89,10 @@ var learningParameters = grouped("Learner",
 	Parameter{Name: "normalize", Value: "STEPS", Default: "auto",
 		Sentence: "comma list of steps that prepare features: standardize, maxabs, bias, l2; or none"})
 
-var kernelParameters = grouped("Kernel",
+// kernelGroup is the heading of the parameters of kernels.
+const kernelGroup = "Kernel"
+
+var kernelParameters = grouped(kernelGroup,
 	Parameter{Name: "kernel", Value: "FUNCTION",
 		Choices:  []string{kernel.RBF, kernel.Poly, kernel.Linear},
 		Sentence: "kernel function, for curved boundaries between classes"},
@@ -143,19 +148,25 @@ func (s *Settings) options() (o host.Options, err error) {
 		}
 	}
 	if s.MaxSteps != nil {
-		if o.MaxSteps = *s.MaxSteps; o.MaxSteps == 0 {
-			o.MaxSteps = host.NoSteps
-		}
+		o.MaxSteps = steps(*s.MaxSteps)
 	}
-	if o.Learner, err = s.learner(); err != nil {
+	if o.Learner, err = s.Choose(); err != nil {
 		return o, err
 	}
 	o.Kernel, err = s.kernel()
 	return o, err
 }
 
-// learner returns the learner with its parameters.
-func (s *Settings) learner() (learners.Params, error) {
+// steps returns a number of steps as package host has it.
+func steps(n int) int {
+	if n == 0 {
+		return host.NoSteps
+	}
+	return n
+}
+
+// Choose returns the learner with its parameters.
+func (s *Settings) Choose() (learners.Params, error) {
 	d, err := catalog.Find(cmp.Or(s.Learner, catalog.All()[0].Name))
 	if err != nil {
 		return nil, &Fault{Kind: Invalid, Option: "learner", Cause: err}
@@ -164,14 +175,14 @@ func (s *Settings) learner() (learners.Params, error) {
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		parameter, ok := learners.Lookup(p, name)
 		if !ok {
-			return nil, invalid("parameters", strconv.Quote(name), "a parameter of learner "+d.Name)
+			return nil, unknownParameter(d.Name, name)
 		}
-		text, err := parameterText(s.Parameters[name])
+		text, err := parameterText(s.Parameters[name], parameter.Kind)
 		if err == nil {
 			err = parameter.Set(text)
 		}
 		if err != nil {
-			return nil, invalid(name, fmt.Sprintf("%v", s.Parameters[name]), parameter.Wanted)
+			return nil, invalid(name, fmt.Sprintf("%#v", s.Parameters[name]), parameter.Wanted)
 		}
 	}
 	if wrong := (*learners.ParameterError)(nil); errors.As(learners.Check(p), &wrong) {
@@ -181,12 +192,31 @@ func (s *Settings) learner() (learners.Params, error) {
 	return p, nil
 }
 
-// parameterText returns a value of JSON as parameters of learners are written.
-func parameterText(v any) (string, error) {
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case float64:
+// unknownParameter returns the fault of a parameter that a learner does not have.
+func unknownParameter(learner, name string) error {
+	var have []string
+	for _, d := range catalog.All() {
+		if _, ok := learners.Lookup(d.New(), name); ok {
+			have = append(have, d.Name)
+		}
+	}
+	if have == nil {
+		return invalid("parameters", strconv.Quote(name), "a parameter of learner "+learner)
+	}
+	return conflict(name, "learner "+learner, strings.Join(have, " or ")+", which has this parameter")
+}
+
+// parameterText returns a value of JSON as parameters of learners are written. Whole numbers may
+// be written like 1e6.
+func parameterText(v any, kind learners.Kind) (string, error) {
+	if text, ok := v.(string); ok {
+		number, err := strconv.ParseFloat(text, 64)
+		if kind != learners.Whole || err != nil {
+			return text, nil
+		}
+		v = number
+	}
+	if v, ok := v.(float64); ok {
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			return strconv.FormatInt(int64(v), 10), nil
 		}
@@ -194,6 +224,12 @@ func parameterText(v any) (string, error) {
 	}
 	text, err := json.Marshal(v)
 	return string(text), err
+}
+
+// needsKernel returns the fault of a parameter of other kernel functions.
+func (s *Settings) needsKernel(name, kind string) error {
+	return conflict(name, "a value beside "+quote.Option("kernel", s.Kernel),
+		quote.Option("kernel", kind))
 }
 
 // kernel returns the kernel map of a training, nil for none.
@@ -217,19 +253,21 @@ func (s *Settings) kernel() (*fitting.Options, error) {
 		if s.Coef0 != nil {
 			o.Function.Coef0 = float32(*s.Coef0)
 		}
-	} else if s.Coef0 != nil || s.Degree != 0 {
-		return nil, conflict("kernel", strconv.Quote(s.Kernel)+" beside degree or coef0", "poly")
+	} else if s.Degree != 0 {
+		return nil, s.needsKernel("degree", kernel.Poly)
+	} else if s.Coef0 != nil {
+		return nil, s.needsKernel("coef0", kernel.Poly)
 	}
 	if s.Kernel == kernel.Linear && s.Gamma != "" {
-		return nil, conflict("gamma", "a value beside kernel linear", "none")
+		return nil, s.needsKernel("gamma", kernel.RBF)
 	}
 	gamma := cmp.Or(s.Gamma, "auto")
 	o.Median, o.Search, o.Mean = gamma == "median", gamma == "search", gamma == "mean"
 	if !slices.Contains(gammas, gamma) {
 		g, err := strconv.ParseFloat(gamma, 32)
 		if err != nil || !(g > 0) || math.IsInf(g, 1) {
-			return nil, invalid("gamma", strconv.Quote(gamma),
-				"a number above 0, auto, median, search or mean")
+			return nil, invalid("gamma", gamma,
+				"a finite number above 0, auto, median, search or mean")
 		}
 		o.Function.Gamma = float32(g)
 	}

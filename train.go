@@ -3,14 +3,18 @@ package umagpu
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -43,11 +47,55 @@ func (r *TrainRequest) Check() error {
 	if err := checkParameters(r); err != nil {
 		return err
 	}
-	if r.Resume != nil {
-		return nil // has its own settings
+	if err := r.checkSettled(); err != nil || r.Resume != nil {
+		return err
 	}
-	_, err := r.Settings.options()
+	o, err := r.Settings.options()
+	if err == nil && r.Labels != nil && r.Labels.Votes != nil && !r.Labels.Votes.Functions &&
+		!learners.IsProbabilistic(o.Learner) {
+		err = conflict("learner", o.Learner.Definition().Name+" beside labels of annotators",
+			"one that learns from them, such as softmax")
+	}
 	return err
+}
+
+// checkSettled returns the fault of settings that the model to begin with, or to go on with, has.
+func (r *TrainRequest) checkSettled() error {
+	option, m := "from", r.From
+	if r.Resume != nil {
+		option, m = "resume", r.Resume
+	}
+	if m == nil {
+		return nil
+	}
+	own := func(name string) error {
+		return conflict(name, "a value beside "+quote.Option(option), "none: the model has its own")
+	}
+	for _, p := range Parameters(&r.Settings) {
+		settled := p.Group == kernelGroup || p.Name == "normalize"
+		if r.Resume != nil {
+			settled = settled || p.Name == "learner" || p.Name == "weights" || p.Name == "seed"
+		}
+		if settled && !p.field.IsZero() {
+			return own(p.Name)
+		}
+	}
+	if r.Resume == nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Parameters)) {
+		return own(name)
+	}
+	if meta := &m.model.Meta; m.model.State == nil {
+		return &Fault{Kind: Unfit, Option: "resume", Got: fmt.Sprintf(
+			"a model whose training had ended (%s after %d steps)", meta.Stop, meta.Steps),
+			Want:   "a checkpoint, or the model of an interrupted training",
+			Advice: "--from begins with its weights"}
+	} else if r.MaxSteps != nil && *r.MaxSteps < meta.Steps {
+		return invalid("max_steps", fmt.Sprint(*r.MaxSteps), fmt.Sprintf(
+			"at least %d, the steps that the training has made", meta.Steps))
+	}
+	return nil
 }
 
 // TrainResult is a model and how it was learned.
@@ -102,6 +150,10 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 	if err := t.read(ctx, &r.Data, r.Labels, r.Confusion, r.base(), r.Settings.seed()); err != nil {
 		return nil, fault(ctx, err)
 	}
+	if b := r.Resume; r.Confusion == nil && b != nil && b.model.Confusion != nil {
+		t.notes.say("confusion matrix: from the training to go on with")
+		t.noise = &confusion.Matrix{Classes: t.data.Classes, P: b.model.Confusion}
+	}
 	o, err := r.options(&t)
 	if err != nil {
 		return nil, err
@@ -109,6 +161,9 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 	trained, err := host.Train(ctx, t.data, t.noise, o)
 	if o.Open != nil {
 		defer t.close(&err)
+	}
+	if errors.Is(err, host.ErrResume) {
+		return nil, &Fault{Kind: Unfit, Option: "resume", Cause: err}
 	}
 	if err != nil {
 		return nil, fault(ctx, err)
@@ -135,15 +190,10 @@ func (r *TrainRequest) options(t *training) (o host.Options, err error) {
 			return o, err
 		}
 	} else {
-		if r.Resume.model.State == nil {
-			return o, &Fault{Kind: Unfit, Option: "resume", Got: "the model of a training that had ended",
-				Want:   "a checkpoint, or the model of an interrupted training",
-				Advice: "--from begins with its weights"}
-		}
 		o = host.Options{Tool: Version, Time: r.time()}
 		o.Resume = r.Resume.model
 		if r.MaxSteps != nil {
-			o.MaxSteps = *r.MaxSteps
+			o.MaxSteps = steps(*r.MaxSteps)
 		}
 	}
 	if r.From != nil {
@@ -245,7 +295,20 @@ func (r *TrainRequest) result(ctx context.Context, t *training, trained *host.Tr
 			found.Annotators = append(found.Annotators, newAnnotator(&l.Annotators[k], q))
 		}
 	}
-	if held := trained.HeldOut; held != nil && !found.Interrupted() {
+	if l := run.Noise; l != nil && t.annotations == nil && run.Stop != host.Interrupted {
+		learned, err := estimate.FromLearned(meta.Classes, l)
+		if err != nil {
+			return nil, err
+		}
+		learned.DoubtFeatures(t.data.N, t.data.D)
+		for _, note := range learned.Notes {
+			t.notes.warn("learned confusion matrix: %s", note)
+		}
+	}
+	if held := trained.HeldOut; held != nil && run.Stop != host.Interrupted {
+		if e := held.Evidence; e != nil && e.Classes != nil {
+			t.notes.say("validate: a prediction among the candidate classes counts as right")
+		}
 		var err error
 		if found.Validation, err = validate(ctx, t.on, trained.Model, held, t.noise); err != nil {
 			return nil, err

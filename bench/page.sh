@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$program" split --data "$digits" --fractions 0.7,0.3 --out train.csv --out test.csv --quiet
 "$program" confusion inject --data train.csv --pairwise 0.3 --out noisy.csv --write-confusion C.csv --quiet
-"$program" train --data noisy.csv --confusion C.csv --model m.npz --validate 0.2 --quiet >train.txt
+"$program" train --data noisy.csv --confusion C.csv --model m.npz --hold-out 0.2 --quiet >train.txt
 "$program" report --model m.npz --data noisy.csv --judge folds --pictures 8x8 --out report.html --quiet
 
 browser() {

@@ -320,7 +320,7 @@ def partial(o, uma, row, seed):
     train = lambda *flags: uma("train", "--data", "train.csv", "--label-column", "label", "--candidates", "|", "--correction", "em",
                                "--model", "m.npz", "--json", *flags)
     write(range(len(x)))
-    wrong = lambda way: np.mean([json.loads(train(*way, "--validate", "0.2", "--seed", str(k)))["validation"]["error_rate"] for k in range(1, 4)])
+    wrong = lambda way: np.mean([json.loads(train(*way, "--hold-out", "0.2", "--seed", str(k)))["validation"]["error_rate"] for k in range(1, 4)])
     way = min(PARTIAL_WAYS, key=wrong)
     scores = []
     for fold in folds:

@@ -26,7 +26,7 @@ run() {
 # judge NAME FEATURES: trained m.npz, and test.npz and test.svm that are the same examples.
 judge() {
 	run predict --model m.npz --data test.npz --device cpu --out ours.txt
-	run predict --model m.npz --data test.npz --device cpu --proba --out ours.npy
+	run predict --model m.npz --data test.npz --device cpu --probabilities --out ours.npy
 	run export --model m.npz --out m.onnx
 	/usr/bin/python3 -c "import onnx; onnx.checker.check_model(onnx.load('m.onnx'), full_check=True)"
 	found=$(FEATURES=$2 node "$here/onnxruntime.js" m.onnx test.svm ours.txt ours.npy) || case $1 in

@@ -72,7 +72,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"devices"},
 		{"train", "--data", data, "--model", m, "--max-steps", "3"},
 		{"predict", "--data", data, "--model", m},
-		{"predict", "--data", data, "--model", m, "--proba"},
+		{"predict", "--data", data, "--model", m, "--probabilities"},
 		{"predict", "--data", data, "--model", m, "--scores", "--to", "jsonl"},
 		{"predict", "--data", data, "--model", m, "--scores", "--to", "npy"},
 		{"eval", "--data", data, "--model", m, "--json"},
@@ -132,7 +132,7 @@ func TestInterruptBeforeTheWork(t *testing.T) {
 	for _, args := range [][]string{
 		{"train", "--data", data, "--model", other},
 		{"predict", "--data", data, "--model", m, "--out", other},
-		{"predict", "--data", data, "--model", m, "--proba", "--out", other},
+		{"predict", "--data", data, "--model", m, "--probabilities", "--out", other},
 		{"calibrate", "--data", data, "--model", m, "--out", other},
 		{"cv", "--data", data},
 		{"cv", "--data", data, "--try", "--max-steps=2"},

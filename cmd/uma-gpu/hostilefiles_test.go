@@ -63,7 +63,7 @@ func hostileWorld(t *testing.T, dir string) {
 	write(t, dir, "w.json", `{"coef_": [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
 		"intercept_": [0, 0, 0], "classes_": ["ash", "elm", "oak"]}`)
 	for _, line := range []string{
-		"train --data d.csv --model m.npz --max-steps 5 --validate 0.3",
+		"train --data d.csv --model m.npz --max-steps 5 --hold-out 0.3",
 		"train --data d.csv --model k2.npz --max-steps 3 --learner uma --checkpoint k.npz --every 2",
 		"train --data d.csv --model r.npz --learner kernelmean --kernel rbf --gamma 1",
 		"kpca fit --data d.csv --kernel rbf --components 2 --basis b.npz",

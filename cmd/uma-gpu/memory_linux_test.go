@@ -22,7 +22,7 @@ func TestTrainMemory(t *testing.T) {
 	// What the program has besides, and a MiB or more for each processor.
 	const features, program, processors = 4 * 40000 * 200, 40 << 20, "GOMAXPROCS=2; export GOMAXPROCS;"
 	const mapped = features
-	for _, learner := range []string{"uma", "softmax", "uma --validate 0.2"} {
+	for _, learner := range []string{"uma", "softmax", "uma --hold-out 0.2"} {
 		for _, data := range []string{raw, prepared} {
 			args := append([]string{"train", "--data", data, "--device", "cpu", "--learner"},
 				strings.Fields(learner)...)

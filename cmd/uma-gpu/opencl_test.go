@@ -88,14 +88,15 @@ func TestPredictAndEvalOnAllDevices(t *testing.T) {
 	m := filepath.Join(dir, "m.npz")
 	succeed(t, "train", "--data", digits, "--model", m, "--max-steps", "30")
 	wantNames, _ := succeed(t, "predict", "--model", m, "--data", digits)
-	wantTable, _ := succeed(t, "predict", "--model", m, "--data", digits, "--proba")
+	wantTable, _ := succeed(t, "predict", "--model", m, "--data", digits, "--probabilities")
 	wantText, _ := succeed(t, "eval", "--model", m, "--data", digits)
 	for _, i := range openCL(t) {
 		args := []string{"--model", m, "--data", digits, "--device", i.ID()}
 		if got, _ := succeed(t, append([]string{"predict"}, args...)...); got != wantNames {
 			t.Errorf("%s predicts otherwise", i.ID())
 		}
-		if got, _ := succeed(t, append([]string{"predict", "--proba"}, args...)...); got != wantTable {
+		got, _ := succeed(t, append([]string{"predict", "--probabilities"}, args...)...)
+		if got != wantTable {
 			t.Errorf("%s has other probabilities", i.ID())
 		}
 		if got, _ := succeed(t, append([]string{"eval"}, args...)...); got != wantText {

@@ -30,7 +30,7 @@ func processOf(t *testing.T, prefix string, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.CommandContext(t.Context(), "sh",
-		append([]string{"-c", prefix + ` exec "$0" "$@"`, self}, args...)...)
+		append([]string{"-c", prefix + ` exec "$0" "$@"`, self}, clitest.Varied(args)...)...)
 	c.Env = append(os.Environ(), runVariable+"=1")
 	return c
 }

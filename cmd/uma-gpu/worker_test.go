@@ -114,7 +114,7 @@ func TestWorker(t *testing.T) {
 		t.Errorf("in a folder: %s", got.Error)
 	}
 	for id, args := range [][]string{{"learners"}, {"train", "--data", data, "--model", same},
-		{"predict", "--model", same, "--data", data, "--proba"}, {"inspect", "--model", data},
+		{"predict", "--model", same, "--data", data, "--probabilities"}, {"inspect", "--model", data},
 		{"train", "--data", data}, {"trian"}, {"info", "--data", "-"}} {
 		w.ask(id+1, args...)
 		got, notes := w.answer(id + 1)

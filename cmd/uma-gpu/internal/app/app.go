@@ -30,6 +30,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -372,6 +373,8 @@ func Advise(err error) error {
 	switch {
 	case errors.Is(err, pca.ErrOptions):
 		return fmt.Errorf("%w (--components, --landmarks)", err)
+	case errors.Is(err, model.ErrNoTemperature):
+		return fmt.Errorf("%w: fit one to held-out examples with uma-gpu calibrate", err)
 	case errors.Is(err, engine.ErrMemory):
 		return fmt.Errorf("%w; allow more with --memory-limit and --max-alloc if you gave them, choose "+
 			"another --device, or train with fewer examples or classes", err)

@@ -6,32 +6,50 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/urfave/cli/v2"
+
+	umagpu "github.com/uma-gpu/uma-gpu"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
 
-// ErrNoTemperature is the error of package model with advice.
-var ErrNoTemperature = fmt.Errorf("%w: fit one to held-out examples with uma-gpu calibrate",
-	model.ErrNoTemperature)
-
-// Classified is a data file with the predictions of a model.
+// Classified are the files of a command that predicts the classes of examples by a model.
 type Classified struct {
-	Data      *dataset.Dataset // prepared; the caller closes it
-	Classes   []string         // the model's
-	Predicted []int32          // class of each example
-	Scores    []float32        // examples × classes, nil unless requested
-	Model     *model.Model
-	Device    engine.Device
+	Model
+	Data
 }
 
-// Classifier are the options of a command that predicts the classes of examples by a model.
-type Classifier struct {
-	Common
-	Model  Model
-	Data   Data
-	Device Device
+// Flags returns the flags of the files, of examples that usage describes.
+func (f *Classified) Flags(o *Common, usage string) []cli.Flag {
+	return Flags(f.Model.Flag(), f.Data.Flags(o, usage), f.MatchFlag())
+}
+
+// Load reads the model.
+func (f *Classified) Load() (*umagpu.Model, error) { return umagpu.Load(f.Model.Path) }
+
+// Read reads the examples for m; the caller closes them.
+func (f *Classified) Read(ctx context.Context, m *umagpu.Model) (*dataset.Dataset, error) {
+	options := f.Data.Options()
+	options.MayLackLabels = f.Unlabelled
+	d, err := f.Model.ReadFor(ctx, &f.Data, options, m.Host())
+	if err != nil && f.Unlabelled && !f.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
+		!errors.Is(err, ErrInterrupted) {
+		err = fmt.Errorf("%w (for a file without labels, use --no-labels)", err)
+	}
+	return d, err
+}
+
+// ReadFor reads data as the features of a model, in its classes.
+func (m *Model) ReadFor(ctx context.Context, d *Data, o file.Options, of *model.Model,
+) (*dataset.Dataset, error) {
+	o.Classes = of.Meta.Classes
+	if of.Meta.Preparation.Fills() {
+		o.Storage = "dense"
+	}
+	return m.Read(ctx, d, o, of.Meta.Features)
 }
 
 // WorkOfModel returns the work of scoring prepared examples by a model.
@@ -42,69 +60,9 @@ func WorkOfModel(m *model.Model, x dataset.Examples) Work {
 	return WorkOn(x, 0, m.Q)
 }
 
-// Classify loads the model, reads and prepares the data for it, and predicts. needsScores reports
-// whether scores are needed, or refuses the model.
-func (o *Classifier) Classify(ctx context.Context, needsScores func(*model.Model) (bool, error),
-) (r Classified, err error) {
-	m, err := model.Load(o.Model.Path)
-	if err != nil {
-		return r, err
+// Predicting returns what allows the work of predicting, as CheckPredicting does.
+func Predicting(scored bool) func(engine.Device, host.Work) error {
+	return func(where engine.Device, w host.Work) error {
+		return CheckPredicting(where, w.Data.N, w.Classes, scored)
 	}
-	scored, err := needsScores(m)
-	if err != nil {
-		return r, err
-	}
-	if r.Data, err = o.read(ctx, m); err != nil {
-		return r, err
-	}
-	defer func() {
-		if err != nil {
-			r.Data.Close() // only read
-		}
-	}()
-	o.Device.Data = r.Data.SHA256
-	e, err := o.Device.Open(o.Notes, WorkOfModel(m, r.Data.Examples))
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	r.Classes, r.Model, r.Device = m.Meta.Classes, m, e.Device()
-	if err := CheckPredicting(r.Device, r.Data.N, m.Q, scored); err != nil {
-		return r, fmt.Errorf("%s: %w", r.Data.Path, err)
-	}
-	if scored {
-		r.Scores, err = m.ScoresPrepared(ctx, e, r.Data.Examples)
-		r.Predicted = engine.Predicted(r.Scores, m.Q)
-	} else {
-		r.Predicted, err = m.PredictPrepared(ctx, e, r.Data.Examples)
-	}
-	if err := Interrupted(ctx); err != nil {
-		return r, err
-	}
-	return r, err
-}
-
-// read reads the examples and prepares them for m.
-func (o *Classifier) read(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
-	options := o.Data.Options()
-	options.Classes, options.MayLackLabels = m.Meta.Classes, o.Data.Unlabelled
-	if m.Meta.Preparation.Fills() {
-		options.Storage = "dense"
-	}
-	d, err := o.Model.Read(ctx, &o.Data, options, m.Meta.Features)
-	if err != nil {
-		if o.Data.Unlabelled && !o.Data.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
-			!errors.Is(err, ErrInterrupted) {
-			err = fmt.Errorf("%w (for a file without labels, use --no-labels)", err)
-		}
-		return nil, err
-	}
-	if err = features.PrepareBy(d, &m.Meta.Preparation, dataset.InPlace); err == nil {
-		err = Interrupted(ctx)
-	}
-	if err != nil {
-		d.Close() // only read
-		return nil, err
-	}
-	return d, nil
 }

@@ -189,6 +189,13 @@ func Output(into *string, name, usage string) cli.Flag {
 	return FileFlag{Text(into, name, "", usage), true}
 }
 
+// OutputOrStandard returns the flag of an output, which is standard output if it is - or not given.
+func OutputOrStandard(into *string, name, usage string) cli.Flag {
+	f := Text(into, name, "", usage)
+	f.DefaultText = "-"
+	return FileFlag{f, true}
+}
+
 func Inputs(into *cli.StringSlice, name, usage string) cli.Flag {
 	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, false}
 }
@@ -206,7 +213,7 @@ func filesOf(c *cli.Context, f cli.Flag) (paths []string, written bool) {
 		return c.StringSlice(f.Name), f.Written
 	case FileFlag:
 		path := c.String(f.Name)
-		if path != "-" || !f.Written || f.Value != "-" {
+		if path != "-" || !f.Written || f.Value != "-" && f.DefaultText != "-" {
 			return []string{path}, f.Written
 		}
 	}

@@ -218,8 +218,11 @@ func (m *Model) Flag() cli.Flag {
 	return Required(Input(&m.Path, "model", "model that train wrote: `FILE`.npz (required)"))
 }
 
-func (m *Model) MatchFlag() cli.Flag {
-	return Choice(&m.Match, "match-features", "name",
+func (m *Model) MatchFlag() cli.Flag { return MatchFlag(&m.Match) }
+
+// MatchFlag returns the flag --match-features.
+func MatchFlag(into *string) cli.Flag {
+	return Choice(into, "match-features", "name",
 		"match features with the model's by `KEY`: name or position", "name", "position")
 }
 
@@ -271,6 +274,21 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 	}
 	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes,
 		Axes: n.Axes})
+}
+
+// Confusion is Read for a request.
+func (n *Noise) Confusion(ctx context.Context, classes []string) (*umagpu.Confusion, error) {
+	m, err := n.Read(ctx, classes)
+	return NewConfusion(m), err
+}
+
+// NewConfusion returns a matrix, nil for none, as requests have it.
+func NewConfusion(m *confusion.Matrix) *umagpu.Confusion {
+	if m == nil {
+		return nil
+	}
+	return &umagpu.Confusion{P: Rows(m.P, m.Q()), Errors: Rows(m.Error, m.Q()),
+		Axes: confusion.TrueColumns}
 }
 
 // NormalizeFlag returns the flag --normalize.

@@ -39,10 +39,14 @@ func ParameterFlags(request any, names ...string) (flags []cli.Flag) {
 	return flags
 }
 
+// aliases are second names of flags.
+var aliases = map[string][]string{"max_steps": {"epochs"}}
+
 func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	name := FlagOf(p.Name)
 	if into, ok := p.Into().(*bool); ok {
-		return &cli.BoolFlag{Name: name, Usage: p.Sentence, Category: p.Group, Destination: into}
+		return &cli.BoolFlag{Name: name, Aliases: aliases[p.Name], Usage: p.Sentence,
+			Category: p.Group, Destination: into}
 	}
 	text, ok := p.Into().(*string)
 	if !ok {
@@ -52,8 +56,8 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	if p.Choices != nil {
 		usage += ": " + OrList(p.Choices)
 	}
-	f := &cli.StringFlag{Name: name, Usage: usage, Category: p.Group, DefaultText: p.Default,
-		Destination: text}
+	f := &cli.StringFlag{Name: name, Aliases: aliases[p.Name], Usage: usage, Category: p.Group,
+		DefaultText: p.Default, Destination: text}
 	return CheckedFlag{f, func(c *cli.Context) error {
 		if c.IsSet(name) {
 			return p.Set(*text)
@@ -216,8 +220,21 @@ func (t *told) Error() string { return t.text }
 
 func (t *told) Unwrap() error { return t.Fault }
 
+// Advised returns an error with advice in the words of the command line.
+func Advised(err error, advice string) error {
+	f := (*umagpu.Fault)(nil)
+	if !errors.As(err, &f) {
+		return fmt.Errorf("%w; %s", err, advice)
+	}
+	known := *f
+	if known.Advice = advice; f.Cause != nil {
+		known.Cause = fmt.Errorf("%w; %s", f.Cause, advice)
+	}
+	return &known
+}
+
 // dataOptions are options of requests that the data of a command have.
-var dataOptions = []string{"data", "labels", "weights", "votes"}
+var dataOptions = []string{"data", "labels", "votes"}
 
 // tell returns an error with its fault in the words of the command line: a usage error of an
 // option, or one that names the file. Rows are counted from 1.
@@ -240,7 +257,7 @@ func tell(c *cli.Context, err error) error {
 	}
 	known.Cause = Advise(f.Cause)
 	text := known.Phrase(umagpu.SpellFlag, 1)
-	if path != "" && !strings.HasPrefix(text, path+":") {
+	if path != "" && !strings.Contains(text, path+": ") {
 		text = path + ": " + text
 	}
 	return &told{text, f}
@@ -252,8 +269,11 @@ func pathOf(c *cli.Context, option string) string {
 		option = "data"
 	}
 	for _, f := range c.Command.Flags {
-		if f, ok := f.(FileFlag); ok && f.Name == FlagOf(option) {
-			return c.String(f.Name)
+		if f.Names()[0] == FlagOf(option) {
+			if f, ok := f.(FileFlag); ok && !f.Written {
+				return cmp.Or(c.String(f.Name), c.String("data"))
+			}
+			return ""
 		}
 	}
 	return ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
@@ -85,11 +86,11 @@ func Run(ctx context.Context, o *Options) error {
 	if r.Judgement, _, err = judgeAll(f); err != nil {
 		return err
 	}
-	r.Warn(o.Notes)
+	judgement.Warn(o.Notes, (*umagpu.Judgement)(&r.Judgement))
 	return o.Print(r, func(w io.Writer) error {
 		fmt.Fprintf(w, "learner %s, %d folds, each example by the training that has not seen it\n",
 			r.Learner, r.Folds)
-		return r.Print(w, o.Tables)
+		return judgement.Print(w, (*umagpu.Judgement)(&r.Judgement), o.Tables)
 	})
 }
 

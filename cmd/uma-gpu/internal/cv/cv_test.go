@@ -70,7 +70,7 @@ func TestCVIsShort(t *testing.T) {
 	}
 }
 
-// train --validate learns from a part and judges by the rest, as split, train and eval do one
+// train --hold-out learns from a part and judges by the rest, as split, train and eval do one
 // after the other.
 func TestTrainValidates(t *testing.T) {
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestTrainValidates(t *testing.T) {
 	args := []string{"--confusion", matrix, "--max-steps", "30", "--seed", "5", "--json"}
 	stdout, stderr := clitest.Succeed(t, append([]string{"train", "--data", noisy, "--model",
 		file("m.npz"),
-		"--validate", "0.2"}, args...)...)
+		"--hold-out", "0.2"}, args...)...)
 	r := clitest.Decode[train.Report](t, stdout)
 	if r.Examples != 400 || r.Validation == nil || !facts.Told(stderr, "400 examples 100") {
 		t.Fatalf("found %+v\n%s", r, stderr)
@@ -98,7 +98,7 @@ func TestTrainValidates(t *testing.T) {
 		*r.Validation) {
 		t.Errorf("found %+v, wanted %+v", r.Validation, judged)
 	}
-	text, _ := clitest.Succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--validate",
+	text, _ := clitest.Succeed(t, "train", "--data", noisy, "--model", file("m.npz"), "--hold-out",
 		"0.2",
 		"--max-steps", "5", "--tables")
 	if !strings.Contains(text,
@@ -109,14 +109,14 @@ func TestTrainValidates(t *testing.T) {
 	clitest.Succeed(t, "convert", "--data", noisy, "--normalize", "auto", "--out",
 		file("prepared.npz"))
 	stdout, _ = clitest.Succeed(t, append([]string{"train", "--data", file("prepared.npz"), "--model",
-		file("p.npz"), "--validate", "0.5"}, args...)...)
+		file("p.npz"), "--hold-out", "0.5"}, args...)...)
 	if r := clitest.Decode[train.Report](t, stdout); r.Validation.Examples != 250 ||
 		r.Validation.ErrorRate > 0.7 {
 		t.Errorf("found %+v", r.Validation)
 	}
-	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--validate"}
-	clitest.Fail(t, app.ExitUsage, "--validate 1 0 1", append(train, "1")...)
-	clitest.Fail(t, app.ExitUsage, "--validate --annotators exclude",
+	train := []string{"train", "--data", noisy, "--model", file("m.npz"), "--hold-out"}
+	clitest.Fail(t, app.ExitUsage, "--hold-out 1 0 1", append(train, "1")...)
+	clitest.Fail(t, app.ExitUsage, "--hold-out --annotators exclude",
 		append(train, "0.5", "--annotators", "a.csv")...)
 	clitest.Fail(t, app.ExitFailure, "noisy.csv train 2 2 0", append(train, "0.0001")...)
 }

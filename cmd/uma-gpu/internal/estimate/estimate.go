@@ -74,7 +74,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
 			app.Input(&o.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"),
-			training.TrustFlag(&o.Options),
+			o.TrustFlag(),
 			app.Input(&o.Functions, "functions", "votes of labelling functions: `FILE`, a column for each "+
 				"in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Probabilities, "probabilities",

@@ -3,22 +3,28 @@ package eval
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/judge/sets"
-	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 type Options struct {
-	app.Classifier
-	Noise  app.Noise
-	Tables bool
+	app.Common `json:"-"`
+	Input      Input                  `json:"input"`
+	Request    umagpu.EvaluateRequest `json:"request,omitzero"`
+	Tables     bool                   `json:"-"`
+	Device     app.Device             `json:"-"`
+}
+
+// Input are files and how they are read.
+type Input struct {
+	app.Classified
+	app.Noise
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -43,65 +49,50 @@ If the model has prediction sets (see calibrate --sets), their coverage is evalu
 interval, and their mean size.
 
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
-		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples with labels"),
-			o.Data.UnseenFlag(),
-			o.Model.MatchFlag(),
-			o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.JSONFlag(), o.QuietFlag()),
+		Flags: app.Flags(o.Input.Classified.Flags(&o.Common, "examples with labels"),
+			o.Input.UnseenFlag(),
+			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
+			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
+			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Report is what eval --json prints.
 type Report struct {
-	judgement.Judgement
-	Sets    []sets.Judged `json:"sets,omitempty"`
-	Classes []string      `json:"classes"`
-	Model   string        `json:"model"`
-	Device  engine.Device `json:"device"`
+	Request *Options `json:"request"`
+	*umagpu.EvaluateResult
+	Model string `json:"model"`
 }
 
 // Run evaluates a model and prints the report.
 func Run(ctx context.Context, o *Options) error {
-	r, err := o.Classify(ctx, func(m *model.Model) (bool, error) {
-		if m.Meta.Temperature == 0 {
-			o.Notes.Say("no log-loss, Brier score and calibration error: model file %s: %v", o.Model.Path,
-				app.ErrNoTemperature)
-		}
-		return m.Meta.Temperature > 0, nil
-	})
+	m, err := o.Input.Load()
 	if err != nil {
 		return err
 	}
-	defer r.Data.Close() // only read
-	noise, err := o.Noise.Read(ctx, r.Classes)
+	d, err := o.Input.Classified.Read(ctx, m)
 	if err != nil {
 		return err
 	}
-	if r.Scores != nil {
-		if err := r.Model.ToProbabilities(r.Scores); err != nil {
-			return err
-		}
+	defer d.Close() // only read
+	r := o.Request
+	if r.Confusion, err = o.Input.Confusion(ctx, m.Classes()); err != nil {
+		return err
 	}
-	report := Report{Classes: r.Classes, Model: o.Model.Path, Device: r.Device}
-	report.Judgement, err = judgement.Of(r.Data.Y, r.Predicted, r.Scores, r.Classes, noise)
+	r.Model, r.Data = m, umagpu.FromDataset(d, dataset.InPlace)
+	r.Compute = o.Device.Compute(o.Notes, app.Predicting(m.Host().Meta.Temperature > 0))
+	found, err := umagpu.Evaluate(ctx, &r)
 	if err != nil {
 		return err
 	}
-	for _, rule := range r.Model.Meta.Sets {
-		judged, err := rule.Judge(r.Scores, r.Data.Y, noise)
-		if err != nil {
-			return fmt.Errorf("%s: %w", r.Data.Path, err)
-		}
-		report.Sets = append(report.Sets, judged)
-	}
-	report.Warn(o.Notes)
-	return o.Print(report, func(w io.Writer) error {
-		if err := report.Print(w, o.Tables); err != nil || report.Sets == nil {
+	judgement.Warn(o.Notes, &found.Judgement)
+	return o.Print(Report{o, found, o.Input.Model.Path}, func(w io.Writer) error {
+		if err := judgement.Print(w, &found.Judgement, o.Tables); err != nil || found.Sets == nil {
 			return err
 		}
 		return app.Table(w, func(row app.Row) {
-			for _, s := range report.Sets {
+			for _, s := range found.Sets {
 				row("sets of level %v\tcoverage %.4f (%.4f to %.4f), %.2f classes", s.Level, s.Coverage,
 					s.Coverage-2*s.Error, s.Coverage+2*s.Error, s.Size)
 			}

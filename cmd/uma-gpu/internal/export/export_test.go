@@ -97,7 +97,8 @@ func TestImport(t *testing.T) {
 		"--quiet"); notes != "" {
 		t.Errorf("said %q", notes)
 	}
-	clitest.Fail(t, app.ExitFailure, "temperature", "predict", "--proba", "--model", at("o.npz"),
+	clitest.Fail(t, app.ExitFailure, "temperature", "predict", "--probabilities", "--model",
+		at("o.npz"),
 		"--data",
 		data)
 }

@@ -25,7 +25,7 @@ func TestLongLabels(t *testing.T) {
 	for _, args := range [][]string{
 		{"confusion", "inject", "--data", data, "--pairwise", "0.3", "--out", filepath.Join(dir,
 			"noisy.csv"), "--write-confusion", c},
-		{"info", "--data", data}, {"train", "--data", data, "--model", m, "--confusion", c, "--validate",
+		{"info", "--data", data}, {"train", "--data", data, "--model", m, "--confusion", c, "--hold-out",
 			"0.3"},
 		{"eval", "--model", m, "--data", data, "--confusion", c}, {"issues", "--data", data}, {"inspect",
 			"--model", m},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
@@ -86,14 +87,14 @@ func TablesFlag(into *bool) cli.Flag {
 }
 
 // Warn prints the warnings.
-func (j *Judgement) Warn(n app.Notes) {
+func Warn(n app.Notes, j *umagpu.Judgement) {
 	for _, w := range j.Warnings {
 		n.Warn("%s", w)
 	}
 }
 
 // Print prints the judgement for people, with the tables of classes if tables.
-func (j *Judgement) Print(w io.Writer, tables bool) error {
+func Print(w io.Writer, j *umagpu.Judgement, tables bool) error {
 	var classes []string
 	if err := app.Table(w, func(row app.Row) {
 		row("examples\t%d", j.Examples)
@@ -123,7 +124,7 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	}); err != nil || !tables {
 		return err
 	}
-	if err := j.printMatrix(w, "confusion matrix", "", classes, func(i, k int) string {
+	if err := printMatrix(w, "confusion matrix", "", classes, func(i, k int) string {
 		return strconv.FormatInt(j.Report.Confusion[i][k], 10)
 	}); err != nil || j.Corrected == nil {
 		return err
@@ -146,13 +147,13 @@ func (j *Judgement) Print(w io.Writer, tables bool) error {
 	if slices.ContainsFunc(c.Confusion, func(row []float64) bool { return slices.Min(row) < 0 }) {
 		remark = "; estimates below 0 are shown as 0"
 	}
-	return j.printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
+	return printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", max(0, c.Confusion[i][k]))
 	})
 }
 
 // printMatrix prints a confusion matrix in examples, unless there are too many classes.
-func (j *Judgement) printMatrix(w io.Writer, name, remark string, classes []string,
+func printMatrix(w io.Writer, name, remark string, classes []string,
 	cell func(i, k int) string) error {
 	if len(classes) > app.MostClasses {
 		return nil

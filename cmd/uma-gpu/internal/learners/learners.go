@@ -83,9 +83,9 @@ func describe(d *learners.Definition) description {
 	r := description{Name: d.Name, Summary: d.Summary, Paper: d.Paper, Step: d.Step,
 		MaxSteps: d.MaxSteps, Weights: d.Weights, Parameters: []parameter{}}
 	for _, p := range d.Parameters {
-		flag := training.FlagName(p.Name)
+		flag := app.FlagOf(p.Name)
 		r.Parameters = append(r.Parameters, parameter{
-			strings.TrimSpace("--" + flag + " " + training.ValueName(p)), p.String(), usage(p)})
+			strings.TrimSpace("--" + flag + " " + app.ValueName(p)), p.String(), usage(p)})
 	}
 	return r
 }

@@ -78,7 +78,7 @@ func TestIDs(t *testing.T) {
 			t.Errorf("%s: scores %.60q", name, table)
 		}
 		table, _ = clitest.Succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who",
-			"--proba",
+			"--probabilities",
 			"--to", "jsonl")
 		if !strings.HasPrefix(table, `{"example":1,"id":"<item a0>","class":"a",`) {
 			t.Errorf("%s: probabilities %.60q", name, table)

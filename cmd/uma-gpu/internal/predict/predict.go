@@ -15,20 +15,25 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/judge/sets"
-	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
-	app.Classifier
-	Out           string
-	Probabilities bool
-	Scores        bool
-	Level         float64 // of prediction sets; 0 for none
-	To            string  // format of tables
+	app.Common `json:"-"`
+	Input      app.Classified        `json:"input"`
+	Request    umagpu.PredictRequest `json:"request,omitzero"`
+	Output     Output                `json:"output,omitzero"`
+	Device     app.Device            `json:"-"`
+}
+
+// Output is the file of the predictions.
+type Output struct {
+	Path   string `json:"out,omitempty"`
+	Format string `json:"to,omitempty"`
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -40,7 +45,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 the file are ignored, but must be classes of the model; eval compares them with the predictions.
 With --id-column the output is CSV with the columns id and class.
 
---proba and --scores write one row per example instead: CSV with the example's id (--id-column) or
+--probabilities and --scores write one row per example instead: CSV with the example's id (--id-column) or
 its number, from 1 in input order, and one column per class; JSON Lines if the file is named .jsonl;
 or a float32 array, examples × classes, if it is named .npy. Probabilities need a model with a
 temperature, which train and calibrate fit.
@@ -49,29 +54,25 @@ temperature, which train and calibrate fit.
 examples. They need a model from calibrate --sets with the same level.
 
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
-Example: uma-gpu predict --model m.npz --data new.csv --no-labels --proba --out probabilities.jsonl`,
-		Flags: app.Flags(o.Model.Flag(), o.Data.Flags(&o.Common, "examples to classify"),
-			o.Data.UnseenFlag(),
-			o.Data.NoLabelsFlag(), o.Model.MatchFlag(),
-			app.Required(app.FileFlag{StringFlag: app.Text(&o.Out, "out", "-",
-				"`FILE` for the predictions; - is standard output"), Written: true}),
-			app.Switch(&o.Probabilities, "proba", "write the probability of each class"),
-			app.Switch(&o.Scores, "scores", "write the score of each class; the largest is predicted"),
-			&cli.Float64Flag{Name: "sets", Destination: &o.Level, DefaultText: "none",
-				Usage: "write prediction sets of this `LEVEL`, one of calibrate --sets"},
-			app.Choice(&o.To, "to", "auto",
+Example: uma-gpu predict --model m.npz --data new.csv --no-labels --probabilities --out probabilities.jsonl`,
+		Flags: app.Flags(o.Input.Flags(&o.Common, "examples to classify"),
+			o.Input.UnseenFlag(), o.Input.NoLabelsFlag(),
+			app.OutputOrStandard(&o.Output.Path, "out", "`FILE` for the predictions"),
+			app.ParameterFlags(&o.Request),
+			app.Choice(&o.Output.Format, "to", "auto",
 				"`FORMAT` of the table: auto (by the name of --out), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
-			o.Device.Flags(), o.QuietFlag()),
+			o.Device.Flags(), o.RequestFlag(o), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // format returns the format of the table to write, "" for class names alone.
-func format(o *Options) (string, error) {
-	table := o.Probabilities || o.Scores || o.Level > 0
-	ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(o.Out)), ".")
-	format := o.To
+func (o *Options) format() (string, error) {
+	r, out := &o.Request, o.Output.Path
+	table := r.Probabilities || r.Scores || r.Sets > 0
+	ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
+	format := o.Output.Format
 	if format == "" || format == "auto" {
 		format = "csv"
 		if ending == "npy" || ending == "jsonl" {
@@ -79,134 +80,153 @@ func format(o *Options) (string, error) {
 		}
 	}
 	switch {
-	case o.Given("sets") && !(o.Level > 0 && o.Level < 1):
-		return "", app.Usage("--sets is %v, wanted a number above 0 and below 1", o.Level)
-	case o.Probabilities && o.Scores, o.Level > 0 && (o.Probabilities || o.Scores):
-		return "", app.Usage("--proba, --scores and --sets cannot be combined")
-	case !table && o.Given("to"):
-		return "", app.Usage("--to is given without --proba, --scores or --sets")
+	case r.Probabilities && r.Scores, r.Sets > 0 && (r.Probabilities || r.Scores):
+		return "", app.Usage("--probabilities, --scores and --sets cannot be combined")
+	case !table && o.Output.Format != "":
+		return "", app.Usage("--to is given without --probabilities, --scores or --sets")
 	case !table:
 		return "", nil
-	case app.PackedText(o.Out) != "":
+	case app.PackedText(out) != "":
 		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not compressed",
-			o.Out)
-	case format == "npy" && (o.Level > 0 || o.Given("id-column")):
+			out)
+	case format == "npy" && (r.Sets > 0 || o.Input.IDColumn != ""):
 		return "", app.Usage("an .npy file has no place for --sets and --id-column; write .csv or .jsonl")
 	}
 	return format, nil
 }
 
+// predictions are what a command writes.
+type predictions struct {
+	*umagpu.PredictResult
+	data    *dataset.Dataset
+	numbers []float32 // of each example and class: probabilities or scores; nil for none
+}
+
 // Run writes the classes, or a table of scores or probabilities.
 func Run(ctx context.Context, o *Options) error {
-	format, err := format(o)
+	format, err := o.format()
 	if err != nil {
 		return err
 	}
-	var rule *sets.Rule // nil without --sets
-	r, err := o.Classify(ctx, func(m *model.Model) (bool, error) {
-		if o.Level > 0 {
-			rule, err = ruleOf(o, m, format)
-			return true, err
-		}
-		if o.Probabilities && m.Meta.Temperature == 0 {
-			return false, fmt.Errorf("model file %s: %w", o.Model.Path, app.ErrNoTemperature)
-		}
-		return format != "", nil
-	})
+	m, err := o.Input.Load()
 	if err != nil {
 		return err
 	}
-	defer r.Data.Close() // only read
-	if o.Probabilities || o.Level > 0 {
-		if err := r.Model.ToProbabilities(r.Scores); err != nil {
+	if format == "csv" && o.Request.Sets > 0 {
+		if err := checkJoined(m.Classes()); err != nil {
 			return err
 		}
+	}
+	r := o.Request
+	if r.Model = m; r.Check() != nil {
+		return r.Check()
+	}
+	p := predictions{}
+	if p.data, err = o.Input.Read(ctx, m); err != nil {
+		return err
+	}
+	defer p.data.Close() // only read
+	r.Data = umagpu.FromDataset(p.data, dataset.InPlace)
+	r.Compute = o.Device.Compute(o.Notes, app.Predicting(format != ""))
+	if p.PredictResult, err = umagpu.Predict(ctx, &r); err != nil {
+		return err
+	}
+	if p.numbers = p.Probabilities; p.numbers == nil {
+		p.numbers = p.Scores
 	}
 	write := func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		switch format {
 		case "npy":
-			b.Write(npyfile.Header("<f4", len(r.Predicted), len(r.Classes)))
-			err = npyfile.Write(b, r.Scores)
+			b.Write(npyfile.Header("<f4", len(p.Codes), len(p.Classes)))
+			err = npyfile.Write(b, p.numbers)
 		case "jsonl":
-			err = writeLines(b, o, r, rule)
+			err = p.writeLines(b)
 		default:
-			err = writeCSV(b, r, rule)
+			err = p.writeCSV(b)
 		}
 		if err != nil {
 			return err
 		}
 		return b.Flush() // returns the first error of all writes
 	}
-	if o.Out == "-" {
-		return write(o.Common.Out)
+	if o.Output.Path == "" || o.Output.Path == "-" {
+		return write(o.Out)
 	}
-	return osfile.Write(o.Out, write)
+	return osfile.Write(o.Output.Path, write)
 }
 
-// ruleOf returns the rule of the prediction sets.
-func ruleOf(o *Options, m *model.Model, format string) (*sets.Rule, error) {
-	rule, ok := sets.At(m.Meta.Sets, o.Level)
-	if !ok {
-		var levels []float64
-		for _, r := range m.Meta.Sets {
-			levels = append(levels, r.Level)
-		}
-		return nil, fmt.Errorf("model file %s: no prediction sets of level %v, found levels %v: "+
-			"fit them to held-out examples with uma-gpu calibrate --sets %[2]v", o.Model.Path, o.Level,
-			levels)
-	}
-	for _, name := range m.Meta.Classes {
-		if format == "csv" && strings.Contains(name, separator) {
-			return nil, app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
+// checkJoined refuses names of classes that hold what joins those of a set in CSV.
+func checkJoined(classes []string) error {
+	for _, name := range classes {
+		if strings.Contains(name, separator) {
+			return app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
 				"--to jsonl", name, separator)
 		}
 	}
-	return &rule, nil
+	return nil
 }
 
 const separator = "|" // between the classes of a set, as between candidate labels
 
-// writeCSV writes one class name per line, or a table if examples have ids, scores or sets, whose
-// rule is not nil. Its numbers read back exactly. Class names have no line breaks: readers of
-// training data refuse control characters.
-func writeCSV(b *bufio.Writer, r app.Classified, rule *sets.Rule) error {
-	ids := r.Data.IDs
-	if ids == nil && r.Scores == nil {
-		for _, class := range r.Predicted {
-			fmt.Fprintln(b, r.Classes[class])
+// set returns the names of the classes in the prediction set of example i.
+func (p *predictions) set(i int) []string {
+	names, q := []string{}, len(p.Classes)
+	for k, in := range p.Sets[i*q : (i+1)*q] {
+		if in {
+			names = append(names, p.Classes[k])
+		}
+	}
+	return names
+}
+
+// row returns the numbers of example i, nil for none.
+func (p *predictions) row(i int) []float32 {
+	if p.numbers == nil {
+		return nil
+	}
+	q := len(p.Classes)
+	return p.numbers[i*q : (i+1)*q]
+}
+
+// writeCSV writes one class name per line, or a table if examples have ids, numbers or sets. Its
+// numbers read back exactly. Class names have no line breaks: readers of training data refuse
+// control characters.
+func (p *predictions) writeCSV(b *bufio.Writer) error {
+	ids := p.data.IDs
+	if ids == nil && p.numbers == nil && p.Sets == nil {
+		for _, class := range p.Codes {
+			fmt.Fprintln(b, p.Classes[class])
 		}
 		return nil
 	}
-	columns, cells := r.Classes, func(i int, cells []string) []string {
-		for _, v := range row(r, i) {
-			cells = append(cells, app.FloatText(v))
-		}
-		return cells
-	}
+	columns := p.Classes
 	switch {
-	case rule != nil:
-		columns, cells = []string{"class", "set"}, func(i int, cells []string) []string {
-			set := r.Model.Names(rule.Classes(nil, row(r, i)))
-			return append(cells, r.Classes[r.Predicted[i]], strings.Join(set, separator))
-		}
-	case r.Scores == nil:
-		columns, cells = []string{"class"}, func(i int, cells []string) []string {
-			return append(cells, r.Classes[r.Predicted[i]])
-		}
+	case p.Sets != nil:
+		columns = []string{"class", "set"}
+	case p.numbers == nil:
+		columns = []string{"class"}
 	}
 	name := "example"
 	if ids != nil {
-		name = cmp.Or(r.Data.ID, "id")
+		name = cmp.Or(p.data.ID, "id")
 	}
 	w := csv.NewWriter(b)
 	w.Write(append([]string{name}, columns...))
 	var fields []string
-	for i := range r.Predicted {
+	for i, class := range p.Codes {
 		if name = strconv.Itoa(i + 1); ids != nil {
 			name = ids[i]
 		}
-		fields = cells(i, append(fields[:0], name))
+		if fields = append(fields[:0], name); p.numbers == nil {
+			fields = append(fields, p.Classes[class])
+		}
+		if p.Sets != nil {
+			fields = append(fields, strings.Join(p.set(i), separator))
+		}
+		for _, v := range p.row(i) {
+			fields = append(fields, app.FloatText(v))
+		}
 		w.Write(fields)
 	}
 	w.Flush()
@@ -224,24 +244,24 @@ type line struct {
 }
 
 // writeLines writes JSON Lines.
-func writeLines(b *bufio.Writer, o *Options, r app.Classified, rule *sets.Rule) error {
+func (p *predictions) writeLines(b *bufio.Writer) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
-	for i, class := range r.Predicted {
-		l, numbers := line{Example: i + 1, Class: r.Classes[class]}, map[string]*float32{}
-		if r.Data.IDs != nil {
-			l.ID = &r.Data.IDs[i]
+	for i, class := range p.Codes {
+		l, numbers := line{Example: i + 1, Class: p.Classes[class]}, map[string]*float32{}
+		if p.data.IDs != nil {
+			l.ID = &p.data.IDs[i]
 		}
-		for k, v := range row(r, i) {
-			if numbers[r.Classes[k]] = nil; v-v == 0 {
-				numbers[r.Classes[k]] = &v
+		for k, v := range p.row(i) {
+			if numbers[p.Classes[k]] = nil; v-v == 0 {
+				numbers[p.Classes[k]] = &v
 			}
 		}
 		switch {
-		case rule != nil:
-			set := append([]string{}, r.Model.Names(rule.Classes(nil, row(r, i)))...)
+		case p.Sets != nil:
+			set := p.set(i)
 			l.Set = &set
-		case o.Probabilities:
+		case p.Probabilities != nil:
 			l.Probabilities = numbers
 		default:
 			l.Scores = numbers
@@ -251,9 +271,4 @@ func writeLines(b *bufio.Writer, o *Options, r app.Classified, rule *sets.Rule) 
 		}
 	}
 	return nil
-}
-
-func row(r app.Classified, i int) []float32 {
-	q := len(r.Classes)
-	return r.Scores[i*q : (i+1)*q]
 }

@@ -29,7 +29,7 @@ func TestPredictTables(t *testing.T) {
 	clitest.Succeed(t, "train", "--data", data, "--model", m)
 	plain, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data)
 	classes := strings.Fields(plain)
-	for _, what := range []string{"proba", "scores"} {
+	for _, what := range []string{"probabilities", "scores"} {
 		args := []string{"predict", "--model", m, "--data", data, "--" + what}
 		text, _ := clitest.Succeed(t, args...)
 		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -53,7 +53,7 @@ func TestPredictTables(t *testing.T) {
 			if top := slices.Index(p, slices.Max(p)); strconv.Itoa(top) != class {
 				t.Errorf("%s, example %d: %v, predicted %s", what, i+1, p, class)
 			}
-			if sum := float64(p[0]) + float64(p[1]) + float64(p[2]); what == "proba" &&
+			if sum := float64(p[0]) + float64(p[1]) + float64(p[2]); what == "probabilities" &&
 				!(math.Abs(sum-1) < 1e-6) {
 				t.Errorf("example %d: %v", i+1, p)
 			}
@@ -66,7 +66,7 @@ func TestPredictTables(t *testing.T) {
 				t.Fatal(err)
 			}
 			of := line.Scores
-			if what == "proba" {
+			if what == "probabilities" {
 				of = line.Probabilities
 			}
 			for k, v := range p {
@@ -88,7 +88,7 @@ func TestPredictTables(t *testing.T) {
 	}
 	text, _ := clitest.Succeed(t, "predict", "--model", fourPoints(t, dir), "--data", clitest.Write(t,
 		dir, "one.csv",
-		"1,0\n"), "--no-labels", "--proba", "--to", "jsonl")
+		"1,0\n"), "--no-labels", "--probabilities", "--to", "jsonl")
 	if !strings.HasPrefix(text, `{"example":1,"class":"a","probabilities":{"a":0.`) {
 		t.Errorf("found %s", text)
 	}
@@ -101,7 +101,7 @@ func TestPredictTablesQuoteNames(t *testing.T) {
 		"1,\"<=50K, \"\"net\"\"\"\n2,\"<=50K, \"\"net\"\"\"\n-1,é\n-2,é\n")
 	m := filepath.Join(dir, "m.npz")
 	clitest.Succeed(t, "train", "--data", data, "--model", m)
-	text, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--proba")
+	text, _ := clitest.Succeed(t, "predict", "--model", m, "--data", data, "--probabilities")
 	if !strings.HasPrefix(text, "example,\"<=50K, \"\"net\"\"\",é\n1,") {
 		t.Errorf("found %s", text)
 	}
@@ -160,7 +160,7 @@ func TestNoTemperature(t *testing.T) {
 	const advice = "temperature calibrate"
 	clitest.Fail(t, app.ExitFailure, untempered+": "+advice, "predict", "--model", untempered,
 		"--data", data,
-		"--proba")
+		"--probabilities")
 	stdout, stderr := clitest.Succeed(t, "eval", "--model", untempered, "--data", data, "--confusion",
 		noise)
 	if !strings.Contains(stdout, "corrected accuracy") || strings.Contains(stdout, "log-loss") ||
@@ -183,7 +183,7 @@ func TestNoTemperature(t *testing.T) {
 		!facts.Told(stderr, "no --confusion labels right") {
 		t.Errorf("found\n%s%s", stdout, stderr)
 	}
-	clitest.Succeed(t, "predict", "--model", out, "--data", data, "--proba")
+	clitest.Succeed(t, "predict", "--model", out, "--data", data, "--probabilities")
 	same := clitest.Write(t, dir, "same.csv", "weight,height,kind\n2,30,cat\n2,30,dog\n")
 	clitest.Fail(t, app.ExitFailure, "same.csv temperature labels", "calibrate", "--model", untempered,
 		"--data", same, "--out", out)
@@ -195,10 +195,10 @@ func TestProbabilityUsage(t *testing.T) {
 		args     []string
 		fragment string
 	}{
-		{append(predict, "--proba", "--scores"), "--proba --scores combined"},
-		{append(predict, "--to", "npy"), "--to --proba --scores"},
-		{append(predict, "--proba", "--to", "xml"), `--to "xml"`},
-		{append(predict, "--proba", "--out", "p.csv.gz"), "--out p.csv.gz"},
+		{append(predict, "--probabilities", "--scores"), "--probabilities --scores combined"},
+		{append(predict, "--to", "npy"), "--to --probabilities --scores"},
+		{append(predict, "--probabilities", "--to", "xml"), `--to "xml"`},
+		{append(predict, "--probabilities", "--out", "p.csv.gz"), "--out p.csv.gz"},
 		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv"}, "--out missing --help"},
 		{[]string{"calibrate", "--model", "m.npz", "--data", "d.csv", "--out", "o.npz",
 			"--confusion-axes", "true-rows"}, "--confusion-axes --confusion"},

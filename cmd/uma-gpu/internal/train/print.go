@@ -5,12 +5,10 @@ import (
 	"io"
 	"time"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // seconds is where the time went. Total is all of it, from the check of the flags to the model on
@@ -55,35 +53,10 @@ func (c *clock) phase(p host.Phase) {
 
 // Report is what train --json prints.
 type Report struct {
-	Learner        string        `json:"learner"`
-	Steps          int           `json:"steps"`
-	Stop           string        `json:"stop"`
-	EstimatedError float64       `json:"estimated_error"`
-	Classes        []string      `json:"classes"`
-	Examples       int           `json:"examples"`
-	Features       int           `json:"features"`
-	Condition      float64       `json:"condition_number"`
-	Device         engine.Device `json:"device"`
-	Model          string        `json:"model"`
-	Seconds        seconds       `json:"seconds"`
-	// what was warned of; none is an empty list
-	Doubts     []learners.Doubt     `json:"doubts"`
-	Validation *judgement.Judgement `json:"validation,omitempty"`
-	// CompressionSet are the examples, counted from 0, whose multiples add up to W; nil if unknown.
-	CompressionSet []int `json:"compression_set,omitempty"`
-}
-
-func report(o *Options, trained *host.Trained) *Report {
-	run, meta := trained.Run, trained.Meta
-	n := int(lists.Sum(run.Counts))
-	o.clock.Total = o.clock.passed().Seconds()
-	return &Report{
-		Learner: meta.Learner, Steps: run.Steps, Stop: meta.Stop, EstimatedError: run.EstimatedError,
-		Classes: meta.Classes, Examples: n, Features: meta.Features.Count,
-		Condition: max(1, meta.Condition), Device: o.Train.Engine.Device(), Model: o.Model,
-		Seconds: o.clock.seconds, Doubts: append([]learners.Doubt{}, trained.Doubts...),
-		CompressionSet: run.CompressionSet,
-	}
+	Request *Options `json:"request"`
+	*umagpu.TrainResult
+	Model   string  `json:"model"`
+	Seconds seconds `json:"seconds"`
 }
 
 // text prints the report for people, with the tables of classes if tables.
@@ -107,5 +80,5 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
-	return r.Validation.Print(w, tables)
+	return judgement.Print(w, r.Validation, tables)
 }

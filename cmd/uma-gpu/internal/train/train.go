@@ -2,44 +2,52 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 type Options struct {
-	training.Options
-	Match   app.Model // features, with From or Resume
-	Model   string
-	Every   string // between checkpoints
-	Time    time.Duration
-	Resume  string
-	From    string
-	Verbose bool
-	Tables  bool
-	// TrustConfusion keeps a matrix that explains labels only with its axes exchanged.
-	TrustConfusion bool
+	app.Common `json:"-"`
+	Input      Input               `json:"input"`
+	Request    umagpu.TrainRequest `json:"request,omitzero"`
+	Output     Output              `json:"output"`
+	Device     app.Device          `json:"-"`
+	Verbose    bool                `json:"-"`
+	Tables     bool                `json:"-"`
 
 	clock clock
+}
+
+// Input are files and how they are read.
+type Input struct {
+	training.Input
+	Match  string `json:"match_features,omitempty"` // with Resume or From
+	Resume string `json:"resume,omitempty"`
+	From   string `json:"from,omitempty"`
+}
+
+// Output are the files of the training.
+type Output struct {
+	Model      string `json:"model,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Every      string `json:"every,omitempty"` // between checkpoints
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -56,7 +64,7 @@ classifier is linear in kernel principal components, and curved in the features.
 Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels
 of workers that --trust names are right, and tell how the others err.
 
---validate 0.2 learns from four fifths of the examples. It judges the model by the others as eval
+--hold-out 0.2 learns from four fifths of the examples. It judges the model by the others as eval
 does, by their noisy labels through C. cv judges by all examples, with one training for each fold.
 
 A warning tells what speaks against the confusion matrix or the result. The JSON object lists the
@@ -79,293 +87,221 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Flags(training.NoisyDataFlags(&o.Options), training.AnnotatorFlags(&o.Options),
-			training.EvidenceFlags(&o.Options),
-			app.Number(&o.Train.HoldOut, "validate", 0,
-				"hold this `SHARE` of the examples out, and judge the model by them"),
-			o.Match.MatchFlag(), training.LearningFlags(&o.Options),
-			training.EngineFlags(&o.Options), training.DetailFlags(&o.Options),
-			app.Switch(&o.TrustConfusion, "trust-confusion",
-				"train even if the labels say that the axes of --confusion are exchanged"),
-			app.Required(app.Output(&o.Model, "model", "model to write, `FILE`.npz (required)")),
-			app.Output(&o.Train.Checkpoint.Path, "checkpoint",
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ColumnFlags(),
+			o.Input.EncodingFlags(), o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
+			o.Input.EvidenceFlags(), app.MatchFlag(&o.Input.Match),
+			app.ParameterFlags(&o.Request), app.LearnerFlags(&o.Request.Settings),
+			o.Device.Flags(), o.Device.DetailFlags(),
+			app.Required(app.Output(&o.Output.Model, "model", "model to write, `FILE`.npz (required)")),
+			app.Output(&o.Output.Checkpoint, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
-			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Destination: &o.Time,
-				Usage: "end within this `TIME`, such as 10s or 5m, and keep what was learned"},
-			app.Text(&o.Every, "every", host.DefaultEvery.String(),
-				"`TIME` between checkpoints, or a number of steps"),
-			app.Input(&o.Resume, "resume",
+			app.Text(&o.Output.Every, "every", "", "`TIME` between checkpoints, or a number of steps "+
+				"(default: "+host.DefaultEvery.String()+")"),
+			app.Input(&o.Input.Resume, "resume",
 				"go on from a checkpoint or an interrupted run's model, `FILE`.npz"),
-			app.Input(&o.From, "from",
+			app.Input(&o.Input.From, "from",
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
-			judgement.TablesFlag(&o.Tables), o.JSONFlag(), o.QuietFlag()),
+			judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Run trains and writes the model.
-func Run(ctx context.Context, o *Options) (err error) {
+func Run(ctx context.Context, o *Options) error {
 	o.clock.start()
-	if err := check(o); err != nil {
+	r := o.Request
+	base, err := o.check(&r)
+	if err != nil {
 		return err
 	}
-	d, err := o.ReadExamples(ctx, &o.Match)
+	read, err := o.Input.Check()
+	if err != nil {
+		return err
+	}
+	d, err := o.Input.ReadExamples(ctx, read, o.Input.Match, base)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
-	noise, err := readLabels(ctx, o, d)
-	if err != nil {
+	if err := o.readLabels(ctx, d, &r, base); err != nil {
 		return err
 	}
 	o.clock.mark(&o.clock.Read)
-	t := &o.Train
-	if o.Time > 0 { // reading has used some of it
-		t.Time = max(1, o.Time-o.clock.passed())
+	if r.Time > 0 { // reading has used some of it
+		r.Time = max(1e-9, r.Time-o.clock.passed().Seconds())
 	}
-	t.Watch = host.Watch{Note: o.Notes.Say, Phase: o.clock.phase}
-	if o.Verbose {
-		t.Watch.Step = func(r host.Report) { fmt.Fprint(o.Notes.W, stepLine(r, d.Classes)) }
-	}
-	t.Memory = []dataset.Memory{dataset.InPlace} // nothing else needs the examples
-	t.Open = func(w host.Work) (*engine.Engine, error) { return open(o, w) }
-	defer func() {
-		if t.Engine != nil {
-			err = errors.Join(err, t.Engine.Close())
-		}
-	}()
-	trained, err := host.Train(ctx, d, noise, *t)
-	if failed := (*openError)(nil); errors.As(err, &failed) {
-		return failed.error
-	}
+	r.Data = umagpu.FromDataset(d, dataset.InPlace) // nothing else needs the examples
+	r.Compute = o.compute(d.Classes, r.Confusion != nil || base != nil && base.Confusion != nil)
+	found, err := umagpu.Train(ctx, &r)
 	if err != nil {
-		return o.Failure(ctx, adviseResume(o, err))
+		return o.adviseResume(err, r.Checkpoint.Path)
 	}
-	if err := checkTrained(o, d, trained); err != nil {
+	if err := found.Model.Save(o.Output.Model); err != nil {
 		return err
 	}
-	if err := trained.Save(o.Model); err != nil {
-		return err
+	o.clock.Total = o.clock.passed().Seconds()
+	report := &Report{o, found, o.Output.Model, o.clock.seconds}
+	if found.Validation != nil {
+		judgement.Warn(o.Notes, found.Validation)
 	}
-	r := report(o, trained)
-	stopped := trained.Run.Stop == host.Interrupted
-	if held := trained.HeldOut; held != nil && !stopped {
-		if r.Validation, err = validate(ctx, o, trained.Model, held, noise); err != nil {
-			return err
-		}
-		r.Validation.Warn(o.Notes)
-	}
-	if err := o.Print(r, func(w io.Writer) error { return r.text(w, o.Tables) }); err != nil {
-		return err
-	}
-	if stopped {
+	err = o.Print(report, func(w io.Writer) error { return report.text(w, o.Tables) })
+	if err == nil && found.Stop == string(host.Interrupted) {
 		return fmt.Errorf("%w after %d steps; %s holds the weights of these, and --resume %s goes on",
-			app.ErrInterrupted, trained.Run.Steps, o.Model, o.Model)
+			app.ErrInterrupted, found.Steps, o.Output.Model, o.Output.Model)
 	}
-	return nil
+	return err
 }
 
-// check checks all options before a data file is read, and reads the model to begin with.
-func check(o *Options) error {
-	t := &o.Train
-	if o.Quiet && o.Verbose {
-		return app.Usage("--quiet and --verbose exclude each other")
+// check checks the options before a data file is read, enters the checkpoint in the request, and
+// reads the model to begin with, if there is one.
+func (o *Options) check(r *umagpu.TrainRequest) (base *model.Model, err error) {
+	in := &o.Input
+	switch {
+	case o.Quiet && o.Verbose:
+		return nil, app.Usage("--quiet and --verbose exclude each other")
+	case in.Resume != "" && in.From != "":
+		return nil, app.Usage("--resume and --from exclude each other")
+	case in.Match != "" && in.Resume == "" && in.From == "":
+		return nil, app.Usage("--match-features is given without --resume or --from")
+	case r.HoldOut > 0 && in.Annotators != "":
+		return nil, app.Usage("--hold-out and --annotators exclude each other: judge by eval, on " +
+			"labels of their own")
+	case r.Time > 0 && app.Launch.Ranks > 1:
+		return nil, app.Usage("--time is given to one of %d ranks, and each has a clock of its own; "+
+			"give --max-steps", app.Launch.Ranks)
 	}
-	if err := checkCheckpoint(o); err != nil {
-		return err
-	}
-	if err := begin(o); err != nil {
-		return err
-	}
-	if err := o.Options.Check(); err != nil {
-		return err
-	}
-	if m := t.Resume; m != nil {
-		var err error
-		if t.Learner, err = catalog.Parse(m.Meta.Learner, m.Meta.Parameters); err != nil {
-			return fmt.Errorf("%s: %w", o.Resume, err)
-		}
-		t.Seed = m.Meta.Seed
-	}
-	if o.Base() != nil { // has them
-		t.Preparation, t.Kernel = "", nil
+	if r.Checkpoint, err = o.Output.checkpoint(); err != nil {
+		return nil, err
 	}
 	switch {
-	case o.Given("validate") && !(t.HoldOut > 0 && t.HoldOut < 1):
-		return app.Usage("--validate is %v, wanted a share above 0, below 1", t.HoldOut)
-	case t.HoldOut > 0 && o.Annotators != "":
-		return app.Usage("--validate and --annotators exclude each other: judge by eval, on labels of " +
-			"their own")
-	case o.Given("time") && o.Time <= 0:
-		return app.Usage("--time is %v, wanted a time above 0 such as 10s or 5m", o.Time)
-	case o.Time > 0 && app.Launch.Ranks > 1:
-		return app.Usage("--time is given to one of %d ranks, and each has a clock of its own; give "+
-			"--max-steps", app.Launch.Ranks)
-	}
-	return nil
-}
-
-// readLabels gives d the labels of other files, and returns the confusion matrix.
-func readLabels(ctx context.Context, o *Options, d *dataset.Dataset) (*confusion.Matrix, error) {
-	if o.Annotators != "" {
-		if err := training.ReadAnnotations(ctx, &o.Options, d); err != nil {
+	case in.Resume != "":
+		if base, err = model.Load(in.Resume); err != nil {
 			return nil, err
 		}
-	}
-	if err := training.ReadEvidence(ctx, &o.Options, d); err != nil {
-		return nil, err
-	}
-	return o.ReadNoise(ctx, d.Classes)
-}
-
-// openError is the error of a device that could not be opened: no fault of the data.
-type openError struct{ error }
-
-func (e *openError) Unwrap() error { return e.error }
-
-// open opens the device for the work of a training.
-func open(o *Options, w host.Work) (*engine.Engine, error) {
-	o.clock.mark(&o.clock.Prepare)
-	defer o.clock.mark(&o.clock.Open)
-	if r := o.Train.Resume; o.Noise.Path != "" || r != nil && r.Confusion != nil {
-		o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
-	}
-	o.Device.Data = w.Data.SHA256
-	e, err := o.Device.Open(o.Notes, app.WorkOn(w.Data.Examples, w.Components, w.Classes))
-	if err != nil {
-		return nil, &openError{err}
-	}
-	o.Train.Engine = e
-	return e, app.CheckTraining(e.Device(), w.Data.N, w.Data.D, w.Classes)
-}
-
-// checkTrained returns an error if the training has shown that the confusion matrix is turned, and
-// warns of classes of a learned matrix that are not identified, as confusion estimate does.
-func checkTrained(o *Options, d *dataset.Dataset, t *host.Trained) error {
-	for _, d := range t.Doubts {
-		if d.Code == judge.TurnedConfusion && !o.TrustConfusion {
-			return fmt.Errorf("%s: %s; no model was written; %s, or give --trust-confusion to train "+
-				"all the same", cmp.Or(o.Noise.Path, o.Data.Path), d.Finding, d.Advice)
+		r.Resume = umagpu.FromHost(base)
+	case in.From != "":
+		if base, err = model.Load(in.From); err != nil {
+			return nil, err
 		}
+		r.From = umagpu.FromHost(base)
 	}
-	if t.Run.Noise == nil || o.Train.Annotations != nil || t.Run.Stop == host.Interrupted {
-		return nil
+	if in.Annotators != "" { // whose learner is checked before they are read
+		voted := *r
+		voted.Labels = &umagpu.Labels{Votes: &umagpu.Votes{}}
+		err = voted.Check()
+	} else {
+		err = r.Check()
 	}
-	found, err := estimate.FromLearned(d.Classes, t.Run.Noise)
+	if err == nil && r.Resume != nil {
+		o.Notes.Say("resume: %s, after %d steps", in.Resume, base.Meta.Steps)
+	}
+	return base, err
+}
+
+// readLabels gives d the labels of other files, and r the votes and the confusion matrix.
+func (o *Options) readLabels(ctx context.Context, d *dataset.Dataset, r *umagpu.TrainRequest,
+	base *model.Model) error {
+	learner, err := o.learner(base)
 	if err != nil {
 		return err
 	}
-	found.DoubtFeatures(d.N, d.D)
-	for _, note := range found.Notes {
-		o.Notes.Warn("learned confusion matrix: %s", note)
+	reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: r.Seed,
+		Base: base, Learner: learner}
+	if r.Resume != nil {
+		reader.Seed = base.Meta.Seed
+	}
+	if o.Input.Annotators != "" {
+		a, err := reader.Annotations(ctx, d)
+		if err != nil {
+			return err
+		}
+		r.Labels = training.Labels(a)
+	}
+	if err := reader.Evidence(ctx, d); err != nil {
+		return err
+	}
+	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil || r.Confusion != nil {
+		return err
+	}
+	learn, ok := learners.Lookup(learner, "learn_confusion")
+	switch {
+	case r.Resume != nil && base.Confusion != nil:
+	case o.Input.Annotators != "" || ok && learn.String() == "true":
+		o.Notes.Say("confusion matrix: none given; it is learned")
+	default:
+		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return nil
 }
 
-// validate judges a model by examples that it has not seen.
-func validate(ctx context.Context, o *Options, m *model.Model, held *dataset.Dataset,
-	noise *confusion.Matrix) (*judgement.Judgement, error) {
-	of := m.Scores
-	if held.Prepared != nil {
-		of = m.ScoresPrepared
+// learner returns the learner, of the training to go on with if there is one.
+func (o *Options) learner(base *model.Model) (learners.Params, error) {
+	if o.Input.Resume == "" {
+		return o.Request.Settings.Choose()
 	}
-	scores, err := of(ctx, o.Train.Engine, held.Examples)
+	p, err := catalog.Parse(base.Meta.Learner, base.Meta.Parameters)
 	if err != nil {
-		return nil, fmt.Errorf("examples held out: %w", err)
+		return nil, fmt.Errorf("%s: %w", o.Input.Resume, err)
 	}
-	predicted := engine.Predicted(scores, m.Q)
-	if m.Meta.Temperature == 0 {
-		scores = nil
-	} else if err := m.ToProbabilities(scores); err != nil {
-		return nil, err
-	}
-	if e := held.Evidence; e != nil && e.Classes != nil {
-		o.Notes.Say("validate: a prediction among the candidate classes counts as right")
-	}
-	y := held.Evidence.Labels(predicted, held.Y, m.Q)
-	j, err := judgement.Of(y, predicted, scores, m.Meta.Classes, noise)
-	return &j, err
+	return p, nil
 }
 
-// checkCheckpoint checks --checkpoint and --every. Without these a training that fails leaves a
-// checkpoint next to its model.
-func checkCheckpoint(o *Options) (err error) {
-	k := &o.Train.Checkpoint
-	switch {
-	case k.Path == "" && o.Given("every"):
-		return app.Usage("--every is given without --checkpoint")
-	case k.Path == "":
-		*k = host.Checkpoint{Path: strings.TrimSuffix(o.Model, ".npz") + ".checkpoint.npz", Failed: true}
+// compute returns where the training computes, and has its phases timed.
+func (o *Options) compute(classes []string, noisy bool) umagpu.Compute {
+	c := o.Device.Compute(o.Notes, app.Training)
+	open := c.Open
+	c.Open = func(w host.Work) (*engine.Engine, error) {
+		o.clock.mark(&o.clock.Prepare)
+		defer o.clock.mark(&o.clock.Open)
+		if noisy {
+			o.Notes.Say("confusion matrix: condition number %.4g", w.Condition)
+		}
+		return open(w)
 	}
-	if k.Failed {
-		return nil
+	c.Phase = o.clock.phase
+	if o.Verbose {
+		c.Step = func(r host.Report) { fmt.Fprint(o.Notes.W, stepLine(r, classes)) }
+	}
+	return c
+}
+
+// checkpoint returns where and how often to save the training. Without --checkpoint a training that
+// fails leaves one next to its model.
+func (o *Output) checkpoint() (k host.Checkpoint, err error) {
+	if o.Checkpoint == "" {
+		if o.Every != "" {
+			return k, app.Usage("--every is given without --checkpoint")
+		}
+		k = host.Checkpoint{Path: strings.TrimSuffix(o.Model, ".npz") + ".checkpoint.npz", Failed: true}
+		return k, nil
+	}
+	k.Path = o.Checkpoint
+	if o.Every == "" {
+		k.Every = host.DefaultEvery
+		return k, nil
 	}
 	if k.Steps, err = app.ParseCount(o.Every); err != nil {
 		k.Every, err = time.ParseDuration(o.Every)
 	}
 	if err != nil || k.Steps < 0 || k.Every < 0 || k.Steps == 0 && k.Every == 0 {
-		return app.Usage("--every is %q, wanted a time above 0 such as 30s or 5m, or a number of "+
+		return k, app.Usage("--every is %q, wanted a time above 0 such as 30s or 5m, or a number of "+
 			"steps of at least 1", o.Every)
 	}
-	return nil
-}
-
-// begin reads the model of --resume or --from. Its settings hold, so no flag may give others.
-func begin(o *Options) (err error) {
-	flag, path := "resume", o.Resume
-	switch {
-	case o.Resume != "" && o.From != "":
-		return app.Usage("--resume and --from exclude each other")
-	case o.From != "":
-		flag, path = "from", o.From
-	case o.Resume == "" && o.Given("match-features"):
-		return app.Usage("--match-features is given without --resume or --from")
-	case o.Resume == "":
-		return nil
-	}
-	settled := append(slices.Clone(app.KernelDetails), "kernel", "normalize")
-	if flag == "resume" {
-		settled = append(settled, append(o.Learner.Parameters, "learner", "weights", "seed")...)
-	}
-	for _, name := range settled {
-		if o.Given(name) {
-			return app.Usage("--%s is given with --%s, whose model has its own; leave it out", name, flag)
-		}
-	}
-	m, err := model.Load(path)
-	if err != nil {
-		return err
-	}
-	if flag == "from" {
-		o.Train.From = m
-		return nil
-	}
-	if m.State == nil {
-		return fmt.Errorf("%s: found a model whose training had ended (%s after %d steps), wanted a "+
-			"checkpoint or the model of an interrupted run; --from begins with its weights", path,
-			m.Meta.Stop, m.Meta.Steps)
-	}
-	if o.Given("max-steps") && o.MaxSteps < m.Meta.Steps {
-		return app.Usage("--max-steps is %d, wanted at least %d, the steps that the training has made",
-			o.MaxSteps, m.Meta.Steps)
-	}
-	o.Train.Resume = m
-	o.Notes.Say("resume: %s, after %d steps", path, m.Meta.Steps)
-	return nil
+	return k, nil
 }
 
 // adviseResume adds to an error of going on with another training what to do.
-func adviseResume(o *Options, err error) error {
-	if errors.Is(err, host.ErrSaved) {
-		return fmt.Errorf("%w; train --resume %s with the same data goes on, to the same bytes, on this "+
-			"device or another, such as --device cpu", err, o.Train.Checkpoint.Path)
+func (o *Options) adviseResume(err error, checkpoint string) error {
+	switch {
+	case errors.Is(err, host.ErrSaved):
+		return app.Advised(err, fmt.Sprintf("train --resume %s with the same data goes on, to the same "+
+			"bytes, on this device or another, such as --device cpu", checkpoint))
+	case errors.Is(err, host.ErrResume):
+		return app.Advised(err, fmt.Sprintf("give what the training began with, or --from %s to begin "+
+			"anew with its weights", o.Input.Resume))
 	}
-	if !errors.Is(err, host.ErrResume) {
-		return err
-	}
-	return fmt.Errorf("%s: %w; give what the training began with, or --from %[1]s to begin anew with "+
-		"its weights", o.Resume, err)
+	return err
 }
 
 // stepLine describes a step, whose learner's fields may name classes.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
@@ -17,84 +19,162 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// checkAnnotators checks the flags of annotators, whose labels take the place of the data's.
-func checkAnnotators(o *Options) error {
-	switch {
-	case o.Annotators == "" && o.Evidence.Functions == "":
-		if o.Trust != "" {
-			return app.Usage("--trust is given without --annotators or --functions")
-		}
-		if o.Data.NoLabels && o.Evidence.Probabilities == "" {
-			return app.Usage("--no-labels is given without --annotators, --functions or " +
-				"--label-probabilities")
-		}
-		return nil
-	case o.Annotators != "" && o.Noise.Path != "":
-		return app.Usage("--annotators and --confusion exclude each other: a matrix of each annotator " +
-			"is learned")
-	}
-	if o.Read.Labels = ""; !o.Read.NoLabels {
-		o.Read.LabelColumn = cmp.Or(o.Read.LabelColumn, "last") // never a feature
-	}
-	o.Read.NoLabels = true
-	return nil
+// Input are the files of a command that trains: examples, and what is known of their labels.
+type Input struct {
+	app.Data
+	app.Noise
+	Annotators    string   `json:"annotators,omitempty"`
+	Trust         []string `json:"trust,omitempty"`       // annotators
+	RowWeights    string   `json:"row_weights,omitempty"` // a number per example
+	Probabilities string   `json:"label_probabilities,omitempty"`
+	Functions     string   `json:"functions,omitempty"` // votes of labelling functions
 }
 
-// ReadAnnotations reads the annotators' labels, and gives d their classes, or the classes of the
+// Reader reads files of labels.
+type Reader struct {
+	*Input
+	Notes app.Notes
+	In    io.Reader
+	Seed  uint64
+	Base  *model.Model // whose classes the training keeps; nil for none
+	// Learner is the one that learns from the labels; nil if none is known.
+	Learner learners.Params
+}
+
+// Check checks the flags, and returns how to read the data by them.
+func (in *Input) Check() (read file.Options, err error) {
+	read = in.Data.Options()
+	var given []string
+	for _, f := range []struct{ name, value string }{{"label-probabilities", in.Probabilities},
+		{"functions", in.Functions}, {"candidates", in.Between}, {"annotators", in.Annotators}} {
+		if f.value != "" {
+			given = append(given, "--"+f.name)
+		}
+	}
+	voted := in.Annotators != "" || in.Functions != ""
+	switch {
+	case !voted && in.Trust != nil:
+		return read, app.Usage("--trust is given without --annotators or --functions")
+	case !voted && in.NoLabels && in.Probabilities == "":
+		return read, app.Usage("--no-labels is given without --annotators, --functions or " +
+			"--label-probabilities")
+	case in.Annotators != "" && in.Noise.Path != "":
+		return read, app.Usage("--annotators and --confusion exclude each other: a matrix of each " +
+			"annotator is learned")
+	case len(given) > 1:
+		return read, app.Usage("%s and %s exclude each other: each says what labels are", given[0],
+			given[1])
+	case in.WeightColumn != "" && in.RowWeights != "":
+		return read, app.Usage("--weight-column and --row-weights exclude each other")
+	}
+	if voted {
+		if read.Labels = ""; !read.NoLabels {
+			read.LabelColumn = cmp.Or(read.LabelColumn, "last") // never a feature
+		}
+		read.NoLabels = true
+	}
+	read.Unlabelled = !read.NoLabels
+	return read, nil
+}
+
+// Annotations reads the annotators' labels, and gives d their classes, or the classes of the
 // training to go on with, and the votes as labels. Examples without a label leave d.
-func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) error {
-	a, err := readAnnotations(ctx, o, o.Annotators, d, labels.Options{})
+func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.Annotations,
+	error) {
+	a, err := r.votes(ctx, r.Annotators, d, false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if which := a.Labelled(); len(which) < d.N {
-		o.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
+		r.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
 		if len(which) == 0 {
-			return fmt.Errorf("%s: found no label", o.Annotators)
+			return nil, fmt.Errorf("%s: found no label", r.Annotators)
 		}
 		labelled, err := d.Choose(which)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		d.Examples, d.Source, d.IDs = labelled.Examples, labelled.Source, labelled.IDs
 		d.SHA256 = d.Hash()
 		a = a.Pick(which)
 	}
 	if count := a.Repeats(); count > 0 {
-		o.Notes.Say("annotators: %d labels are further ones of an annotator for the same example; all "+
+		r.Notes.Say("annotators: %d labels are further ones of an annotator for the same example; all "+
 			"count", count)
 	}
-	o.Train.Annotations, d.Classes, d.Y = a, a.Classes, a.Votes(o.Train.Seed)
-	o.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", o.Annotators,
+	d.Classes, d.Y = a.Classes, a.Votes(cmp.Or(r.Seed, 1))
+	r.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", r.Annotators,
 		len(a.Label), len(a.Names), len(a.Classes))
-	return nil
+	return a, nil
 }
 
-// ReadFunctions reads the votes of labelling functions on the examples of d, nil for none.
-func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Dataset,
+// Labels returns annotations as a request has them; nil for none.
+func Labels(a *dataset.Annotations) *umagpu.Labels {
+	if a == nil {
+		return nil
+	}
+	v := &umagpu.Votes{Names: a.Names, By: a.By, Codes: a.Label}
+	for i := range a.N() {
+		for range a.Start[i+1] - a.Start[i] {
+			v.Rows = append(v.Rows, int32(i))
+		}
+	}
+	for k, right := range a.Right {
+		if right {
+			v.Trust = append(v.Trust, a.Names[k])
+		}
+	}
+	return &umagpu.Labels{Classes: a.Classes, Votes: v}
+}
+
+// Voted reads the votes of labelling functions on the examples of d, nil for none.
+func (r *Reader) Voted(ctx context.Context, path string, d *dataset.Dataset,
 ) (*dataset.Annotations, error) {
-	a, err := readAnnotations(ctx, o, path, d, labels.Options{Functions: true})
+	a, err := r.votes(ctx, path, d, true)
 	if err == nil {
-		o.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
+		r.Notes.Say("functions: %s, %d votes of %d functions on %d examples, %d classes", path,
 			len(a.Label), len(a.Names), a.N(), len(a.Classes))
 	}
 	return a, err
 }
 
-// readAnnotations reads a table of labels. A resumed training keeps its classes.
-func readAnnotations(ctx context.Context, o *Options, path string, d *dataset.Dataset,
-	options labels.Options) (*dataset.Annotations, error) {
-	options.Right = app.List(o.Trust)
-	if base := o.Base(); base != nil && d != nil {
-		options.Classes = base.Meta.Classes
+// votes reads a table of labels. A resumed training keeps its classes.
+func (r *Reader) votes(ctx context.Context, path string, d *dataset.Dataset, functions bool,
+) (*dataset.Annotations, error) {
+	o := labels.Options{Functions: functions, Right: r.Trust}
+	if r.Base != nil && d != nil {
+		o.Classes = r.Base.Meta.Classes
 	}
 	return app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
-		return labels.Annotations(ctx, path, d, options)
+		return labels.Annotations(ctx, path, d, o)
 	})
+}
+
+// reader returns what reads the labels of o.
+func (o *Options) reader() *Reader {
+	r := &Reader{Input: &o.Input, Notes: o.Notes, In: o.In, Seed: o.Train.Seed,
+		Learner: o.Train.Learner}
+	if base := o.Base(); base != nil {
+		r.Base = base
+	}
+	return r
+}
+
+// ReadAnnotations is Reader.Annotations for the trainings of o.
+func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) (err error) {
+	o.Train.Annotations, err = o.reader().Annotations(ctx, d)
+	return err
+}
+
+// ReadFunctions is Reader.Voted.
+func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Dataset,
+) (*dataset.Annotations, error) {
+	return o.reader().Voted(ctx, path, d)
 }
 
 // Consensus returns the consensus of the annotators and its confusion matrix. It reads the labels
@@ -104,7 +184,7 @@ func Consensus(ctx context.Context, o *Options, how crowd.Options,
 	a := o.Train.Annotations
 	if a == nil {
 		var err error
-		if a, err = readAnnotations(ctx, o, o.Annotators, nil, labels.Options{}); err != nil {
+		if a, err = o.reader().votes(ctx, o.Annotators, nil, false); err != nil {
 			return nil, nil, err
 		}
 		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
@@ -133,109 +213,83 @@ func JudgeByConsensus(ctx context.Context, o *Options, d *dataset.Dataset,
 	return &noise.Matrix, nil
 }
 
-// Evidence are the flags of labels that are more or less than one class (docs/labels.md).
-type Evidence struct {
-	RowWeights    string // file of a number per example
-	Probabilities string // file of a number per class and example
-	Functions     string // file of the votes of labelling functions
-}
-
-// EvidenceFlags returns these flags, for data with them.
-func EvidenceFlags(o *Options) []cli.Flag {
-	e := &o.Evidence
+// EvidenceFlags returns the flags of labels that are more or less than one class (docs/labels.md).
+func (in *Input) EvidenceFlags() []cli.Flag {
 	return []cli.Flag{
-		app.Text(&o.Data.WeightColumn, "weight-column", "",
+		app.Text(&in.WeightColumn, "weight-column", "",
 			"`COLUMN` of how much an example counts, 2 as twice: a name or a position from 1"),
-		app.Input(&e.RowWeights, "row-weights",
+		app.Input(&in.RowWeights, "row-weights",
 			"second `FILE` with a weight per example: .npy, or a text of a number per line"),
-		app.Input(&e.Probabilities, "label-probabilities",
+		app.Input(&in.Probabilities, "label-probabilities",
 			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
-		app.Input(&e.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
+		app.Input(&in.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
 			"column for each in a CSV (empty or -1: no vote), or an .npy"),
-		app.Text(&o.Data.Between, "candidates", "",
+		app.Text(&in.Between, "candidates", "",
 			"labels may have several candidate classes, with this `MARK` between, such as |"),
-		app.Text(&o.Data.UnknownLabel, "unknown-label", "",
+		app.Text(&in.UnknownLabel, "unknown-label", "",
 			"the label `TEXT` means no label, such as -1, as an empty one does"),
 	}
 }
 
-// checkEvidence checks these flags, and has the data read by them.
-func checkEvidence(o *Options) error {
-	var given []string
-	for _, name := range []string{"label-probabilities", "functions", "candidates", "annotators"} {
-		if o.Given(name) {
-			given = append(given, "--"+name)
-		}
-	}
-	if len(given) > 1 {
-		return app.Usage("%s and %s exclude each other: each says what labels are", given[0], given[1])
-	}
-	if o.Data.WeightColumn != "" && o.Evidence.RowWeights != "" {
-		return app.Usage("--weight-column and --row-weights exclude each other")
-	}
-	o.Read.Unlabelled = !o.Read.NoLabels
-	return nil
-}
-
-// ReadEvidence gives d what the flags say of its labels, and tells of it.
-func ReadEvidence(ctx context.Context, o *Options, d *dataset.Dataset) error {
-	e, q := &o.Evidence, len(d.Classes)
+// Evidence gives d what the flags say of its labels, and tells of it.
+func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
+	q := len(d.Classes)
 	known := dataset.Evidence{}
 	if d.Evidence != nil {
 		known = *d.Evidence
 	}
-	if e.RowWeights != "" {
-		numbers, err := readNumbers(ctx, o, d, e.RowWeights, 1)
+	if r.RowWeights != "" {
+		numbers, err := r.numbers(ctx, d, r.RowWeights, 1)
 		if err != nil {
 			return err
 		}
 		known.Weight = lists.As[float64](numbers.X)
 		if err := dataset.CheckWeights(known.Weight, d.N); err != nil {
-			return fmt.Errorf("%s: %w", e.RowWeights, err)
+			return fmt.Errorf("%s: %w", r.RowWeights, err)
 		}
 	}
-	if e.Probabilities != "" {
-		numbers, err := readNumbers(ctx, o, d, e.Probabilities, q)
+	if r.Probabilities != "" {
+		numbers, err := r.numbers(ctx, d, r.Probabilities, q)
 		if err != nil {
 			return err
 		}
-		if known.Classes, err = byClass(o, d, numbers); err != nil {
+		if known.Classes, err = r.byClass(d, numbers); err != nil {
 			return err
 		}
 		q = len(d.Classes)
 	}
-	if e.Functions != "" {
-		if err := voted(ctx, o, d, &known); err != nil {
+	if r.Functions != "" {
+		if err := r.voted(ctx, d, &known); err != nil {
 			return err
 		}
 		q = len(d.Classes)
 	}
 	if known.Weight != nil || known.Classes != nil {
 		if err := d.SetEvidence(&known); err != nil {
-			path := cmp.Or(e.Probabilities, e.Functions, e.RowWeights, d.Path)
+			path := cmp.Or(r.Probabilities, r.Functions, r.RowWeights, d.Path)
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if known.Weight != nil {
-		o.Notes.Say("weights: %d examples count as %.6g", d.N, lists.Sum(known.Weight))
+		r.Notes.Say("weights: %d examples count as %.6g", d.N, lists.Sum(known.Weight))
 	}
 	sets, all, distributions := known.Sets(q)
 	if distributions > 0 {
-		o.Notes.Say("labels: %d of %d examples have probabilities of classes", distributions, d.N)
+		r.Notes.Say("labels: %d of %d examples have probabilities of classes", distributions, d.N)
 	}
 	if sets > all && !known.Likely {
-		o.Notes.Say("labels: %d of %d examples have several candidate classes", sets-all, d.N)
+		r.Notes.Say("labels: %d of %d examples have several candidate classes", sets-all, d.N)
 	}
-	if l, ok := o.Train.Learner.(learners.Probabilistic); ok && all > 0 && l.Unlabelled() {
-		o.Notes.Say("labels: %d of %d examples have none; their classes are learned", all, d.N)
+	if l, ok := r.Learner.(learners.Probabilistic); ok && all > 0 && l.Unlabelled() {
+		r.Notes.Say("labels: %d of %d examples have none; their classes are learned", all, d.N)
 	}
 	return nil
 }
 
 // voted reads the votes of functions, which give d its classes.
-func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.Evidence) error {
-	path := o.Evidence.Functions
-	a, err := ReadFunctions(ctx, o, path, d)
+func (r *Reader) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
+	path := r.Functions
+	a, err := r.Voted(ctx, path, d)
 	if err != nil {
 		return err
 	}
@@ -245,20 +299,20 @@ func voted(ctx context.Context, o *Options, d *dataset.Dataset, known *dataset.E
 	}
 	d.Classes, known.Classes, known.Likely = a.Classes, found.Evidence(), !found.ByVote
 	if found.ByVote {
-		o.Notes.Say("functions: labels are the shares of the votes, as a model of the functions would " +
+		r.Notes.Say("functions: labels are the shares of the votes, as a model of the functions would " +
 			"overrule too many")
 	}
 	return nil
 }
 
-// readNumbers reads a file of numbers for each example of d, width of them, any number if 0.
-func readNumbers(ctx context.Context, o *Options, d *dataset.Dataset, path string, width int,
+// numbers reads a file of numbers for each example of d, width of them, any number if 0.
+func (r *Reader) numbers(ctx context.Context, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
 	if len(d.SkippedAt) > 0 {
 		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
 			"together; correct the data", path, len(d.SkippedAt), d.Path)
 	}
-	read := file.Options{NoLabels: true, Storage: "dense", Stdin: o.In}
+	read := file.Options{NoLabels: true, Storage: "dense", Stdin: r.In}
 	if width == 1 {
 		read.Features = 1
 	}
@@ -275,7 +329,7 @@ func readNumbers(ctx context.Context, o *Options, d *dataset.Dataset, path strin
 
 // byClass returns probabilities in the order of the classes of d, by name if their file has names.
 // Data without labels get their classes from it.
-func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
+func (r *Reader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 	names := numbers.Features
 	if d.Classes == nil {
 		if d.Classes = slices.Clone(names); names == nil {
@@ -285,7 +339,7 @@ func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 		}
 		if len(d.Classes) < 2 {
 			return nil, fmt.Errorf("%s: found a column, wanted one for each of at least two classes",
-				o.Evidence.Probabilities)
+				r.Probabilities)
 		}
 	}
 	if names == nil || slices.Equal(names, d.Classes) {
@@ -295,7 +349,7 @@ func byClass(o *Options, d, numbers *dataset.Dataset) ([]float32, error) {
 	for k, class := range d.Classes {
 		if at[k] = slices.Index(names, class); at[k] < 0 {
 			return nil, fmt.Errorf("%s: found columns %.80q, wanted one named %.40q as the class",
-				o.Evidence.Probabilities, strings.Join(names, ","), class)
+				r.Probabilities, strings.Join(names, ","), class)
 		}
 	}
 	p := make([]float32, 0, d.N*len(at))

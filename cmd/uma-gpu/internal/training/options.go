@@ -27,11 +27,7 @@ import (
 // Options are the options of a command that trains. A command need not have all their flags.
 type Options struct {
 	app.Common
-	Data       app.Data
-	Noise      app.Noise
-	Annotators string // file; "" for none
-	Trust      string // comma list of annotators
-	Evidence   Evidence
+	Input
 	Learner    Learner
 	MaxSteps   int
 	Weights    string
@@ -45,32 +41,50 @@ type Options struct {
 	Read file.Options
 }
 
+// NoisyFlags returns the flags of examples with noisy labels, of texts in them and of the noise.
+func (in *Input) NoisyFlags(o *app.Common) []cli.Flag {
+	return app.Flags(in.Data.Flags(o, "examples with noisy labels"), in.TextFlag(),
+		in.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"))
+}
+
 // NoisyDataFlags returns the flags of examples with noisy labels and their preparation.
 func NoisyDataFlags(o *Options) []cli.Flag {
-	return app.Flags(o.Data.Flags(&o.Common, "examples with noisy labels"), o.Data.TextFlag(),
-		o.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-		app.NormalizeFlag(&o.Train.Preparation))
+	return app.Flags(o.NoisyFlags(&o.Common), app.NormalizeFlag(&o.Train.Preparation))
+}
+
+// ReadExamples reads the data, for a training that goes on or begins with a model so that they
+// match.
+func (in *Input) ReadExamples(ctx context.Context, read file.Options, match string,
+	base *model.Model) (*dataset.Dataset, error) {
+	if base == nil {
+		return in.Data.Read(ctx, read)
+	}
+	d, err := (&app.Model{Match: match}).ReadFor(ctx, &in.Data, read, base)
+	if err == nil && d.SHA256 == "" && d.Prepared == nil { // whose columns traded places
+		d.SHA256 = d.Hash()
+	}
+	return d, err
 }
 
 // DetailFlags returns the flags of details that only train and cv have.
 func DetailFlags(o *Options) []cli.Flag {
 	return app.Flags(o.Data.ColumnFlags(), o.Data.EncodingFlags(),
-		app.Grouped("Label noise", TrustFlag(o)),
+		app.Grouped("Label noise", o.TrustFlag()),
 		o.Kernel.DetailFlags(), o.Kernel.StepsFlag(), o.Device.DetailFlags())
 }
 
 // AnnotatorFlags returns the flags of labels by several people.
-func AnnotatorFlags(o *Options) []cli.Flag {
+func (in *Input) AnnotatorFlags() []cli.Flag {
 	return app.Flags(
-		app.Input(&o.Annotators, "annotators",
+		app.Input(&in.Annotators, "annotators",
 			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
-		app.Switch(&o.Data.NoLabels, "no-labels",
+		app.Switch(&in.NoLabels, "no-labels",
 			"with --annotators: all columns of the data are features"))
 }
 
 // TrustFlag returns the flag of annotators that never err.
-func TrustFlag(o *Options) cli.Flag {
-	return app.Text(&o.Trust, "trust", "",
+func (in *Input) TrustFlag() cli.Flag {
+	return app.ListFlag(&in.Trust, "trust",
 		"comma list of `WORKERS` of --annotators whose labels are right, as of a checker")
 }
 
@@ -107,7 +121,7 @@ func FoldFlag(o *Options) cli.Flag {
 
 // OutOfFoldFlags returns the flags that the commands with trainings without each part share.
 func OutOfFoldFlags(o *Options) []cli.Flag {
-	return app.Flags(NoisyDataFlags(o), AnnotatorFlags(o), FoldFlags(o), EngineFlags(o))
+	return app.Flags(NoisyDataFlags(o), o.AnnotatorFlags(), FoldFlags(o), EngineFlags(o))
 }
 
 // EngineFlags returns the flags of the kernel and of the device.
@@ -117,7 +131,9 @@ func EngineFlags(o *Options) []cli.Flag {
 
 // Check checks all that can be checked before a file is read, and completes the options.
 func (o *Options) Check() (err error) {
-	o.Read = o.Data.Options()
+	if o.Read, err = o.Input.Check(); err != nil {
+		return err
+	}
 	if err := o.CheckLearning(); err != nil {
 		return err
 	}
@@ -125,12 +141,6 @@ func (o *Options) Check() (err error) {
 		!learners.IsProbabilistic(o.Train.Learner) {
 		return app.Usage("learner %s cannot learn from the labels of --annotators; use --learner softmax",
 			about.Name)
-	}
-	if err := checkAnnotators(o); err != nil {
-		return err
-	}
-	if err := checkEvidence(o); err != nil {
-		return err
 	}
 	return nil
 }
@@ -183,11 +193,7 @@ func (o *Options) ReadExamples(ctx context.Context, match *app.Model,
 // ReadFor reads raw data as the features of a model.
 func ReadFor(ctx context.Context, d *app.Data, o file.Options, match *app.Model, m *model.Model,
 ) (*dataset.Dataset, error) {
-	o.Classes = m.Meta.Classes
-	if m.Meta.Preparation.Fills() {
-		o.Storage = "dense"
-	}
-	return match.Read(ctx, d, o, m.Meta.Features)
+	return match.ReadFor(ctx, d, o, m)
 }
 
 // ReadNoise reads the confusion matrix, nil for none.
@@ -255,7 +261,7 @@ func (l *Learner) flags(o *app.Common, of []*learners.Definition, without []stri
 		"`NAME` of the learner; uma-gpu learners NAME tells its flags")}
 	for k, d := range of {
 		for _, p := range d.Parameters {
-			name := FlagName(p.Name)
+			name := app.FlagOf(p.Name)
 			if slices.Contains(without, name) || slices.Contains(l.Parameters, name) {
 				continue
 			}
@@ -264,27 +270,11 @@ func (l *Learner) flags(o *app.Common, of []*learners.Definition, without []stri
 				continue
 			}
 			flags = append(flags, &cli.StringFlag{Name: name, Hidden: k > 0, DefaultText: p.String(),
-				Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted})
+				Usage: "`" + app.ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted})
 		}
 	}
 	return app.Grouped("Learner", flags)
 }
-
-// ValueName is what help has in place of a parameter's value.
-func ValueName(p learners.Parameter) string {
-	switch p.Kind {
-	case learners.Switch:
-		return ""
-	case learners.Whole:
-		return "N"
-	case learners.Number:
-		return "NUMBER"
-	}
-	return "RULE"
-}
-
-// FlagName returns the name of the flag that sets a parameter.
-func FlagName(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
 
 // Parameter returns the parameter of p that a flag sets.
 func Parameter(p learners.Params, flag string) (learners.Parameter, bool) {
@@ -344,7 +334,7 @@ func (l *Learner) Choose() (learners.Params, error) {
 	}
 	var wrong *learners.ParameterError
 	if err := learners.Check(p); errors.As(err, &wrong) {
-		return nil, app.Usage("--%s: got %s, want %s", FlagName(wrong.Parameter), wrong.Got, wrong.Want)
+		return nil, app.Usage("--%s: got %s, want %s", app.FlagOf(wrong.Parameter), wrong.Got, wrong.Want)
 	} else if err != nil {
 		return nil, app.Usage("%v", err)
 	}

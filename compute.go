@@ -42,8 +42,11 @@ func (n *notes) warn(format string, args ...any) {
 	n.add(Note{Warning: true, Text: fmt.Sprintf(format, args...)})
 }
 
-// read tells what reading a data set has found.
+// read tells what making a data set has found. Who has read one of a file knows it.
 func (n *notes) read(set *dataset.Dataset) {
+	if set.Format != "" {
+		return
+	}
 	for _, text := range set.Notes {
 		n.say("%s", text)
 	}

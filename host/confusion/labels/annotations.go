@@ -22,9 +22,17 @@ type Options struct {
 	Classes []string // in their order; nil for the labels of the table, sorted
 	Right   []string // annotators whose labels are right (dataset.Annotations.Right); nil for none
 	// Functions says that the annotators are labelling functions, which give an example one vote or
-	// abstain: by -1, an empty field or the word abstain.
+	// abstain.
 	Functions bool
 }
+
+// abstentions are the votes that are none, unless they are Options.Classes. -1 is one too, except
+// of annotators who would have one class without it.
+var abstentions = []string{"abstain", "", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None",
+	"<NA>", "NaT"}
+
+// minusOne is the vote that may be none.
+const minusOne = "-1"
 
 // Annotations reads labels of the examples of d, or of the examples that the table names if d is
 // nil. The table is a CSV, plain or compressed by gzip, in one of two forms. The long form has a
@@ -79,8 +87,14 @@ type collected struct {
 
 // put takes a label.
 func (c *collected) put(item int, by int32, label string, line int) error {
-	if c.o.Functions && slices.Contains([]string{"", "-1", "abstain"}, whole(word(label))) {
+	name := whole(strings.TrimSpace(label))
+	if _, class := c.classes.index[name]; !class && slices.Contains(abstentions, name) ||
+		!class && strings.EqualFold(name, abstentions[0]) ||
+		c.o.Functions && name == minusOne {
 		return nil
+	}
+	if name == minusOne {
+		label = name // of -1.0
 	}
 	k, err := c.classes.find(label)
 	if err != nil {
@@ -129,7 +143,7 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 			return c.put(item, who, row[label], t.line)
 		}
 		for at, who := range by {
-			if who >= 0 && strings.TrimSpace(row[at]) != "" {
+			if who >= 0 {
 				if err := c.put(item, who, row[at], t.line); err != nil {
 					return err
 				}
@@ -247,8 +261,25 @@ func (c *collected) readArray(s *source, d *dataset.Dataset) error {
 	return nil
 }
 
+// dropMinusOne takes -1 as no vote, if there are two classes without it that no data name.
+func (c *collected) dropMinusOne() {
+	minus, is := c.classes.index[minusOne]
+	if !is || c.classes.fixed || len(c.classes.list) < 3 {
+		return
+	}
+	c.list = slices.DeleteFunc(c.list, func(a annotation) bool { return a.label == minus })
+	c.classes = newNames(slices.Delete(c.classes.list, int(minus), int(minus)+1))
+	c.classes.fixed = false
+	for k := range c.list {
+		if c.list[k].label > minus {
+			c.list[k].label--
+		}
+	}
+}
+
 // annotations sorts the labels by example and annotator.
 func (c *collected) annotations() (*dataset.Annotations, error) {
+	c.dropMinusOne()
 	if c.list == nil {
 		return nil, fmt.Errorf("%s: found a header and no label, wanted labels", c.path)
 	}

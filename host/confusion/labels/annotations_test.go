@@ -2,6 +2,7 @@ package labels
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -257,5 +258,34 @@ func TestReadFunctionsRefuses(t *testing.T) {
 	if _, err := Annotations(t.Context(), "nowhere", nil, Options{Functions: true}); err == nil ||
 		!strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// Words for a missing vote abstain, in both forms; -1 does unless it is one of two classes.
+func TestVotesThatAbstain(t *testing.T) {
+	long := "row,worker,label\n1,a,x\n1,b,%s\n2,a,y\n2,b,x\n"
+	wide := "a,b\nx,%s\ny,x\n"
+	for _, form := range []string{long, wide} {
+		for _, vote := range []string{"", "NA", "nan", "None", "<NA>", "NaN", "null", " ", "Abstain",
+			"-1", "-1.0"} {
+			for _, functions := range []bool{false, true} {
+				text := fmt.Sprintf(form, vote)
+				a, err := Annotations(t.Context(), save(t, "a.csv", []byte(text)), nil,
+					Options{Functions: functions})
+				if err != nil || !slices.Equal(a.Classes, []string{"x", "y"}) || len(a.Label) != 3 {
+					t.Errorf("%q, functions %v: got %+v, %v", text, functions, a, err)
+				}
+			}
+		}
+	}
+	signs := save(t, "a.csv", []byte("a,b\n1,-1\n-1,1\n"))
+	a, err := Annotations(t.Context(), signs, nil, Options{})
+	if err != nil || len(a.Label) != 4 {
+		t.Errorf("classes -1 and 1: got %+v, %v", a, err)
+	}
+	none := save(t, "a.csv", []byte("a,b\nNone,x\nx,None\n"))
+	a, err = Annotations(t.Context(), none, nil, Options{Classes: []string{"None", "x"}})
+	if err != nil || len(a.Label) != 4 {
+		t.Errorf("a class None of the data: got %+v, %v", a, err)
 	}
 }

@@ -1,12 +1,14 @@
 """The functions on labels."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import (Error, NoisyClassifier, PredictionSets, consensus, estimate_confusion,
-                    find_label_issues, query, survey)
+from umagpu import (NoisyClassifier, PredictionSets, estimate_confusion, find_label_issues, query,
+                    survey)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +38,20 @@ def test_estimate_confusion(noisy, probabilities):
     some = true[:600].astype(float)
     some[150:] = np.nan
     assert abs(estimate_confusion(y[:600], X[:600], true_labels=some, folds=2) - C).max() < 0.3
-    with pytest.raises(Error):
-        estimate_confusion(y, X, method="wishful")
+    few = pd.Series(y, dtype="Int64").where(np.arange(len(y)) % 9 > 0)  # others have no label
+    assert abs(estimate_confusion(few, true_labels=true) - C).max() < 0.1
+    names = np.array([f" {k}" for k in range(10)])
+    given = [None if k == 3 else names[k] for k in true]
+    found = estimate_confusion(names[y], true_labels=given)
+    assert found.shape == (10, 10) and abs(found[:, [0, 9]] - C[:, [0, 9]]).max() < 0.1
+    # a class that no label has is one of the true labels'
+    assert estimate_confusion(np.where(true == 9, 0, true), true_labels=true)[0, 9] > 0.9
+    for bad in ({"X": X, "method": "wishful"}, {"true_labels": true[:50]}, {},
+                {"X": X, "annotations": y[:, None]}):
+        with pytest.raises(ValueError):
+            estimate_confusion(y, **bad)
+    with pytest.raises(TypeError, match="colour"):
+        estimate_confusion(y, X, colour="red")
 
 
 def test_prediction_sets(noisy):
@@ -48,26 +62,22 @@ def test_prediction_sets(noisy):
     assert sets[np.arange(len(sets)), true[1300:]].mean() > 0.8
 
 
-def test_consensus():
-    random = np.random.RandomState(3)
-    true = random.randint(3, size=200)
-    votes = np.array(["x", "y", "z"], dtype=object)[
-        np.where(random.rand(200, 4) < 0.7, true[:, None], random.randint(3, size=(200, 4)))]
-    votes[random.rand(200, 4) < 0.2] = None
-    votes[7] = None
-    labels = consensus(votes)
-    assert labels[7] is None
-    assert np.mean(labels == np.array(["x", "y", "z"])[true]) > 0.85
-    pandas = pytest.importorskip("pandas")
-    frame = consensus(pandas.DataFrame(votes, index=range(100, 300), columns=list("abcd")))
-    assert list(frame.columns) == ["label", "probability"] and frame.index[0] == 100
-    assert list(frame["label"]) == list(labels)
-
-
 def test_query(noisy):
     X, y, true, _ = noisy
     asked = query(X[200:], X[:200], true[:200], k=7)
     assert len(set(asked)) == 7 and asked.max() < len(X) - 200
+    assert len(query(csr_matrix(X[200:]), csr_matrix(X[:200]), true[:200], k=3)) == 3
+    gaps = np.where(np.arange(200) < 9, None, true[:200])  # rows without a label are not asked for
+    assert query(X[200:], X[:200], gaps, k=7).min() >= 0
+    frame = pd.DataFrame(X, index=[f"r{i}" for i in range(len(X))]).rename(columns=str)
+    named = query(frame[200:].iloc[:, ::-1], frame[:200], true[:200], k=7)
+    assert named.tolist() == [f"r{i + 200}" for i in asked]
+    with pytest.raises(ValueError, match="'63'"):
+        query(frame[200:].iloc[:, :63], frame[:200], true[:200])
+    with pytest.raises(ValueError, match="200"):
+        query(X[200:], X[:200], true[:100])
+    with pytest.raises(TypeError, match="colour"):
+        query(X[200:], X[:200], true[:200], colour="red")
 
 
 def test_survey(noisy):
@@ -77,5 +87,8 @@ def test_survey(noisy):
     X[9] = 50 * X.max()
     found = survey(y, X, confusion=C)
     assert [30, 70] in found["near_duplicates"] and found["outliers"][0]["example"] == 9
+    frame = pd.DataFrame(X[:200], index=[f"r{i}" for i in range(200)])
+    named = survey(pd.Series(y[:200]), frame, confusion=C)
+    assert ["r30", "r70"] in named["near_duplicates"] and named["outliers"][0]["example"] == "r9"
     order = np.argsort(y, kind="stable")
     assert survey(y[order], X[order], confusion=C)["order_p"] <= 0.01

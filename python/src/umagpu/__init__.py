@@ -5,12 +5,16 @@ starts with the first call. A model has the bytes that the command line writes.
 """
 
 from ._classifier import KernelMap, NoisyClassifier, Page
+from ._clean import Cleaned, clean
+from ._crowd import Consensus, consensus, weak_labels
 from ._issues import find_label_issues
-from ._labels import (PredictionSets, consensus, corrected_accuracy, estimate_confusion, query,
-                      survey)
+from ._labels import (Accuracy, compare, corrected_accuracy, cross_validate, estimate_confusion,
+                      query, report, survey)
+from ._sets import PredictionSets
 from ._worker import DeviceError, DoubtWarning, Error, OutOfMemory, WorkerDied, run
 
 __version__ = "0.1.0"
-__all__ = ["DeviceError", "DoubtWarning", "Error", "KernelMap", "NoisyClassifier", "OutOfMemory",
-           "Page", "PredictionSets", "WorkerDied", "consensus", "corrected_accuracy",
-           "estimate_confusion", "find_label_issues", "query", "run", "survey"]
+__all__ = ["Accuracy", "Cleaned", "Consensus", "DeviceError", "DoubtWarning", "Error", "KernelMap",
+           "NoisyClassifier", "OutOfMemory", "Page", "PredictionSets", "WorkerDied", "clean",
+           "compare", "consensus", "corrected_accuracy", "cross_validate", "estimate_confusion",
+           "find_label_issues", "query", "report", "run", "survey", "weak_labels"]

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ._data import Labels, confusion_of, labels_of, names_of
-from ._requests import request_of
-from ._worker import call
+from ._requests import ask, request_of, settings_of
 
 PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
 RULES = ("probability", *PRUNING, "confident_learning", "predicted_neq_given",
@@ -66,7 +65,7 @@ def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
         raise ValueError(f"pred_probs: found {k} columns for the {len(classes)} classes "
                          f"{', '.join(labels.names[:10])}, wanted a column for each; a DataFrame whose "
                          "columns are named as classes may have more")
-    codes = np.where(labels.codes < 0, -1, place[labels.codes])
+    codes = np.where(labels.codes < 0, -1, place[labels.codes]).astype(np.int32)
     return Labels(classes, codes, names_of(classes)), p
 
 
@@ -363,12 +362,18 @@ def shares(judged: Judged) -> Any:
 
 def _by_models(X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
     """Return the probability that each label is right, of the rows with one."""
-    from ._labels import _quality_by_models
-    return _quality_by_models(labels.classes[labels.codes], X, confusion, settings)[0]
+    found = _asked("find_issues", X, labels, confusion, settings)
+    return found["quality"][labels.codes >= 0]
 
 
 def _out_of_fold(X: Any, labels: Labels, settings: dict[str, Any]) -> Any:
     """Return P(label | x) by models that have not seen the example."""
-    request, arrays = request_of(X, labels, None, settings)
-    p = call("cross_validate", request, arrays)["probabilities"]
+    p = _asked("cross_validate", X, labels, None, settings)["probabilities"]
     return p.reshape(len(labels.codes), len(labels.classes))
+
+
+def _asked(function: str, X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
+    folds = {name: settings.pop(name) for name in ("folds",) if name in settings}
+    chosen, table = settings_of(settings)
+    request, arrays = request_of(X, labels, confusion, {**chosen, **folds}, table)
+    return ask(function, request, arrays, X)

@@ -1,114 +1,122 @@
-"""Functions on noisy labels, which run the commands of the program."""
+"""Functions on examples with noisy labels."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+from sklearn.utils import Bunch
 
-from ._classifier import (NoisyClassifier, flags_of, names_of, noise_flags, order_of,
-                          write_annotations)
-from ._classifier import old_labels_of as labels_of
-from ._data import labels_of as coded
-from ._issues import noise_of
-from ._worker import Call
-
-
-def _checked(x: Any) -> Any:
-    return check_array(x, accept_sparse="csr", dtype="numeric")
-
-
-def _rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
+from ._classifier import NoisyClassifier, Page
+from ._data import confusion_of, framed, is_frame, labels_of
+from ._issues import columns_of, noise_of
+from ._requests import ask, index_of, page_of, request_of, settings_of
 
 
 def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = None,
                        true_labels: Any = None, annotations: Any = None,
-                       method: Optional[str] = None, **options: Any) -> Any:
-    """Return P(noisy = row | true = column), by the classes in their order.
+                       method: Optional[str] = None, folds: Optional[int] = None,
+                       device: Optional[str] = None, verbose: bool = False, **options: Any) -> Any:
+    """Return P(noisy = row | true = column), an array in the order of the classes.
 
     It is estimated from features X, from probabilities that models without the example gave, from
-    true labels (beside X, None or NaN where they are not known), or from annotations.
+    true labels (alone, or beside either; None or NaN where they are not known), or from annotations
+    of the labels' examples. Options are settings such as seed=2.
     """
-    with Call() as call:
-        args = ["confusion", "estimate", *flags_of({"method": method, **options})]
-        if annotations is not None:
-            path, classes = write_annotations(call, annotations)
-            args += ["--annotators", path]
-        else:
-            classes, named = labels_of(column_or_1d(labels))
-            names, index = np.array(names_of(classes)), np.searchsorted(classes, labels)
-            if X is not None:
-                args += ["--data", call.array(_checked(X)), "--labels", call.array(named)]
-            elif pred_probs is not None:
-                # the method reads no feature
-                empty = np.zeros((len(index), 1), np.uint8)
-                inner = np.argsort(order_of(classes, _sorted(names)))
-                p = np.ascontiguousarray(np.asarray(pred_probs, dtype=np.float32)[:, inner])
-                args += ["--data", call.array(empty), "--labels", call.array(named),
-                         "--probabilities", call.array(p)]
-            if true_labels is not None:
-                args += ["--clean", _write_true(call, names[index], true_labels, X is not None)]
-        found = call.json(*args)
-    order = order_of(classes, found["classes"])
-    return np.array(found["confusion"])[np.ix_(order, order)]
+    if annotations is not None:
+        if labels is not None or X is not None or pred_probs is not None or true_labels is not None:
+            raise ValueError("annotations: found them beside other labels or features, wanted them alone")
+        from ._crowd import consensus
+        return np.array(consensus(annotations, method=method, verbose=verbose, **options
+                                  ).details["confusion"])
+    if labels is None:
+        raise ValueError("labels: found None, wanted a label for each example, or annotations")
+    if X is None and pred_probs is None and true_labels is None:
+        raise ValueError("estimate_confusion: found labels alone, wanted X, pred_probs or true_labels "
+                         "beside them")
+    noisy = labels_of(labels, what="labels")
+    settings, table = settings_of(options)
+    settings.update({name: v for name, v in (("method", method), ("folds", folds)) if v is not None})
+    if true_labels is not None:
+        true = labels_of(true_labels, what="true_labels")
+        if len(true.codes) != len(noisy.codes):
+            raise ValueError(f"true_labels: found {len(true.codes)}, wanted {len(noisy.codes)}, one for "
+                             "each label, None where it is not known")
+        if not set(true.classes.tolist()) <= set(noisy.classes.tolist()):
+            both = labels_of([*noisy.classes.tolist(), *true.classes.tolist()], what="true_labels")
+            noisy = labels_of(labels, both.classes, "labels")
+    if pred_probs is not None:
+        noisy, p = columns_of(noisy, pred_probs)
+    request, arrays = request_of(X, noisy, None, settings, table)
+    if pred_probs is not None:
+        arrays["probabilities"] = p.astype(np.float32).ravel()
+    if true_labels is not None:
+        arrays["true"] = labels_of(true_labels, noisy.classes, "true_labels").codes
+    return np.array(ask("estimate_noise", request, arrays, X, device=device,
+                        verbose=verbose)["confusion"])
 
 
-def _sorted(names: Any) -> list[str]:
-    """Return names in the program's order: by number, if all are numbers."""
-    try:
-        return sorted(names.tolist(), key=lambda name: (int(name), name))
-    except ValueError:
-        return sorted(names.tolist())
+def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] = None,
+           verbose: bool = False, **options: Any) -> dict[str, Any]:
+    """Return what is odd about the data as a whole: near duplicates, outliers, whether the order is
+    random, rare classes, gaps, and groups and classes whose labels are wrong more often.
 
-
-def _write_true(call: Call, noisy: Any, true_labels: Any, by_row: bool) -> str:
-    """Write a table of true labels: row,label beside data, else noisy,true."""
-    true = np.asarray(true_labels, dtype=object).tolist()
-    known = [i for i, v in enumerate(true) if v is not None and v == v]
-    names = names_of(np.array([true[i] for i in known]))
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["row", "label"] if by_row else ["noisy", "true"])
-    for i, name in zip(known, names):
-        table.writerow([i + 1 if by_row else noisy[i], name])
-    return call.write(".csv", text.getvalue().encode())
-
-
-def _quality_by_models(labels: Any, X: Any, confusion: Any, options: dict[str, Any]) -> Any:
-    classes, named = labels_of(labels)
-    with Call() as call:
-        out = call.path(".csv", 64 * len(labels))
-        call.run("issues", "--data", call.array(_checked(X)), "--labels", call.array(named), "--out",
-                 out, *noise_flags(call, confusion, classes), *flags_of(options))
-        with open(out, encoding="utf-8") as file:
-            rows = _rows(file.read())
-    quality, other = np.empty(len(labels)), np.empty(len(labels), bool)
-    for row in rows:
-        i = int(row["example"]) - 1
-        quality[i] = float(row["label_quality"])
-        other[i] = row["predicted_label"] != row["given_label"]
-    return quality, other
-
-
-def survey(labels: Any, X: Any, *, confusion: Any = None, **options: Any) -> dict[str, Any]:
-    """Return what uma-gpu issues --survey tells of the data: near duplicates, outliers, whether the
-    order is random, rare classes, and groups and classes that do badly. Rows are counted from 0."""
-    labels = column_or_1d(labels)
-    classes, named = labels_of(labels)
-    with Call() as call:
-        found: dict[str, Any] = call.json(
-            "issues", "--survey", "--data", call.array(_checked(X)), "--labels", call.array(named),
-            *noise_flags(call, confusion, classes), *flags_of(options))["survey"]
-    found["near_duplicates"] = [[i - 1 for i in rows] for rows in found["near_duplicates"]]
-    for row in found["outliers"] + found["bad_groups"]:
-        row["example"] -= 1
+    Rows are called by the index of a DataFrame, else counted from 0.
+    """
+    settings, table = settings_of(options)
+    given = labels_of(labels, what="labels")
+    request, arrays = request_of(X, given, confusion, {**settings, "survey": True}, table)
+    found: dict[str, Any] = ask("find_issues", request, arrays, X, device=device,
+                                verbose=verbose)["survey"]
+    index = index_of(framed(X)).tolist()
+    found["near_duplicates"] = [[index[i] for i in rows] for rows in found["near_duplicates"] or []]
+    at = dict(zip(given.names, given.classes.tolist()))
+    for what in ("outliers", "bad_groups", "bad_classes", "missing"):
+        for row in found.setdefault(what, None) or []:
+            if "example" in row:
+                row["example"] = index[row["example"]]
+            if row.get("class") in at:
+                row["class"] = at[row["class"]]
+        found[what] = found[what] or []
+    found["rare_classes"] = [at.get(name, name) for name in found.get("rare_classes") or []]
     return found
+
+
+def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
+          confusion: Any = None, device: Optional[str] = None, verbose: bool = False,
+          **options: Any) -> Any:
+    """Return the k rows of a pool whose labels would teach most, the best first.
+
+    They are called by the index of a DataFrame, else counted from 0. X and y are what has a label;
+    confusion is of errors of the expert who gives more.
+    """
+    X_pool, X = framed(X_pool), framed(X)
+    labels = labels_of(y)
+    rows, pool = np.shape(X)[0], np.shape(X_pool)[0]
+    if len(labels.codes) != rows:
+        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {rows}, one for each row of X")
+    if is_frame(X) != is_frame(X_pool):
+        raise ValueError("X_pool: found a DataFrame beside an array, wanted two of one kind")
+    if is_frame(X):
+        import pandas
+        if set(X.columns) != set(X_pool.columns):
+            odd = sorted(map(str, set(X.columns) ^ set(X_pool.columns)))[0]
+            raise ValueError(f"X_pool: found column {odd!r} in one of X and X_pool, wanted the same "
+                             "columns")
+        both = pandas.concat([X, X_pool[X.columns]], ignore_index=True)
+    elif hasattr(X, "tocsr") or hasattr(X_pool, "tocsr"):
+        from scipy.sparse import vstack
+        both = vstack([X, X_pool], format="csr")
+    else:
+        both = np.concatenate([np.asarray(X), np.asarray(X_pool)])
+    settings, table = settings_of(options)
+    settings.update(k=k, strategy=strategy)
+    every = labels._replace(codes=np.concatenate([labels.codes, np.full(pool, -1, np.int32)]))
+    request, arrays = request_of(both, every, confusion, settings, table)
+    arrays["aside"] = np.flatnonzero(labels.codes < 0).astype(np.int32)
+    found = np.array(ask("query", request, arrays, both, device=device, verbose=verbose)["rows"], int)
+    found -= rows
+    return X_pool.index[found].to_numpy() if is_frame(X_pool) else found
 
 
 class Accuracy(NamedTuple):
@@ -129,8 +137,8 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     if confusion is None:
         raise ValueError("confusion: found None, wanted P(noisy = row | true = column); for labels that "
                          "are right use accuracy_score")
-    labels = coded(y_noisy, what="y_noisy")
-    predicted = coded(y_pred, labels.classes, "y_pred")
+    labels = labels_of(y_noisy, what="y_noisy")
+    predicted = labels_of(y_pred, labels.classes, "y_pred")
     if len(labels.codes) != len(predicted.codes):
         raise ValueError(f"y_pred: found {len(predicted.codes)} predictions, wanted "
                          f"{len(labels.codes)}, one for each of y_noisy")
@@ -155,85 +163,95 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     return Accuracy(float(value), float(min(value, centre - error)), float(max(value, centre + error)))
 
 
-def consensus(annotations: Any, **options: Any) -> Any:
-    """Return the likely true label of each row of annotations, a column for each annotator.
+def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int] = None,
+                   device: Optional[str] = None, verbose: bool = False, **options: Any) -> Bunch:
+    """Return how good settings are, by examples that are held out in turn.
 
-    A DataFrame gives a DataFrame of labels and their probabilities, an array the array of labels.
+    confusion is P(noisy = row | true = column), to learn and judge by; None if labels are right.
+    Options are settings such as learner="uma", kernel="rbf" or l2=0.01, and of the table.
+
+    The result has predicted and probabilities (by row; None of models without), accuracy (an
+    Accuracy if confusion is given, else the share of labels that are predicted), log_loss (likewise
+    corrected) and details.
     """
-    with Call() as call:
-        path, classes = write_annotations(call, annotations)
-        out = call.path(".csv")
-        call.run("confusion", "estimate", "--annotators", path, "--write-labels", out,
-                 *flags_of(options))
-        with open(out, encoding="utf-8") as file:
-            rows = _rows(file.read())
-    at = {name: k for k, name in enumerate(names_of(classes))}
-    label = np.array([None] * len(annotations), dtype=object)
-    probability = np.full(len(annotations), np.nan)
-    for row in rows:
-        i = int(row["item"]) - 1
-        label[i], probability[i] = classes[at[row["label"]]], float(row["probability"])
-    if all(v is not None for v in label):
-        label = label.astype(classes.dtype)
-    if hasattr(annotations, "index"):
-        return annotations.__class__({"label": label, "probability": probability},
-                                     index=annotations.index)
-    return label
+    labels = labels_of(y)
+    settings, table = settings_of(options)
+    if folds is not None:
+        settings["folds"] = folds
+    request, arrays = request_of(X, labels, confusion, settings, table)
+    found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
+    codes, p = found.pop("codes"), found.pop("probabilities", None)
+    predicted: Any = labels.classes[codes]
+    if p is not None:
+        p = p.reshape(len(codes), len(labels.classes))
+    if is_frame(framed(X)):
+        import pandas
+        index = framed(X).index
+        predicted = pandas.Series(predicted, index=index, name="predicted")
+        p = None if p is None else pandas.DataFrame(p, index=index, columns=labels.classes)
+    corrected = found.get("corrected")
+    return Bunch(predicted=predicted, probabilities=p, details=found,
+                 accuracy=Accuracy(**corrected["accuracy"]) if corrected else found.get("accuracy"),
+                 log_loss=found.get("corrected_log_loss", found.get("log_loss")))
 
 
-def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
-          **options: Any) -> Any:
-    """Return the indices of the k examples of a pool whose labels would teach most, best first."""
-    _, named = labels_of(column_or_1d(y))
-    known, pool = _checked(X), _checked(X_pool)
-    if hasattr(known, "tocsr") or hasattr(pool, "tocsr"):
-        from scipy.sparse import vstack
-        both = vstack([known, pool], format="csr")
-    else:
-        both = np.concatenate([known, pool])
-    labels = np.concatenate([named, np.full(pool.shape[0], "")])
-    with Call() as call:
-        rows = _rows(call.run("query", "--data", call.array(both), "--labels", call.array(labels),
-                              "--k", k, "--strategy", strategy, *flags_of(options)))
-    return np.array([int(row["row"]) - 1 - known.shape[0] for row in rows])
+def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Optional[int] = None,
+            device: Optional[str] = None, verbose: bool = False, **options: Any) -> Any:
+    """Return a DataFrame of candidates, the best first, compared on the same held-out parts.
 
+    candidates are names of learners, or a dict of settings by name, such as
+    {"plain": {"confusion": None}, "curved": {"kernel": "rbf"}}; with confusion each learns and is
+    judged by that, unless it has its own. Options are settings of all, such as seed=3.
 
-class PredictionSets(BaseEstimator):
-    """Sets of classes that hold the true one in a share `level` of all examples.
-
-    The estimator is a NoisyClassifier that was fitted; fit takes examples that it has not seen, with
-    noisy labels, whose noise is confusion, or right ones.
+    Columns are log_loss, behind (the best), behind_error (its standard error), accuracy with low and
+    high, and failed (why).
     """
+    import pandas
+    if not isinstance(candidates, dict):
+        candidates = {name: {"learner": name} for name in candidates}
+    if not candidates:
+        raise ValueError("candidates: found none, wanted one or more")
+    labels, common = labels_of(y), settings_of(options)
+    request, arrays = request_of(X, labels, confusion, {"folds": folds} if folds else {}, common[1])
+    request["compare"] = []
+    for k, (name, chosen) in enumerate(candidates.items()):
+        chosen = dict(chosen)
+        one: dict[str, Any] = {"name": str(name)}
+        if "confusion" in chosen:
+            own = chosen.pop("confusion")
+            if own is None:
+                one["no_confusion"] = True
+            else:
+                noise = noise_of(own, labels, np.bincount(labels.codes[labels.codes >= 0],
+                                                          minlength=len(labels.classes)))
+                one["confusion"], arrays[f"compare.{k}.confusion.p"] = {}, noise
+        settings, table = settings_of({**options, **chosen})
+        if extra := set(table) - set(common[1]):
+            raise ValueError(f"candidates: found {min(extra)!r} in {name!r}, wanted it as an option of "
+                             "compare: all have the same features")
+        request["compare"].append({**one, **settings})
+    found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)["compared"]
+    table = pandas.DataFrame([{**one, **(one.pop("accuracy") or {"value": None})} for one in found])
+    return table.rename(columns={"value": "accuracy"}).set_index("name")
 
-    def __init__(self, estimator: NoisyClassifier, level: float = 0.9, *, confusion: Any = None,
-                 options: Optional[dict[str, Any]] = None) -> None:
-        self.estimator = estimator
-        self.level = level
-        self.confusion = confusion
-        self.options = options
 
-    def fit(self, X: Any, y: Any) -> "PredictionSets":
-        check_is_fitted(self.estimator)
-        self.classes_ = self.estimator.classes_
-        with Call() as call:
-            out = call.path(".npz")
-            call.run("calibrate", "--model", call.write(".npz", self.estimator.model_), "--data",
-                     call.array(_checked(X)), "--labels", call.array(labels_of(y)[1]), "--out", out,
-                     *noise_flags(call, self.confusion, self.classes_),
-                     "--sets", self.level, *flags_of(self.options))
-            with open(out, "rb") as file:
-                self.model_ = file.read()
-        return self
+def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
+           name: Optional[str] = None) -> Page:
+    """Return a page on a model and how good it is on examples that it has not seen.
 
-    def predict(self, X: Any) -> Any:
-        """Return examples × classes, True for the classes of a set."""
-        check_is_fitted(self)
-        with Call() as call:
-            lines = call.run("predict", "--model", call.write(".npz", self.model_), "--data",
-                             call.array(_checked(X)), "--no-labels", "--sets", self.level, "--to",
-                             "jsonl").splitlines()
-        at = {name: k for k, name in enumerate(names_of(self.classes_))}
-        sets = np.zeros((len(lines), len(at)), bool)
-        for i, line in enumerate(lines):
-            sets[i, [at[name] for name in json.loads(line)["set"]]] = True
-        return sets
+    confusion is that of the labels y; None for the model's own, if it has one.
+    """
+    data = model._data(framed(X))
+    labels = labels_of(y, model.classes_)
+    if len(labels.codes) != data.rows:
+        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {data.rows}, one for each row of X")
+    confusion = model.confusion_ if confusion is None else confusion
+    request: dict[str, Any] = {"data": data.part, "labels": {"classes": labels.names}}
+    arrays = {**data.arrays, "labels.codes": labels.codes,
+              "model": np.frombuffer(model.model_, np.uint8)}
+    if confusion is not None:
+        request["confusion"], matrix = confusion_of(confusion, labels)
+        arrays.update(matrix)
+    found = ask("evaluate", request, arrays, X, device=model.device, page=page_of(
+        X, name, "umagpu.report(model, X, y)"))
+    return Page(found["page"].tobytes().decode())

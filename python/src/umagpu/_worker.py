@@ -105,9 +105,11 @@ class Worker:
         return str(answer["output"])
 
     def call(self, function: str, request: dict[str, Any], arrays: dict[str, Any], device: str,
-             hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+             page: Optional[dict[str, Any]], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Call a function, and return its result; hear gets lines with a note, and with a warning."""
         asked: dict[str, Any] = {"function": function, "request": request, "device": device}
+        if page:
+            asked["page"] = page
         path = None
         try:
             if arrays:
@@ -314,13 +316,14 @@ if hasattr(os, "register_at_fork"):
 
 def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]] = None, *,
          device: Optional[str] = None, verbose: bool = False, doubts: bool = True,
-         ) -> dict[str, Any]:
+         page: Optional[dict[str, Any]] = None) -> dict[str, Any]:
     """Call a function of the program, such as "train", and return its result.
 
     The request has the fields of the Go type of that name, as JSON names them; arrays has numpy
     arrays by the path of their field, such as "data.matrix.float32". Arrays of the result stand in
     their fields too. Warnings of the program become UserWarning, and doubts DoubtWarning unless
-    those are not wanted. With verbose, notes go to standard error.
+    those are not wanted. With verbose, notes go to standard error. page asks for the arrays "page"
+    and "review_page", of HTML.
     """
     warned: list[str] = []
 
@@ -330,7 +333,7 @@ def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]
             warned.append(text.removeprefix("warning: "))
         elif verbose:
             sys.stderr.write(text + "\n")
-    result = worker().call(function, request, arrays or {}, device or "", hear)
+    result = worker().call(function, request, arrays or {}, device or "", page, hear)
     doubtful = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
                 for doubt in result.get("doubts") or []]
     for text in warned:

@@ -1,0 +1,222 @@
+"""Clean labels: which are wrong, what is right, and a model of the corrected ones."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from ._classifier import NoisyClassifier, Page, _parameters
+from ._data import framed, is_frame, labels_of
+from ._requests import ask, index_of, page_of, request_of, settings_of
+
+
+class Cleaned:
+    """What clean has found. Rows are those of the data, and are called by their index.
+
+    Attributes
+    ----------
+    issues : a DataFrame with a row for each example: given, wrong, probability (that the label is
+        wrong), suggestion, confidence (in the suggestion), reason (if wrong) and review (1 for the
+        row to check next, NA of rows that need no check).
+    cleaned : the data with corrected labels, of the type they had: a copy.
+    model : a NoisyClassifier of the corrected labels, which predicts such data.
+    confusion : P(noisy = row | true = column), a DataFrame; the identity if no label is wrong.
+    probabilities : a DataFrame of P(true class | row), by models that have not seen the row.
+    report, review : pages, which notebooks show and save(path) writes; review is for people who
+        check rows, and saves checked.csv for the argument checked.
+    details : everything else that was found, such as "candidates" and "expected_error".
+    """
+
+    def __init__(self, **found: Any) -> None:
+        self.issues = found["issues"]
+        self.cleaned = found["cleaned"]
+        self.model: NoisyClassifier = found["model"]
+        self.confusion = found["confusion"]
+        self.probabilities = found["probabilities"]
+        self.report: Page = found["report"]
+        self.review: Page = found["review"]
+        self.details: dict[str, Any] = found["details"]
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """Return what was found, in a few lines."""
+        found, n = self.details, len(self.issues)
+        wrong = int(self.issues["wrong"].sum())
+        lines = [f"{n} rows, {found['checked']} of them checked; {wrong} labels are likely wrong"]
+        if share := found.get("wrong_labels"):
+            lines[0] += f", of {_interval(share)} estimated"
+        lines += [f"  {pair['rows']} × {pair['given_label']!r} should be {pair['right_label']!r}"
+                  for pair in found["pairs"][:5]]
+        if len(found["pairs"]) > 5:
+            lines.append(f"  and {len(found['pairs']) - 5} other pairs of classes")
+        lines.append(f"expected error of the model: {_interval(found['expected_error'])} "
+                     f"(learner {found['chosen']})")
+        rows = self.issues["review"].dropna().sort_values().index[:5].tolist()
+        if rows:
+            lines.append(f"check next: rows {', '.join(map(str, rows))}; then clean again with checked="
+                         "{row: right label, ...}")
+        return "\n".join(lines)
+
+
+def _interval(share: dict[str, Any]) -> str:
+    text = f"{100 * share['value']:.1f} %"
+    if share.get("low") is not None:
+        text += f" ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
+    return text
+
+
+def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str] = None,
+          device: Optional[str] = None, verbose: bool = False, **options: Any) -> Cleaned:
+    """Find the wrong labels, correct them, and learn a model: clean(df, label="y") or clean(X, y).
+
+    Parameters
+    ----------
+    X : a DataFrame of numbers, categories, texts, booleans and times, with missing values; or an
+        array or a sparse matrix.
+    label : the name of the column of labels, or labels, one for each row. None, NaN and pandas.NA
+        are no label: such rows get a suggestion.
+    checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label},
+        or checked.csv of the review page as pandas reads it; or one value for each row, None or NaN
+        where not checked; or the name of their column.
+    name : what pages call the data.
+    options : of the table and the training: text=["title"] names columns of free text; also
+        categories, missing, normalize, seed and others of uma-gpu clean, with _ for -.
+
+    Without evidence of wrong labels none is called wrong.
+    """
+    import pandas
+    X, call_text = framed(X), "umagpu.clean(X, y)"
+    data, column = X, None
+    if label is None:
+        raise ValueError("label: found None, wanted the name of a column or a label for each row")
+    y = label
+    if _is_name(label):
+        column = label
+        call_text = f"umagpu.clean(df, label={label!r})"
+        data, y = _without(X, label, "label")
+    if checked is not None and _is_name(checked):
+        data, checked = _without(data, checked, "checked")
+    index = index_of(X)
+    labels = labels_of(y, what="label" if column is None else f"column {column!r}")
+    settings, table = settings_of(options)
+    request, arrays = request_of(data, labels, None, settings, table)
+    if checked is not None:
+        arrays["checked"] = labels_of(_by_row(checked, index, len(labels.codes)), labels.classes,
+                                      "checked").codes
+    again = call_text[:-1] + ", checked=pandas.read_csv('checked.csv'))"
+    found = ask("clean", request, arrays, X, device=device, verbose=verbose,
+                 page=page_of(X, name, call_text, again))
+    classes, cleaned = labels.classes, found.pop("cleaned")
+    review = found.pop("review", np.empty(0, int))
+    order = pandas.array([None] * len(index), dtype="Int64")
+    order[review] = np.arange(1, len(review) + 1)
+    issues = pandas.DataFrame({
+        "given": _named(classes, labels.codes), "wrong": found.pop("wrong").astype(bool),
+        "probability": found.pop("wrong_probability"),
+        "suggestion": _named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
+        "reason": found.pop("reasons", None) or "", "review": order}, index=index)
+    c = found.pop("confusion", None)
+    model = model_of(found.pop("model").tobytes(), classes, data)
+    return Cleaned(
+        issues=issues, cleaned=_corrected(X, y, column, labels, cleaned), model=model,
+        confusion=pandas.DataFrame(np.eye(len(classes)) if c is None else c,
+                                   index=pandas.Index(classes, name="noisy"),
+                                   columns=pandas.Index(classes, name="true")),
+        probabilities=pandas.DataFrame(found.pop("probabilities").reshape(len(index), len(classes)),
+                                       index=index, columns=classes),
+        report=Page(found.pop("page").tobytes().decode()),
+        review=Page(found.pop("review_page").tobytes().decode()), details=found)
+
+
+def model_of(model: bytes, classes: Any, X: Any) -> NoisyClassifier:
+    """Return the estimator of a model file that was learned from X."""
+    new = NoisyClassifier()
+    new.classes_ = classes
+    if is_frame(X) and all(isinstance(c, str) for c in X.columns):
+        new.feature_names_in_ = np.array(X.columns, dtype=object)
+    new._take(model)
+    return new.set_params(**_parameters(new.meta_))
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, (str, bytes, int, float, tuple, np.generic))
+
+
+def _without(X: Any, name: Any, what: str) -> tuple[Any, Any]:
+    """Return a DataFrame without a column, and the column."""
+    if not is_frame(X):
+        raise ValueError(f"{what}: found {name!r} beside an array, wanted values, one for each row; a "
+                         "DataFrame has columns with names")
+    if name not in X.columns:
+        raise ValueError(f"{what}: found no column {name!r}, wanted one of {list(X.columns)}")
+    if not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        raise ValueError(f"X: found column {twice!r} twice, wanted different names")
+    return X.drop(columns=[name]), X[name]
+
+
+def _by_row(checked: Any, index: Any, rows: int) -> Any:
+    """Return a checked label for each row, None where there is none."""
+    if is_frame(checked):
+        if list(checked.columns) == ["row", "label"]:
+            checked = checked.set_index("row")
+        if checked.shape[1] != 1:
+            raise ValueError(f"checked: found a DataFrame of columns {list(checked.columns)}, wanted row "
+                             "and label, or a Series by index")
+        checked = checked.iloc[:, 0]
+    if not hasattr(checked, "items"):
+        if len(checked) != rows:
+            raise ValueError(f"checked: found {len(checked)} labels, wanted {rows}, one for each row, "
+                             "or a Series or dict by the index of rows")
+        return checked
+    if not index.is_unique:
+        raise ValueError(f"checked: found the index {index[index.duplicated()][0]!r} twice in X, wanted "
+                         "a label for each row: a list, or X.reset_index()")
+    values, seen = np.full(rows, None, object), set()
+    texts = None
+    for row, value in checked.items():
+        at = index.get_indexer([row])[0]
+        if at < 0 and isinstance(row, str):  # of a file
+            texts = index.map(str) if texts is None else texts
+            at = texts.get_indexer([row])[0] if texts.is_unique else -1
+        if at < 0:
+            raise ValueError(f"checked: found row {row!r}, wanted a row of the index of X")
+        if at in seen:
+            raise ValueError(f"checked: found row {row!r} twice, wanted one label")
+        seen.add(at)
+        values[at] = value
+    return values
+
+
+def _named(classes: Any, codes: Any) -> Any:
+    """Return the class of each code, None without one."""
+    if (codes >= 0).all():
+        return classes[codes]
+    named = np.full(len(codes), None, object)
+    named[codes >= 0] = classes[codes[codes >= 0]]
+    return named
+
+
+def _corrected(X: Any, y: Any, column: Any, labels: Any, cleaned: Any) -> Any:
+    """Return the data, or the labels, with those that have changed."""
+    changed = np.flatnonzero((cleaned != labels.codes) & (cleaned >= 0))
+    new = labels.classes[cleaned[changed]]
+    if hasattr(y, "iloc"):
+        y = y.copy()
+        y.iloc[changed] = new
+    else:
+        kind = np.asarray(y).dtype
+        y = np.array(y, dtype=object if kind.kind in "US" else kind)
+        y[changed] = new
+        y = y.astype(np.result_type(kind, labels.classes.dtype)) if kind.kind in "US" else y
+    if column is None:
+        return y
+    X = X.copy()
+    X[column] = y
+    return X

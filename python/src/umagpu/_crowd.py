@@ -1,0 +1,214 @@
+"""Votes of annotators and labelling functions."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from ._classifier import NoisyClassifier
+from ._data import Labels, absent, framed, is_frame, labels_of, votes_of, wire
+from ._worker import call
+
+ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
+         "worker": ("worker", "annotator", "user", "rater", "labeler", "labeller", "coder"),
+         "label": ("label", "answer", "vote", "response", "class", "rating", "annotation")}
+
+
+class Consensus:
+    """The likely true label of each item. An array of the labels, where one is asked for.
+
+    Attributes
+    ----------
+    label, probability : Series by item of a DataFrame, else arrays; None and the prior's largest
+        probability without a vote.
+    probabilities : a DataFrame of P(true class | votes).
+    annotators : a DataFrame by name: labels, right (share of these), and by class. None of functions.
+    functions : a DataFrame by name: votes, coverage, overlap, conflict and right. None of annotators.
+    confusions : P(vote = row | true = column) of each by name, as arrays.
+    agreement : dict of krippendorff_alpha, fleiss_kappa (None unless items have equally many votes)
+        and pairs, a DataFrame of Cohen's kappa of every two; 1 is always, 0 as by chance.
+    model : a NoisyClassifier, if features were given; else None.
+    details : everything else that was found, such as "confusion" of the consensus.
+    """
+
+    def __init__(self, found: dict[str, Any], labels: Labels, items: Any, plain: bool) -> None:
+        import pandas
+        codes = found.pop("codes")
+        label = np.full(len(codes), None, object)
+        label[codes >= 0] = labels.classes[codes[codes >= 0]]
+        if (codes >= 0).all():
+            label = labels.classes[codes]
+        p = found.pop("probabilities").reshape(len(codes), len(labels.classes))
+        self.probabilities = pandas.DataFrame(p, index=items, columns=labels.classes)
+        self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=items)
+        self.label = label if plain else self.table["label"]
+        self.probability = p.max(axis=1) if plain else self.table["probability"]
+        self.agreement = found.pop("agreement")
+        voters = {v["name"]: v for v in self.agreement.pop("voters")}
+        self.agreement["pairs"] = pandas.DataFrame(
+            self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
+        self.confusions, tables = {}, {}
+        for what in ("annotators", "functions"):
+            each = found.pop(what, None) or []
+            rows = {}
+            for one in each:
+                self.confusions[one["name"]] = np.array(one.pop("confusion"))
+                one.pop("standard_error", None)
+                rows[one["name"]] = {name: v for name, v in one.items() if name != "name"}
+                if what == "annotators":
+                    rows[one["name"]].update(zip(labels.classes, voters[one["name"]]["by_class"]))
+            tables[what] = pandas.DataFrame.from_dict(rows, "index") if rows else None
+        self.annotators, self.functions = tables["annotators"], tables["functions"]
+        self.model: Optional[NoisyClassifier] = None
+        self.details = found
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.label, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.table[key] if isinstance(key, str) else self.label[key]
+
+    def __eq__(self, other: Any) -> Any:
+        return self.label == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self.table)
+
+    def _repr_html_(self) -> str:
+        return str(self.table._repr_html_())
+
+
+def consensus(annotations: Any, *, method: Optional[str] = None, trust: Any = None,
+              seed: Optional[int] = None, verbose: bool = False) -> Consensus:
+    """Return the likely true label of each item, and how good annotators are.
+
+    Parameters
+    ----------
+    annotations : a column for each annotator (a DataFrame, an array or a list of lists), or a
+        DataFrame of votes: columns of items, workers and labels, which are found by their names
+        (item, example, row or task; worker, annotator or user; label or answer; with _id or not) or
+        by what they hold. None, NaN, pandas.NA and the number -1 are no vote.
+    method : "dawid-skene", "majority" and others of uma-gpu confusion estimate; None lets the votes
+        decide.
+    trust : names of annotators whose labels are right.
+    seed : breaks ties of the majority.
+    """
+    return _consensus(annotations, "annotations", verbose, method=method, seed=seed, trust=trust)
+
+
+def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: Any) -> Consensus:
+    """Return the likely labels of rows by labelling functions, to which abstaining is evidence.
+
+    votes is as in consensus. With features X a NoisyClassifier learns from the votes, with options,
+    and labels all rows, also those that no function votes on.
+    """
+    if X is None and options:
+        raise TypeError(f"weak_labels() got an unexpected keyword argument {min(options)!r} without X")
+    found = _consensus(votes, "votes", verbose, functions=True)
+    if X is None:
+        return found
+    if len(found) != np.shape(X)[0]:
+        raise ValueError(f"votes: found {len(found)} rows, wanted {np.shape(X)[0]}, one for each row of "
+                         "X")
+    found.model = NoisyClassifier(verbose=verbose, options=options or None).fit(X, functions=votes)
+    p = found.model.predict_proba(X)
+    found.probabilities[:] = p
+    found.table["label"] = found.model.classes_[p.argmax(axis=1)]
+    found.table["probability"] = p.max(axis=1)
+    wide = is_frame(framed(votes))
+    found.label = found.table["label"] if wide else found.table["label"].to_numpy()
+    found.probability = found.table["probability"] if wide else p.max(axis=1)
+    return found
+
+
+def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, trust: Any = None,
+               **settings: Any) -> Consensus:
+    import pandas
+    votes = framed(votes)
+    long = _long(votes) if is_frame(votes) else None
+    if long:
+        labels, part, arrays, items = _votes_of_long(votes, long, what)
+    else:
+        if not is_frame(votes):
+            widths = {len(row) for row in votes if hasattr(row, "__len__")}
+            if len(widths) > 1:
+                raise ValueError(f"{what}: found rows of {' and '.join(map(str, sorted(widths)))} votes, "
+                                 "wanted a column for each voter, None where it abstains")
+        labels, part, arrays, rows = votes_of(votes, what=what)
+        items = votes.index if is_frame(votes) else pandas.RangeIndex(rows)
+    if len(labels.classes) < 2:
+        raise ValueError(f"{what}: found {len(labels.classes)} class, {labels.names}, wanted 2 or more")
+    part["votes"]["functions"] = functions
+    if trust is not None:
+        part["votes"]["trust"] = [wire(v) for v in ([trust] if isinstance(trust, str) else trust)]
+        if unknown := set(part["votes"]["trust"]) - set(part["votes"]["names"]):
+            raise ValueError(f"trust: found {min(unknown)!r}, wanted one of {part['votes']['names']}")
+    request = {"labels": {"classes": labels.names, **part}, "examples": len(items),
+               **{name: value for name, value in settings.items() if value is not None}}
+    found = call("consensus", request, {f"labels.{at}": a for at, a in arrays.items()}, device="cpu",
+                 verbose=verbose)
+    return Consensus(found, labels, items, not is_frame(votes))
+
+
+def _long(votes: Any) -> Optional[list[Any]]:
+    """Return the columns of items, workers and labels of a table of votes; None of a wide table."""
+    found: dict[str, list[Any]] = {role: [] for role in ROLES}
+    for column in votes.columns:
+        word = str(column).lower().replace("-", "_").strip()
+        for end in ("_id", " id", "id", "_name", "s"):
+            word = word[:-len(end)] if word.endswith(end) and len(word) > len(end) else word
+        for role, words in ROLES.items():
+            if word.rstrip("_ ") in words:
+                found[role].append(column)
+    if all(len(columns) == 1 for columns in found.values()) and votes.columns.is_unique:
+        return [columns[0] for columns in found.values()]
+    if votes.shape[1] != 3 or len(votes) < 6 or not votes.columns.is_unique:
+        return None
+    item, worker, label = (votes.iloc[:, k] for k in range(3))
+    if item.isna().any() or worker.isna().any():
+        return None
+    # annotators agree; an item and a worker are together once, and have other values than labels
+    alike = max(np.mean(item.to_numpy(object) == label.to_numpy(object)),
+                np.mean(worker.to_numpy(object) == label.to_numpy(object)))
+    once = not votes.iloc[:, :2].duplicated().any()
+    if once and item.duplicated().any() and alike < 0.3 and item.nunique() > label.nunique() \
+            and worker.duplicated().any():
+        return list(votes.columns)
+    return None
+
+
+def _votes_of_long(votes: Any, columns: list[Any], what: str) -> Any:
+    """Return the classes, and votes with their arrays, of a table of items, workers and labels."""
+    import pandas
+    item, worker, label = (votes[c] for c in columns)
+    for column, name in ((item, columns[0]), (worker, columns[1])):
+        if column.isna().any():
+            raise ValueError(f"{what}: found no {name} in row {votes.index[column.isna()][0]!r}")
+    twice = votes[columns[:2]].duplicated()
+    if twice.any():
+        raise ValueError(f"{what}: found {columns[1]} {worker[twice].iloc[0]!r} twice on {columns[0]} "
+                         f"{item[twice].iloc[0]!r} (row {votes.index[twice][0]!r}), wanted one vote")
+    values = label.to_numpy(object)
+    values = np.where(absent(values) | np.fromiter((is_abstention(v) for v in values), bool,
+                                                   len(values)), None, values)
+    labels = labels_of(values.tolist(), what=what)
+    rows, items = pandas.factorize(item)
+    by, workers = pandas.factorize(worker)
+    names = [wire(w) for w in workers]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{what}: found {columns[1]}s that have the same name as texts, wanted others")
+    given = labels.codes >= 0
+    arrays = {"votes.rows": rows[given].astype(np.int32), "votes.by": by[given].astype(np.int32),
+              "votes.codes": labels.codes[given]}
+    return labels, {"votes": {"names": names}}, arrays, pandas.Index(items, name=columns[0])
+
+
+def is_abstention(value: Any) -> bool:
+    """Return whether a vote is the number -1."""
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == -1

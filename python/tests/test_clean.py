@@ -1,0 +1,138 @@
+"""clean, from tables as people have them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from umagpu import clean
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A table with every kind of column, gaps, an index of its own, and wrong labels."""
+    random = np.random.RandomState(0)
+    n = 400
+    true = random.randint(3, size=n)
+    other = np.where(random.rand(n, 2) < 0.75, true[:, None], random.randint(3, size=(n, 2)))
+    frame = pd.DataFrame({
+        "size": random.randn(n) + 2 * true, "kind": pd.Categorical.from_codes(other[:, 0], list("uvw")),
+        "colour": np.array(["red", "green", None], dtype=object)[other[:, 1]],
+        "when": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.randint(0, 1000, n), "D"),
+        "count": pd.array(random.randint(0, 9, n), dtype="Int64"), "old": random.rand(n) < 0.5},
+        index=[f"r{i}" for i in range(n)])
+    frame.loc["r3", "size"] = np.nan
+    frame.loc["r4", ["count", "when"]] = pd.NA
+    names = np.array([" a", "b", "c "], dtype=object)
+    wrong = random.rand(n) < 0.2
+    frame["y"] = names[np.where(wrong, (true + 1) % 3, true)]
+    return frame, pd.Series(names[true], index=frame.index)
+
+
+@pytest.fixture(scope="module")
+def result(mixed):
+    return clean(mixed[0], label="y", name="shapes")
+
+
+def test_clean(mixed, result):
+    frame, true = mixed
+    issues, wrong = result.issues, frame["y"] != true
+    assert issues.index.equals(frame.index)
+    assert (issues["wrong"] & wrong).sum() > 0.8 * max(wrong.sum(), issues["wrong"].sum())
+    assert (issues["reason"][issues["wrong"]] != "").all()
+    assert (issues["given"] == frame["y"]).all() and issues["probability"].between(0, 1).all()
+    order = issues["review"].dropna().astype(int)
+    assert sorted(order) == list(range(1, len(order) + 1)) and len(order) > 0
+    assert (result.cleaned["y"] == true).mean() > 0.9 > (frame["y"] == true).mean()
+    assert result.cleaned.drop(columns="y").equals(frame.drop(columns="y"))
+    changed = result.cleaned["y"] != frame["y"]
+    assert (issues["suggestion"][changed] == result.cleaned["y"][changed]).all()
+    features = frame.drop(columns="y")
+    assert (result.model.predict(features.iloc[:, ::-1]) == true).mean() > 0.9
+    assert result.model.feature_names_in_.tolist() == list(features.columns)
+    c = result.confusion
+    assert c.index.name == "noisy" and c.columns.name == "true" and c.index.tolist() == [" a", "b", "c "]
+    assert c.sum().round(6).tolist() == [1, 1, 1] and 0.7 < c.to_numpy().diagonal().mean() < 0.9
+    assert result.probabilities.shape == (400, 3)
+
+
+def test_pages_and_summary(result, tmp_path):
+    assert "400 rows" in result.summary() and "'c ' should be 'b'" in repr(result)
+    assert "<iframe" in result._repr_html_()
+    for page in (result.report, result.review):
+        page.save(tmp_path / "page.html")
+        text = (tmp_path / "page.html").read_text()
+        assert "shapes" in text and "umagpu.clean(df" in text and "r5" in text
+
+
+def test_checked(mixed, result):
+    frame, true = mixed
+    some = true.sample(40, random_state=0)
+    by_series = clean(frame, "y", checked=some)
+    assert by_series.details["checked"] == 40
+    assert (by_series.cleaned["y"][some.index] == some).all()
+    for same in (some.to_dict(), true.where(true.index.isin(some.index)).tolist()):
+        assert clean(frame, "y", checked=same).issues.equals(by_series.issues)
+    column = frame.assign(right=some)
+    found = clean(column, "y", checked="right")
+    assert found.issues.equals(by_series.issues) and "right" in found.cleaned
+    assert (found.model.predict(frame.drop(columns="y")) == true).mean() > 0.9
+    for bad, word in (({"r999": "b"}, "r999"), ({"r1": "z"}, "z"), (["b"], "found 1"),
+                      ("rigth", "rigth"), (frame, "Series")):
+        with pytest.raises(ValueError, match=word):
+            clean(frame, "y", checked=bad)
+
+
+def test_a_file_of_checked_rows(mixed):
+    frame, true = mixed
+    numbered = frame.reset_index(drop=True)
+    some = pd.Series({"17": true["r17"], "3": true["r3"]})  # the index as text, as files have it
+    for checked in (some, some.rename_axis("row").reset_index(name="label")):
+        assert clean(numbered, "y", checked=checked).details["checked"] == 2
+    twice = frame.set_axis(["r"] * len(frame))
+    with pytest.raises(ValueError, match="twice"):
+        clean(twice, "y", checked=some)
+
+
+@pytest.mark.parametrize("dtype", ["category", "string", "object"])
+def test_types_of_labels_are_kept(mixed, result, dtype):
+    frame = mixed[0].assign(y=mixed[0]["y"].astype(dtype))
+    found = clean(frame, "y").cleaned["y"]
+    assert found.dtype == frame["y"].dtype and found.tolist() == result.cleaned["y"].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", "int8"])
+def test_numbers_and_gaps(mixed, dtype):
+    frame, true = mixed
+    codes = pd.Categorical(frame["y"]).codes
+    y = pd.Series(codes, index=frame.index).astype(dtype)
+    gaps = dtype in ("Int64", "float64")
+    if gaps:
+        y.iloc[:20] = None
+    found = clean(frame.drop(columns="y"), y)
+    assert found.cleaned.dtype == y.dtype and found.cleaned.index.equals(y.index)
+    assert found.cleaned.isna().sum() == (20 if gaps else 0)
+    assert not found.issues["wrong"][:20].any() or not gaps
+    assert (found.issues["suggestion"][:20] == pd.Categorical(true).codes[:20]).mean() > 0.8
+
+
+def test_arrays(noisy):
+    X, y, true, C = noisy
+    few = np.flatnonzero(true < 3)
+    X, y, true = X[few], y[few] % 3, true[few]
+    found = clean(X, y)
+    assert type(found.cleaned) is np.ndarray and found.cleaned.dtype == y.dtype
+    assert (found.cleaned == true).mean() > 0.95 > (y == true).mean()
+    assert (found.model.predict(X) == true).mean() > 0.95
+    words = np.array(["one", "two", "three"])[y]
+    assert clean(X, words).cleaned.dtype.kind == "U"
+    assert clean(X, words.tolist(), checked={0: words[0]}).details["checked"] == 1
+
+
+def test_refused(mixed):
+    frame = mixed[0]
+    for given, word in (((frame,), "label"), ((frame, "z"), "'z'"), ((np.eye(3), "y"), "array"),
+                        ((frame, [1, 2]), "400"), ((frame.assign(y=1), "y"), "1 class")):
+        with pytest.raises(ValueError, match=word):
+            clean(*given)
+    with pytest.raises(TypeError):
+        clean(frame, "y", colour="red")

@@ -27,7 +27,7 @@ COLUMNS = {  # values of a column: kind, numbers or codes, levels
     "texts and numbers": (np.array(["?", 1, 2.0, None], object), "category", [0, 1, 2, -1],
                           ["?", "1", "2"]),
     "nothing": (np.array([None] * 4, object), "category", [-1] * 4, []),
-    "times": (pandas.to_datetime(["1970-01-02", None, "1969-12-31", "1970-01-01 00:00:00.5"]), "date",
+    "times": (pandas.to_datetime([86400, None, -86400, 0.5], unit="s"), "date",
               [86400, np.nan, -86400, 0.5], None),
     "zones": (pandas.to_datetime(["1970-01-02"] * 4).tz_localize("Europe/Berlin"), "date", [82800] * 4,
               None),

@@ -30,4 +30,4 @@ def test_docs(tmp_path):
     *examples, report, fit = json.loads((tmp_path / "done.ipynb").read_text())["cells"]
     assert [cell["outputs"] for cell in examples] == [[]] * 11
     assert "<iframe" in "".join(report["outputs"][0]["data"]["text/html"])
-    assert "confusion matrix" in "".join(fit["outputs"][0]["text"])
+    assert "converged" in "".join(fit["outputs"][0]["text"])

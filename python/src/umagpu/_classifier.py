@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import sys
 import zipfile
 from typing import Any, Optional
 
@@ -158,6 +159,8 @@ def _weights(sample_weight: Any, rows: int) -> Any:
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight: found shape {weights.shape}, wanted ({rows},), a weight for "
                          "each row of X")
+    if not weights.any():
+        raise ValueError("sample_weight: found the weight zero of every row, wanted one above it")
     return weights
 
 
@@ -244,7 +247,7 @@ class NoisyClassifier(ClassifierMixin, _Program):
     random_state : None (the same choices every time), a number, or a RandomState.
     options : further settings, those of uma-gpu train and of the learner with _ for -, such as
         {"gamma": "search", "max_steps": 100}.
-    verbose : whether notes go to standard error.
+    verbose : whether notes and a summary go to standard error.
 
     Attributes
     ----------
@@ -383,7 +386,11 @@ class NoisyClassifier(ClassifierMixin, _Program):
         if confusion is not None:
             request["confusion"], matrix = confusion_of(confusion, labels, self.confusion_axes)
             arrays.update(matrix)
-        model = self._call("train", request, arrays, **more)["model"].tobytes()
+        result = self._call("train", request, arrays, **more)
+        model = result["model"].tobytes()
+        if self.verbose:
+            sys.stderr.write(f"{result['learner']}: {result['examples']} examples, {result['steps']} steps "
+                             f"({result['stop']}) on {result['device']['name']}\n")
         if "from" not in arrays:
             self.__dict__.pop("feature_names_in_", None)
             if is_frame(X) and all(isinstance(c, str) for c in X.columns):

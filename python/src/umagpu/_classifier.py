@@ -13,7 +13,8 @@ import zipfile
 from typing import Any, Optional
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import (BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin,
+                          TransformerMixin)
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -212,13 +213,19 @@ def _is_online(estimator: "NoisyClassifier") -> bool:
     return True
 
 
-class _Program(BaseEstimator):
-    """What estimators have in common whose work is the program's."""
+class _Program(BaseEstimator):  # type: ignore[misc]
+    """What estimators have in common whose work is the program's.
+
+    _features is what the file of the fit says of the features.
+    """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
+        return {"allow_nan": True}
 
     def _seed(self) -> Optional[int]:
         if self.random_state is None:
@@ -228,8 +235,54 @@ class _Program(BaseEstimator):
             return int(self.random_state)
         return int(random.randint(1 << 31))
 
+    def _saw(self, features: dict[str, Any], names: Optional[list[Any]]) -> None:
+        """Take over what a file says of the features, and the names of a DataFrame's columns."""
+        self._features = features
+        self.n_features_in_ = len(columns_of(features)) or features["count"]
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
 
-class NoisyClassifier(ClassifierMixin, _Program):
+    def _data(self, X: Any) -> Data:
+        """Return examples like those of the fit, whose columns a DataFrame has by name."""
+        known = columns_of(self._features) or None
+        names = list(known) if known else self._features.get("names")
+        named, me = hasattr(self, "feature_names_in_"), type(self).__name__
+        X = framed(X)
+        if not is_frame(X):
+            X = numbers_of(X)
+            if named:
+                warn(f"X does not have valid feature names, but {me} was fitted with feature names")
+        elif names and (named or set(names) <= set(map(wire, X.columns))):
+            have = [wire(c) for c in X.columns]
+            missing = [name for name in names if name not in have]
+            if missing and not (known and known[missing[0]] == "aside"):
+                raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that {me} was "
+                                 "fitted with")
+            if more := [name for name in have if name not in names]:
+                warn(f"X: {len(more)} columns that {me} was not fitted with are left out, such as "
+                     f"{more[0]!r}")
+            return data_of(X.iloc[:, [k for k, name in enumerate(have) if name in names]], known)
+        elif not names and all(isinstance(c, str) for c in X.columns):
+            warn(f"X has feature names, but {me} was fitted without feature names")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
+                             f"{self.n_features_in_} features as input")
+        return data_of(X.set_axis(names, axis=1) if is_frame(X) and names else X, known)
+
+
+def columns_of(features: dict[str, Any]) -> dict[str, str]:
+    """Return the kinds of the columns of a table by their names; none if all are numbers."""
+    return {c.get("name", ""): c["kind"] for c in features.get("encoding", {}).get("columns", [])}
+
+
+def _file(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a member of a model file tells, and the arrays of the file."""
+    arrays = dict(np.load(io.BytesIO(data), allow_pickle=False))
+    return json.loads(arrays[name]), arrays
+
+
+class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
     """A classifier that learns from labels which are wrong in a known way, or right.
 
     Parameters
@@ -275,14 +328,6 @@ class NoisyClassifier(ClassifierMixin, _Program):
         self.random_state = random_state
         self.options = options
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
-    def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
-        return {"allow_nan": True}
 
     def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any],
               **more: Any) -> dict[str, Any]:
@@ -375,73 +420,32 @@ class NoisyClassifier(ClassifierMixin, _Program):
         """Train, and then take over the model: a failure leaves the estimator as it was."""
         request = {**settings, "data": data.part, "labels": {"classes": labels.names, **part}}
         arrays = {**data.arrays, **{f"labels.{name}": array for name, array in arrays.items()}}
-        confusion = self.confusion
+        confusion, axes = self.confusion, self.confusion_axes
         if isinstance(confusion, str) and confusion == "estimate":
-            with Call(self.verbose) as old:
-                named = np.array(labels.names)[arrays["labels.codes"]]
-                found = old.json("confusion", "estimate", "--data", old.array(X), "--labels",
-                                 old.array(named), *flags_of({"device": self.device}))
-            order = [found["classes"].index(name) for name in labels.names]
-            confusion = np.array(found["confusion"])[np.ix_(order, order)]
+            asked = {name: request[name] for name in ("data", "labels", "seed") if name in request}
+            labelled = {name: a for name, a in arrays.items() if name != "labels.weights"}
+            confusion = self._call("estimate_noise", asked, labelled)["confusion"]
+            axes = "true-columns"
         if confusion is not None:
-            request["confusion"], matrix = confusion_of(confusion, labels, self.confusion_axes)
+            request["confusion"], matrix = confusion_of(confusion, labels, axes)
             arrays.update(matrix)
         result = self._call("train", request, arrays, **more)
         model = result["model"].tobytes()
         if self.verbose:
             sys.stderr.write(f"{result['learner']}: {result['examples']} examples, {result['steps']} steps "
                              f"({result['stop']}) on {result['device']['name']}\n")
-        if "from" not in arrays:
-            self.__dict__.pop("feature_names_in_", None)
-            if is_frame(X) and all(isinstance(c, str) for c in X.columns):
-                self.feature_names_in_ = np.array(X.columns, dtype=object)
+        names = list(X.columns) if is_frame(X) else None
+        if "from" in arrays:
+            names = list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
         self.classes_ = labels.classes
-        self._take(model)
+        self._take(model, names)
 
-    def _take(self, model: bytes) -> None:
+    def _take(self, model: bytes, names: Optional[list[Any]]) -> None:
         """Take over a model file, for the classes that are known."""
         self.model_ = model
-        arrays = np.load(io.BytesIO(model), allow_pickle=False)
-        self.meta_ = json.loads(arrays["meta.json"])
-        features = self.meta_["features"]
-        columns = features.get("encoding", {}).get("columns")
-        self.n_features_in_ = len(columns) if columns else features["count"]
-        self.confusion_ = next((arrays[name] for name in ("learned", "confusion") if name in arrays),
-                               None)
-
-    def _data(self, X: Any) -> Data:
-        """Return examples for the model, whose columns a DataFrame has by name."""
-        features = self.meta_["features"]
-        columns = features.get("encoding", {}).get("columns")
-        known = {c.get("name", ""): c["kind"] for c in columns} if columns else None
-        names = list(known) if known else features.get("names")
-        X = framed(X)
-        named = hasattr(self, "feature_names_in_")
-        if is_frame(X):
-            have = [wire(c) for c in X.columns]
-            if names and (named or set(names) <= set(have)):
-                missing = [name for name in names if name not in have and not (
-                    known and known[name] == "aside")]
-                if missing:
-                    raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that "
-                                     f"{type(self).__name__} was fitted with")
-                if more := [name for name in have if name not in names]:
-                    warn(f"X: {len(more)} columns that {type(self).__name__} was not fitted with are "
-                         f"left out, such as {more[0]!r}")
-                return data_of(X.iloc[:, [k for k, name in enumerate(have) if name in names]], known)
-            if not names and all(isinstance(c, str) for c in X.columns):
-                warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
-        else:
-            X = numbers_of(X)
-            if named:
-                warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with "
-                     "feature names")
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                             f"{self.n_features_in_} features as input")
-        if is_frame(X) and known:
-            X = X.set_axis(list(known), axis=1)
-        return data_of(X, known)
+        self.meta_, arrays = _file(model, "meta.json")
+        self._saw(self.meta_["features"], names)
+        self.confusion_ = arrays.get("learned", arrays.get("confusion"))
 
     def _predicted(self, X: Any, what: str) -> Any:
         check_is_fitted(self)
@@ -508,19 +512,12 @@ class NoisyClassifier(ClassifierMixin, _Program):
         run("inspect", "--model", os.fspath(path))  # which checks the file
         with open(path, "rb") as file:
             model = file.read()
-        new = cls()
-        new._take(model)
-        new.set_params(**_parameters(new.meta_))
-        with np.load(io.BytesIO(model)) as arrays:
-            if "confusion" in arrays:
-                new.confusion = arrays["confusion"]
-        new.classes_ = classes_of(new.meta_["classes"],
-                                  zipfile.ZipFile(io.BytesIO(model)).comment.decode())
-        features = new.meta_["features"]
-        names = [c.get("name", "") for c in features["encoding"]["columns"]
-                 ] if "encoding" in features else features.get("names")
-        if names and all(names):
-            new.feature_names_in_ = np.array(names, dtype=object)
+        new, comment = cls(), zipfile.ZipFile(io.BytesIO(model)).comment.decode()
+        meta, arrays = _file(model, "meta.json")
+        names = list(columns_of(meta["features"])) or meta["features"].get("names")
+        new.set_params(**_parameters(meta), confusion=arrays.get("confusion"))
+        new.classes_ = classes_of(meta["classes"], comment)
+        new._take(model, names)
         return new
 
 
@@ -559,8 +556,7 @@ def _parameters(meta: dict[str, Any]) -> dict[str, Any]:
             ("gamma", None), ("coef0", 1), ("degree", 3)) if kernel["function"].get(name, usual) != usual})
         if kernel["components"] not in (500, kernel["landmarks"]):
             options["components"] = kernel["components"]
-    columns = meta["features"].get("encoding", {}).get("columns", [])
-    found["text"] = [c["name"] for c in columns if c["kind"] == "text"] or None
+    found["text"] = [name for name, kind in columns_of(meta["features"]).items() if kind == "text"] or None
     return {**found, "options": options or None}
 
 
@@ -569,8 +565,17 @@ def _same_length(what: str, found: int, rows: int) -> None:
         raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
 
 
-class KernelMap(TransformerMixin, _Program):
-    """The kernel principal components of examples."""
+class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Program):  # type: ignore[misc]
+    """The kernel principal components of examples.
+
+    Parameters
+    ----------
+    kernel : "rbf", "poly" or "linear".
+    n_components : None (500, or all) or a number.
+    gamma : None or "median" (that of the distances), or a number.
+    device, random_state : as those of NoisyClassifier.
+    options : further settings of uma-gpu kpca fit, with _ for -, such as {"landmarks": 1000}.
+    """
 
     def __init__(self, kernel: str = "rbf", *, n_components: Optional[int] = None,
                  gamma: Any = None, device: Optional[str] = None, random_state: Any = None,
@@ -583,22 +588,26 @@ class KernelMap(TransformerMixin, _Program):
         self.options = options
 
     def fit(self, X: Any, y: Any = None) -> "KernelMap":
-        X = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
-        with Call() as call:
-            basis = call.path(".npz")
-            call.run("kpca", "fit", "--data", call.array(X), "--basis", basis,
-                     *flags_of({"kernel": self.kernel, "components": self.n_components,
-                                "seed": self._seed(), "gamma": self.gamma, "device": self.device,
-                                **(self.options or {})}))
-            with open(basis, "rb") as file:
-                self.basis_ = file.read()
+        """Find the components of examples, which NoisyClassifier.fit describes."""
+        settings, table = settings_of({
+            "kernel": self.kernel, "components": self.n_components, "gamma": self.gamma,
+            "seed": self._seed(), **(self.options or {})})
+        X = framed(X)
+        data = data_of(X, **table)
+        if data.rows < 2:
+            raise ValueError("X: found 1 sample, wanted 2 or more")
+        found = call("fit_kernel_map", {**settings, "data": data.part}, data.arrays, device=self.device)
+        self.basis_ = found["basis"].tobytes()
+        self._n_features_out = found["components"]
+        self._saw(_file(self.basis_, "basis.json")[0]["features"],
+                  list(X.columns) if is_frame(X) else None)
         return self
 
     def transform(self, X: Any) -> Any:
+        """Return the components of examples, a column each."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
-        with Call() as call:
-            out = call.path(".npy")
-            call.run("kpca", "transform", "--basis", call.write(".npz", self.basis_), "--data",
-                     call.array(X), "--out", out, *flags_of({"device": self.device}))
-            return np.load(out).astype(X.dtype if X.dtype.kind == "f" else np.float32)
+        data = self._data(X)
+        found = call("apply_kernel_map", {"data": data.part}, {
+            **data.arrays, "basis": np.frombuffer(self.basis_, np.uint8)}, device=self.device)
+        single = getattr(X, "dtype", None) == np.float32
+        return found["values"].reshape(data.rows, -1).astype(np.float32 if single else np.float64)

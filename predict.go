@@ -134,10 +134,19 @@ func (c *classification) run(ctx context.Context, d *Data, compute *Compute) (er
 	return c.predict(ctx, compute)
 }
 
-// judged is run on data whose labels are to be compared with the predictions: of the classes of the
-// model. It returns their confusion matrix, nil if they are right.
+// judged is run on data whose labels are to be compared with the predictions. It returns their
+// confusion matrix, nil if they are right.
 func (c *classification) judged(ctx context.Context, d *Data, l *Labels, noise *Confusion,
 	compute *Compute) (m *confusion.Matrix, err error) {
+	if m, err = c.labelled(ctx, d, l, noise); err != nil {
+		return nil, err
+	}
+	return m, c.predict(ctx, compute)
+}
+
+// labelled reads data with labels of the classes of the model, and their confusion matrix.
+func (c *classification) labelled(ctx context.Context, d *Data, l *Labels, noise *Confusion,
+) (m *confusion.Matrix, err error) {
 	if c.data, err = d.examplesFor(ctx, c.model); err != nil {
 		return nil, err
 	}
@@ -151,10 +160,7 @@ func (c *classification) judged(ctx context.Context, d *Data, l *Labels, noise *
 	if c.data.Evidence != nil && c.data.Evidence.Classes != nil {
 		return nil, invalid("labels", "examples without one class", "one class for each example")
 	}
-	if m, err = noise.matrix(c.data); err != nil {
-		return nil, err
-	}
-	return m, c.predict(ctx, compute)
+	return noise.matrix(c.data)
 }
 
 // predict prepares the data, and predicts.
@@ -169,14 +175,7 @@ func (c *classification) predict(ctx context.Context, compute *Compute) (err err
 	if err := features.PrepareBy(c.data, &m.Meta.Preparation, c.memory...); err != nil {
 		return err
 	}
-	work := func() host.Work {
-		w := host.Work{Data: c.data, Classes: m.Q, Condition: 1}
-		if m.Projection != nil {
-			w.Components = m.D
-		}
-		return w
-	}
-	return compute.use(work, func(e *engine.Engine) error {
+	return compute.use(c.work, func(e *engine.Engine) error {
 		c.device = e.Device()
 		if c.scores {
 			if c.found, err = m.ScoresPrepared(ctx, e, c.data.Examples); err != nil {
@@ -190,4 +189,13 @@ func (c *classification) predict(ctx context.Context, compute *Compute) (err err
 		}
 		return ctx.Err()
 	})
+}
+
+// work is what the use of the model, or a training like it, takes.
+func (c *classification) work() host.Work {
+	w := host.Work{Data: c.data, Classes: c.model.Q, Condition: 1}
+	if c.model.Projection != nil {
+		w.Components = c.model.D
+	}
+	return w
 }

@@ -21,11 +21,12 @@ import (
 
 // Report is the content of the page and its JSON form. Empty parts are left out.
 type Report struct {
-	Title   string   `json:"title"`   // the name of the data
-	Date    string   `json:"date"`    // "" for none
-	Done    string   `json:"done"`    // a sentence
-	Verdict Verdict  `json:"verdict"` // set by Conclude
-	Command string   `json:"command"` // repeats the report
+	Request any      `json:"request,omitempty"` // what made the report
+	Title   string   `json:"title"`             // the name of the data
+	Date    string   `json:"date"`              // "" for none
+	Done    string   `json:"done"`              // a sentence
+	Verdict Verdict  `json:"verdict"`           // set by Conclude
+	Command string   `json:"command"`           // repeats the report
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 

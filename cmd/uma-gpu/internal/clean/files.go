@@ -70,18 +70,10 @@ func (w *writer) put(name string, write func(io.Writer) error) error {
 func (w *writer) page(ctx context.Context) *page.Request {
 	o := &page.Request{Name: filepath.Base(w.d.Path), Date: page.Today(), Call: w.Command(),
 		Again: w.Command(), Show: w.Output.Show, Model: filepath.Join(w.Output.Folder, "model.npz"),
-		Review: "review.html", Rows: "Rows are counted from 1, without the header.",
-		Spell: umagpu.SpellFlag, Source: page.FromFile(ctx, w.d, w.Input.Path, w.Input.Options())}
+		Review: "review.html", Spell: umagpu.SpellFlag}
+	o.OfFile(ctx, w.d, w.Input.Path, w.Input.Options())
 	if w.Input.Checked == "" {
 		o.Again += " --checked checked.csv"
-	}
-	for i := range w.d.N {
-		key := strconv.Itoa(w.d.SourceRow(i) + 1)
-		o.Keys = append(o.Keys, key)
-		if w.d.IDs != nil {
-			key += " (" + w.d.IDs[i] + ")"
-		}
-		o.Index = append(o.Index, key)
 	}
 	return o
 }

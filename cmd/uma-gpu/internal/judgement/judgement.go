@@ -14,7 +14,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
-	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // Judgement is how good predictions are, as far as the labels tell: part of what --json prints.
@@ -72,13 +71,6 @@ func Of(labels, predicted []int32, p []float32, classes []string, noise *confusi
 				"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
 	}
 	return j, nil
-}
-
-// Judged returns the judgement as a page shows it: of a file, by trainings that each leave out one
-// of this number of folds, or by a model if it is 0.
-func (j *Judgement) Judged(file string, folds int) *report.Judged {
-	return &report.Judged{File: file, Folds: folds, Report: j.Report, Probabilities: j.Probabilities,
-		Warnings: j.Warnings, CorrectedLogLoss: j.CorrectedLogLoss, Corrected: j.Corrected}
 }
 
 // TablesFlag returns the flag of the tables of classes that are printed.

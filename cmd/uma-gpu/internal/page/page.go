@@ -14,6 +14,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/report"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // Request asks for the pages of a result, in the words of its readers.
@@ -31,6 +32,8 @@ type Request struct {
 	Review string          `json:"-"` // file of the review page; "" for none
 	Source *Source         `json:"-"` // nil for the data of the request
 	Spell  umagpu.Spelling `json:"-"` // of options
+	// Picture draws an example; nil for none
+	Picture func(i int) (string, error) `json:"-"`
 }
 
 // Source is what pages show of the data.
@@ -62,11 +65,15 @@ func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
 		if err != nil {
 			return nil, err
 		}
-	case *umagpu.EvaluateResult:
-		r = evaluate(request.(*umagpu.EvaluateRequest), result, o)
+	case *umagpu.ReportResult:
+		asked := request.(*umagpu.ReportRequest)
+		var err error
+		if r, err = Report(asked, result, asked.Model, o); err != nil {
+			return nil, err
+		}
 	default:
 		return nil, &umagpu.Fault{Kind: umagpu.Conflict, Option: "page", Got: fmt.Sprintf("a page of %T",
-			request), Want: "one of clean or evaluate"}
+			request), Want: "one of clean or report"}
 	}
 	err := r.WriteHTML(&page, "")
 	return &Pages{Report: page.Bytes(), Review: review.Bytes()}, err
@@ -77,10 +84,6 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 	o *Request) (*report.Report, *report.Review, error) {
 	source := o.source(&request.Data, request.Labels)
 	review, err := o.review(ctx, source, request, result)
-	if err != nil {
-		return nil, nil, err
-	}
-	show, err := source.shown(o.Show)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,47 +99,122 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 			Matrix: result.Confusion, Errors: result.Errors}
 	}
 	o.judged(p, result.Judgement, clean.DefaultFolds)
-	list := suspects(result)
-	p.Issues = len(list)
-	for _, i := range list[:min(report.MostSuspects, len(list))] {
-		s := report.Suspect{Index: i, Row: o.row(i), Likely: result.Classes[result.Suggested[i]],
-			Quality: 1 - result.WrongProbability[i]}
-		if k := source.Labels[i]; k >= 0 {
-			s.Given = result.Classes[k]
-		}
-		if show >= 0 {
-			s.Text, p.Shown = source.Cell(i, show), source.Columns[show]
-		}
-		p.Suspects = append(p.Suspects, s)
+	err = o.suspects(p, source, found{result.Suggested, result.WrongProbability,
+		suspects(request, result)})
+	if err != nil {
+		return nil, nil, err
 	}
+	p.Issues = lists.Count(result.Wrong, func(wrong bool) bool { return wrong })
 	p.Conclude()
 	return p, review, nil
 }
 
-// suspects returns the examples whose labels are wrong, the most probable first.
-func suspects(result *umagpu.CleanResult) (list []int) {
-	for i, wrong := range result.Wrong {
-		if wrong {
-			list = append(list, i)
+// Report returns the report on a model; result is nil without data.
+func Report(request *umagpu.ReportRequest, result *umagpu.ReportResult, m *umagpu.Model, o *Request,
+) (*report.Report, error) {
+	if result == nil {
+		p := o.report(m, "A model, without data to judge it by.")
+		p.Noise = learned(m)
+		p.Conclude()
+		return p, nil
+	}
+	p := o.report(m, fmt.Sprintf("Judged: the model and %d labels of %d classes.", result.Examples,
+		len(result.Classes)))
+	p.Check = result.Check
+	if p.Noise = learned(m); result.Given {
+		p.Noise = &report.Noise{Source: "given", Matrix: result.Noise, Errors: result.Errors}
+	}
+	o.judged(p, result.Judgement, result.Folds)
+	p.Judged.Reliability = result.Reliability
+	if result.Wrong != nil {
+		f := found{likely: result.Likely}
+		for i, quality := range result.Quality {
+			if f.wrong = append(f.wrong, 1-quality); result.Wrong[i] {
+				f.list = append(f.list, i)
+			}
+		}
+		f.sort()
+		source := o.source(&request.Data, request.Labels)
+		if source.Read != nil {
+			if err := source.Read(f.list[:min(report.MostSuspects, len(f.list))]); err != nil {
+				return nil, err
+			}
+		}
+		if err := o.suspects(p, source, f); err != nil {
+			return nil, err
 		}
 	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		return -cmp.Compare(result.WrongProbability[a], result.WrongProbability[b])
-	})
-	return list
+	p.Conclude()
+	return p, nil
 }
 
-// evaluate returns the report on a model.
-func evaluate(request *umagpu.EvaluateRequest, result *umagpu.EvaluateResult, o *Request,
-) *report.Report {
-	p := o.report(request.Model, fmt.Sprintf("Evaluated: the model on %d rows of %d classes.",
-		result.Examples, len(result.Classes)))
-	if request.Confusion != nil {
-		p.Noise = &report.Noise{Source: "given"}
+// learned returns the confusion matrix of the training; nil if it took labels to be right.
+func learned(m *umagpu.Model) *report.Noise {
+	rows := func(p []float64) (list [][]float64) {
+		for row := range slices.Chunk(p, m.Host().Q) {
+			list = append(list, row)
+		}
+		return list
 	}
-	o.judged(p, &result.Judgement, 0)
-	p.Conclude()
-	return p
+	if c := m.Host().Confusion; c != nil {
+		return &report.Noise{Source: "given to the training", Matrix: rows(c)}
+	}
+	if l := m.Host().Learned; l != nil {
+		return &report.Noise{Source: "learned from the labels together with the model",
+			Matrix: rows(l.Confusion), Errors: rows(l.Error)}
+	}
+	return nil
+}
+
+// found is what is known of labels: the likely class and the probability to be wrong of each
+// example, and those that are suspects, the most probable first.
+type found struct {
+	likely []int32
+	wrong  []float64
+	list   []int
+}
+
+func (f *found) sort() {
+	slices.SortStableFunc(f.list, func(a, b int) int { return -cmp.Compare(f.wrong[a], f.wrong[b]) })
+}
+
+// suspects returns the examples whose labels are wrong and nobody has checked, the most probable
+// first.
+func suspects(request *umagpu.CleanRequest, result *umagpu.CleanResult) []int {
+	f := found{wrong: result.WrongProbability}
+	for i, wrong := range result.Wrong {
+		if wrong && (request.Checked == nil || request.Checked[i] < 0) {
+			f.list = append(f.list, i)
+		}
+	}
+	f.sort()
+	return f.list
+}
+
+// suspects enters the first suspects.
+func (o *Request) suspects(p *report.Report, source *Source, f found) error {
+	show, err := source.shown(o.Show)
+	if err != nil {
+		return err
+	}
+	p.Issues = len(f.list)
+	for _, i := range f.list[:min(report.MostSuspects, len(f.list))] {
+		s := report.Suspect{Index: i, Row: o.row(i), Likely: p.Classes[f.likely[i]],
+			Quality: 1 - f.wrong[i]}
+		if k := source.Labels[i]; k >= 0 {
+			s.Given = p.Classes[k]
+		}
+		if show >= 0 {
+			s.Text, p.Shown = source.Cell(i, show), source.Columns[show]
+		}
+		if o.Picture != nil {
+			if s.Picture, err = o.Picture(i); err != nil {
+				return err
+			}
+		}
+		p.Suspects = append(p.Suspects, s)
+	}
+	return nil
 }
 
 // report returns the report on a model without its parts.

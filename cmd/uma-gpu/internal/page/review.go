@@ -2,7 +2,6 @@ package page
 
 import (
 	"context"
-	"slices"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/report"
@@ -44,15 +43,11 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 		}
 		return &r.Rows[place[i]]
 	}
-	for _, i := range suspects(result) {
-		switch {
-		case request.Checked != nil && request.Checked[i] >= 0: // decided before
-		case len(rows) < mostReview:
-			add(i).Suspect = true
-		default:
-			r.More++
-		}
+	list := suspects(request, result)
+	for _, i := range list[:min(mostReview, len(list))] {
+		add(i).Suspect = true
 	}
+	r.More = len(list) - len(rows)
 	for _, i := range result.Review[:min(mostNext, len(result.Review))] {
 		add(int(i)).Next = true
 	}
@@ -67,8 +62,7 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 		}
 	}
 	if source.Read != nil {
-		list := suspects(result)
-		needed := slices.Concat(list[:min(report.MostSuspects, len(list))], lists.As[int](rows))
+		needed := lists.As[int](rows)
 		for _, some := range near.Index {
 			needed = append(needed, lists.As[int](some)...)
 		}

@@ -42,9 +42,23 @@ func (o *Request) source(d *umagpu.Data, l *umagpu.Labels) *Source {
 	return s
 }
 
-// FromFile returns what pages show of a data set that was read from a file: the texts of a table,
+// OfFile has pages show a data set that was read from a file, and call rows by their numbers in it
+// and by their ids.
+func (o *Request) OfFile(ctx context.Context, d *dataset.Dataset, path string, read file.Options) {
+	o.Source, o.Rows = fromFile(ctx, d, path, read), "Rows are counted from 1, without the header."
+	for i := range d.N {
+		key := strconv.Itoa(d.SourceRow(i) + 1)
+		o.Keys = append(o.Keys, key)
+		if d.IDs != nil {
+			key += " (" + d.IDs[i] + ")"
+		}
+		o.Index = append(o.Index, key)
+	}
+}
+
+// fromFile returns what pages show of a data set that was read from a file: the texts of a table,
 // else the features of dense examples.
-func FromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Options) *Source {
+func fromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Options) *Source {
 	s := &Source{Labels: d.Y, Text: -1}
 	s.Read = func(rows []int) error {
 		names, cells, err := file.ReadRows(ctx, d, file.Copy{Path: path, Options: o}, rows)

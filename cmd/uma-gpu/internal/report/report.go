@@ -3,37 +3,46 @@ package report
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/page"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
-// The values of --judge.
-const (
-	byFolds = "folds"
-	byModel = "model"
-)
-
 type Options struct {
-	training.Options
-	Match    app.Model // features
-	Model    string
-	Judge    string
-	Show     string // column
-	Pictures string // WxH
-	Out      string // "" for text
+	app.Common `json:"-"`
+	Input      Input                `json:"input"`
+	Request    umagpu.ReportRequest `json:"request,omitzero"`
+	Output     Output               `json:"output"`
+	Device     app.Device           `json:"-"`
+}
+
+// Input are files and how they are read.
+type Input struct {
+	app.Classified
+	app.Noise
+}
+
+// Output is what the page shows beside numbers, and its file.
+type Output struct {
+	Page     string `json:"out,omitempty"` // "" for text
+	Show     string `json:"show,omitempty"`
+	Pictures string `json:"pictures,omitempty"` // WxH
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
+	in, out := &o.Input, &o.Output
 	return &cli.Command{
 		Name:  "report",
 		Usage: "report on a model and its labels, as one page",
@@ -47,21 +56,18 @@ with and without C; γ and the number of components are kept. On other data the 
 predicts, and labels are trusted unless --confusion is given.
 
 Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
-		Flags: app.Flags(app.Required(app.Input(&o.Model, "model",
-			"model that train wrote: `FILE`.npz (required)")),
-			app.Input(&o.Data.Path, "data", "examples to evaluate on: `FILE`"),
-			o.Data.FormatFlags(&o.Common), o.Match.MatchFlag(),
-			o.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
-			app.Choice(&o.Judge, "judge", "auto",
-				"`METHOD` of prediction: folds (out of fold), model, or auto",
-				"auto", byFolds, byModel),
-			training.FoldFlag(&o.Options),
-			app.Text(&o.Show, "show", "", "text `COLUMN` of the data to show with suspicious rows"),
-			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &o.Pictures,
+		Flags: app.Flags(in.Model.Flag(), app.Input(&in.Data.Path, "data",
+			"examples to evaluate on: `FILE`"),
+			in.FormatFlags(&o.Common), in.MatchFlag(),
+			in.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
+			app.ParameterFlags(&o.Request),
+			app.Text(&out.Show, "show", "", "`COLUMN` of the data to show with suspicious rows "+
+				"(default: the first text)"),
+			&cli.StringFlag{Name: "pictures", DefaultText: "of IDX", Destination: &out.Pictures,
 				Usage: "examples are pictures of `WxH` pixels, or none"},
-			o.Device.Flags(),
-			app.Output(&o.Out, "out", "page to write, `FILE`.html, and its numbers, FILE.json; else text"),
-			o.JSONFlag(), o.QuietFlag()),
+			o.Device.Flags(), app.Output(&out.Page, "out",
+				"page to write, `FILE`.html, and its numbers, FILE.json; else text"),
+			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -71,70 +77,77 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	m, err := model.Load(o.Model)
+	m, err := o.Input.Load()
 	if err != nil {
 		return err
 	}
-	r := newReporter(o, m)
-	if o.Data.Path != "" {
-		if err := r.judge(ctx); err != nil {
+	asked := &page.Request{Name: filepath.Base(o.Input.Data.Path), Date: page.Today(),
+		Call: o.Command(), Model: o.Input.Model.Path, Spell: umagpu.SpellFlag, Show: o.Output.Show}
+	if o.Input.Data.Path == "" {
+		asked.Name = filepath.Base(o.Input.Model.Path)
+		p, err := page.Report(nil, nil, m, asked)
+		if err != nil {
 			return err
 		}
+		return o.write(ctx, p)
 	}
-	return r.write(ctx)
+	d, err := o.Input.Classified.Read(ctx, m)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // only read
+	r := o.Request
+	if r.Confusion, err = o.Input.Confusion(ctx, m.Classes()); err != nil {
+		return err
+	}
+	if asked.Picture, err = o.picture(d); err != nil {
+		return err
+	}
+	r.Model, r.Data = m, umagpu.FromDataset(d)
+	r.Compute = o.Device.Compute(o.Notes, app.Training)
+	found, err := umagpu.Report(ctx, &r)
+	if err != nil {
+		return err
+	}
+	asked.Again = o.issues(d)
+	asked.OfFile(ctx, d, o.Input.Data.Path, o.Input.Data.Options())
+	p, err := page.Report(&r, found, m, asked)
+	if err != nil {
+		return err
+	}
+	return o.write(ctx, p)
 }
 
 func (o *Options) check() error {
-	ext := strings.ToLower(filepath.Ext(o.Out))
+	ext := strings.ToLower(filepath.Ext(o.Output.Page))
 	switch {
-	case o.Out != "" && ext != ".html" && ext != ".htm":
-		return app.Usage("--out is %q, wanted a name that ends in .html", o.Out)
-	case o.Data.Path == "" && o.Noise.Path != "":
+	case o.Output.Page != "" && ext != ".html" && ext != ".htm":
+		return app.Usage("--out is %q, wanted a name that ends in .html", o.Output.Page)
+	case o.Input.Data.Path == "" && o.Input.Noise.Path != "":
 		return app.Usage("--confusion needs --data")
 	}
-	o.Read = o.Data.Options()
 	_, _, err := o.pictureSize()
 	return err
 }
 
-type reporter struct {
-	report.Report
-	*Options
-	model *model.Model
-}
-
-func newReporter(o *Options, m *model.Model) *reporter {
-	r := &reporter{Options: o, model: m}
-	r.Report.Command = o.Command()
-	r.Report.Model, r.Classes = report.NewModel(o.Model, m), m.Meta.Classes
-	if m.Confusion != nil {
-		r.Report.Noise = &report.Noise{Source: "given to the training",
-			Matrix: app.Rows(m.Confusion, m.Q)}
-	} else if l := m.Learned; l != nil {
-		r.Report.Noise = &report.Noise{Source: "learned from the labels together with the model",
-			Matrix: app.Rows(l.Confusion, m.Q), Errors: app.Rows(l.Error, m.Q)}
-	}
-	return r
-}
-
-func (r *reporter) write(ctx context.Context) error {
+func (o *Options) write(ctx context.Context, p *report.Report) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	r.Conclude()
-	if r.Out == "" {
-		if r.JSON {
-			return r.WriteJSON(r.Common.Out)
+	p.Request = o
+	if o.Output.Page == "" {
+		if o.JSON {
+			return p.WriteJSON(o.Out)
 		}
-		return r.WriteText(r.Common.Out)
+		return p.WriteText(o.Out)
 	}
-	numbers := strings.TrimSuffix(r.Out, filepath.Ext(r.Out)) + ".json"
+	numbers := strings.TrimSuffix(o.Output.Page, filepath.Ext(o.Output.Page)) + ".json"
 	var files osfile.Group
 	defer files.Discard()
-	err := files.Write(numbers, r.WriteJSON)
+	err := files.Write(numbers, p.WriteJSON)
 	if err == nil {
-		err = files.Write(r.Out, func(w io.Writer) error {
-			return r.WriteHTML(w, filepath.Base(numbers))
+		err = files.Write(o.Output.Page, func(w io.Writer) error {
+			return p.WriteHTML(w, filepath.Base(numbers))
 		})
 	}
 	if err == nil {
@@ -143,9 +156,67 @@ func (r *reporter) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Notes.Say("report: %s, its numbers in %s", r.Out, numbers)
-	if r.JSON {
-		return r.WriteJSON(r.Common.Out)
+	o.Notes.Say("report: %s, its numbers in %s", o.Output.Page, numbers)
+	if o.JSON {
+		return p.WriteJSON(o.Out)
 	}
 	return nil
+}
+
+// issues returns the command that lists all suspects. It reads the data without the model, so its
+// flags describe the columns.
+func (o *Options) issues(d *dataset.Dataset) string {
+	words := "uma-gpu issues --data " + app.Quoted(o.Input.Data.Path) +
+		o.Line(append(app.FlagNames(new(app.Data).FormatFlags(&o.Common)), "confusion",
+			"confusion-axes")...)
+	if d.Label != "" && !o.Given("label-column") && !o.Given("labels") {
+		words += " --label-column " + app.Quoted(d.Label)
+	}
+	if d.Encoding != nil {
+		var texts []string
+		for _, c := range d.Encoding.Columns {
+			if c.Kind == dataset.KindText {
+				texts = append(texts, c.Name)
+			}
+		}
+		if texts != nil {
+			words += " --text " + app.Quoted(strings.Join(texts, ","))
+		}
+	}
+	return words + " --out issues.csv --write-clean clean.csv"
+}
+
+// pictureSize reads --pictures: 0, 0 if it gives no size.
+func (o *Options) pictureSize() (width, height int, err error) {
+	text := o.Output.Pictures
+	if text == "" || text == "none" {
+		return 0, 0, nil
+	}
+	if _, err := fmt.Sscanf(text, "%dx%d", &width, &height); err != nil ||
+		fmt.Sprintf("%dx%d", width, height) != text || min(width, height) < 1 ||
+		max(width, height) > 1<<12 {
+		return 0, 0, app.Usage("--pictures is %q, want a size such as 28x28, or none", text)
+	}
+	return width, height, nil
+}
+
+// picture returns what draws an example; nil for none.
+func (o *Options) picture(d *dataset.Dataset) (func(i int) (string, error), error) {
+	const least = 7 // pixels of a side that shows something
+	width, height, err := o.pictureSize()
+	side := int(math.Sqrt(float64(d.D)))
+	switch {
+	case err != nil || o.Output.Pictures == "none" || d.Prepared != nil:
+		return nil, err
+	case width > 0 && width*height != d.D:
+		return nil, fmt.Errorf("%s: found %d features, wanted %d×%d = %d, the pixels of --pictures",
+			d.Path, d.D, width, height, width*height)
+	case width == 0 && (d.Format != "idx" || side < least || side*side != d.D):
+		return nil, nil
+	case width == 0:
+		width, height = side, side
+	}
+	return func(i int) (string, error) {
+		return report.Picture(d.Pick([]int{i}).Dense().X, width, height)
+	}, nil
 }

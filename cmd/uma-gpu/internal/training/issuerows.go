@@ -3,11 +3,9 @@ package training
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // IssueRow is a row of the table of issues.
@@ -22,25 +20,6 @@ type IssueRow struct {
 	Sure      float64 `json:"predicted_quality"`
 	Duplicate int64   `json:"duplicate_of"` // 0 for none
 	Conflict  bool    `json:"conflict"`
-}
-
-// Suspects are the first of rows whose labels are likely wrong, as a page lists them, and issues
-// is how many there are.
-func Suspects(rows []IssueRow) (list []report.Suspect, issues int) {
-	for k, row := range rows {
-		if !row.Wrong {
-			continue
-		}
-		if issues++; k < report.MostSuspects {
-			s := report.Suspect{Index: row.Index, Row: strconv.FormatInt(row.Example, 10),
-				Given: row.Given, Likely: row.Predicted, Quality: row.Quality}
-			if row.ID != nil {
-				s.Row += " (" + *row.ID + ")"
-			}
-			list = append(list, s)
-		}
-	}
-	return list, issues
 }
 
 // IssueRows are the rows of the table, the least likely label first, of equally likely ones the

@@ -53,6 +53,8 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.PredictionSetsRequest) *umagpu.Compute { return &r.Compute }),
 	"clean": function(umagpu.Clean,
 		func(r *umagpu.CleanRequest) *umagpu.Compute { return &r.Compute }),
+	"report": function(umagpu.Report,
+		func(r *umagpu.ReportRequest) *umagpu.Compute { return &r.Compute }),
 	"nearest": function(umagpu.Nearest,
 		func(r *umagpu.NearestRequest) *umagpu.Compute { return &r.Compute }),
 	"estimate_noise": function(umagpu.EstimateNoise,

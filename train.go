@@ -51,12 +51,10 @@ func (r *TrainRequest) Check() error {
 		return err
 	}
 	o, err := r.Settings.options()
-	if err == nil && r.Labels != nil && r.Labels.Votes != nil && !r.Labels.Votes.Functions &&
-		!learners.IsProbabilistic(o.Learner) {
-		err = conflict("learner", o.Learner.Definition().Name+" beside labels of annotators",
-			"one that learns from them, such as softmax")
+	if err != nil {
+		return err
 	}
-	return err
+	return r.Labels.checkLearner(o.Learner)
 }
 
 // checkSettled returns the fault of settings that the model to begin with, or to go on with, has.
@@ -214,6 +212,7 @@ func (r *TrainRequest) options(t *training) (o host.Options, err error) {
 // training is the data of a call that trains.
 type training struct {
 	data        *dataset.Dataset
+	examples    int // of the input, some of which may not be in data
 	noise       *confusion.Matrix
 	annotations *dataset.Annotations
 	notes       notes
@@ -233,6 +232,7 @@ func (t *training) read(ctx context.Context, d *Data, l *Labels, c *Confusion, b
 	if err != nil {
 		return err
 	}
+	t.examples = t.data.N
 	if t.annotations, err = l.enter(ctx, t.data, seed); err != nil {
 		return err
 	}

@@ -69,24 +69,16 @@ func (o *Common) start(c *cli.Context) {
 	o.Notes, o.line = Notes{W: c.App.ErrWriter, Quiet: c.Bool("quiet")}, c
 }
 
-// Vary fills the options c: by what o has of the shared flags, and then by words, which may have
-// the own flags too.
-func Vary(o, c *Common, shared, own []cli.Flag, words []string) error {
-	var all []string
-	for _, name := range FlagNames(shared) {
-		if o.line.IsSet(name) {
-			all = append(all, "--"+name+"="+o.Text(name))
-		}
-	}
+// Parse fills what flags are of by words.
+func Parse(flags []cli.Flag, words []string) error {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
-	flags := slices.Concat(shared, own)
 	for _, f := range flags {
 		if err := f.Apply(set); err != nil {
 			return err
 		}
 	}
-	if err := set.Parse(append(all, words...)); err != nil {
+	if err := set.Parse(words); err != nil {
 		return Usage("%v", err)
 	}
 	if set.NArg() > 0 {
@@ -94,8 +86,7 @@ func Vary(o, c *Common, shared, own []cli.Flag, words []string) error {
 	}
 	line := cli.NewContext(nil, set, nil)
 	line.Command = &cli.Command{Flags: flags}
-	c.line = line
-	return checkFlags(line, nil)
+	return tell(line, checkFlags(line, nil))
 }
 
 // Action returns the action of a command: it fills in the Common of its options, runs the command,

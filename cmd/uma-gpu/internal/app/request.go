@@ -66,6 +66,10 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	}}
 }
 
+// UsualParameters are the parameters of learners that matter most. Commands that do not train for a
+// model have no flags of others.
+var UsualParameters = []string{"correction", "learn_confusion", "l2"}
+
 // LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
 // enter s. Help shows the flags of the default learner; the command learners lists the others.
 func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
@@ -247,16 +251,18 @@ func tell(c *cli.Context, err error) error {
 		return cmp.Or(Interrupted(c.Context), err)
 	}
 	path, known := pathOf(c, f.Option), *f
+	usage := path == "" && (f.Kind == umagpu.Invalid || f.Kind == umagpu.Conflict)
 	switch {
-	case path == "" && (f.Kind == umagpu.Invalid || f.Kind == umagpu.Conflict):
-		return Usage("%s", f.Phrase(umagpu.SpellFlag, 1))
 	case f.Kind == umagpu.Device:
 		path = ""
 	case path != "":
 		known.Option = ""
 	}
 	known.Cause = Advise(f.Cause)
-	text := known.Phrase(umagpu.SpellFlag, 1)
+	text := strings.Replace(err.Error(), f.Error(), known.Phrase(umagpu.SpellFlag, 1), 1)
+	if usage {
+		return Usage("%s", text)
+	}
 	if path != "" && !strings.Contains(text, path+": ") {
 		text = path + ": " + text
 	}

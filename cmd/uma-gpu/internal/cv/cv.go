@@ -5,6 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,13 +15,15 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
 type Options struct {
-	training.Options
-	Tables bool
-	Try    cli.StringSlice
+	app.Common `json:"-"`
+	Input      training.Input              `json:"input"`
+	Request    umagpu.CrossValidateRequest `json:"request,omitzero"`
+	Tables     bool                        `json:"-"`
+	Try        cli.StringSlice             `json:"-"` // flags of candidates
+	Device     app.Device                  `json:"-"`
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -47,10 +52,12 @@ several parts; then all measures are better here than on new examples.
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax" \
            --try "--kernel rbf" --try "--learner uma --normalize l2"`,
-		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
+			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "seed", "kernel", "folds"),
+			app.LearnerFlags(&o.Request.Settings, app.UsualParameters...),
 			&cli.StringSliceFlag{Name: "try", Destination: &o.Try,
 				Usage: "compare trainings by these `FLAGS` with others; may be given again"},
-			judgement.TablesFlag(&o.Tables), o.JSONFlag(),
+			o.Device.Flags(), judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -58,48 +65,115 @@ Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax"
 
 // Report is what cv --json prints.
 type Report struct {
-	Learner             string `json:"learner"`
-	Folds               int    `json:"folds"`
-	judgement.Judgement        // of all examples, each by the model that has not seen it
-
-	Classes []string      `json:"classes"`
-	Device  engine.Device `json:"device"`
+	Request *Options `json:"request"`
+	*umagpu.CrossValidateResult
 }
 
 // Run makes the trainings and judges them.
 func Run(ctx context.Context, o *Options) error {
-	switch {
-	case len(o.Try.Value()) == 0:
-	case o.Tables:
-		return app.Usage("--try cannot be combined with --tables: it prints a row for each " +
-			"configuration")
-	default:
-		return compare(ctx, o)
+	if o.Tables && (len(o.Try.Value()) > 0 || o.Request.Compare != nil) {
+		return app.Usage("--try cannot be combined with --tables: it prints a row for each configuration")
 	}
-	f, err := training.FitOutOfFold(ctx, &o.Options)
+	files, err := o.candidates()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	r := Report{Learner: o.Train.Learner.Definition().Name, Folds: o.Folds,
-		Classes: f.Dataset.Classes, Device: f.Engine}
-	if r.Judgement, _, err = judgeAll(f); err != nil {
+	r := o.Request
+	read, err := o.Input.Check()
+	if err == nil {
+		err = o.Input.CheckRequest(r.Check, &r.Labels)
+	}
+	if err != nil {
 		return err
 	}
-	judgement.Warn(o.Notes, (*umagpu.Judgement)(&r.Judgement))
-	return o.Print(r, func(w io.Writer) error {
+	d, err := o.Input.Data.Read(ctx, read)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // only read
+	reader := &training.Reader{Input: &o.Input, Notes: o.Notes, In: o.In, Seed: r.Seed}
+	if reader.Learner, err = r.Settings.Choose(); err != nil {
+		return err
+	}
+	if r.Labels, r.Confusion, err = reader.Known(ctx, d); err != nil {
+		return err
+	}
+	r.Compare = slices.Clone(r.Compare)
+	for k, path := range files {
+		noise := app.Noise{Path: path}
+		if r.Compare[k].Confusion, err = noise.Confusion(ctx, d.Classes); err != nil {
+			return err
+		}
+	}
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	found, err := umagpu.CrossValidate(ctx, &r)
+	if err != nil {
+		return err
+	}
+	report := Report{o, found}
+	if found.Judgement == nil {
+		corrected := o.Input.Noise.Path != "" || o.Input.Annotators != ""
+		return o.PrintTable(report, func(row app.Row) { fill(found, corrected, row) })
+	}
+	judgement.Warn(o.Notes, found.Judgement)
+	return o.Print(report, func(w io.Writer) error {
 		fmt.Fprintf(w, "learner %s, %d folds, each example by the training that has not seen it\n",
-			r.Learner, r.Folds)
-		return judgement.Print(w, (*umagpu.Judgement)(&r.Judgement), o.Tables)
+			found.Learner, found.Folds)
+		return judgement.Print(w, found.Judgement, o.Tables)
 	})
 }
 
-// judgeAll judges all examples by their out-of-fold scores, and returns their probabilities; nil if
-// there are none.
-func judgeAll(f *training.OutOfFold) (j judgement.Judgement, p []float32, err error) {
-	if p, err = f.Probabilities(); err == nil {
-		j, err = judgement.Of(f.Dataset.Y, engine.Predicted(f.Held.Scores, f.Held.Q), p,
-			f.Dataset.Classes, f.Noise)
+// noConfusion, as --confusion of a --try, means no matrix.
+const noConfusion = "none"
+
+// candidates enters what --try compares: its flags are added to cv's flags for the learner, kernel
+// and preparation. It returns the confusion matrices of candidates that have files for them.
+func (o *Options) candidates() (files map[int]string, err error) {
+	files = map[int]string{}
+	for _, flags := range o.Try.Value() {
+		c := umagpu.Candidate{Name: flags, Settings: o.Request.Settings}
+		c.Parameters = maps.Clone(c.Parameters)
+		path := ""
+		err := app.Parse(app.Without(app.Flags(app.ParameterFlags(&c),
+			app.LearnerFlags(&c.Settings), app.Text(&path, "confusion", "", "")), "seed", "time", "folds"),
+			strings.Fields(flags))
+		if err == nil {
+			_, err = c.Choose()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--try %q: %w", flags, err)
+		}
+		if c.NoConfusion = path == noConfusion; path != "" && !c.NoConfusion {
+			files[len(o.Request.Compare)] = path
+		}
+		o.Request.Compare = append(o.Request.Compare, c)
 	}
-	return j, p, err
+	return files, nil
+}
+
+// fill prints a comparison, by measures that are corrected by a confusion matrix or not.
+func fill(found *umagpu.CrossValidateResult, corrected bool, row app.Row) {
+	what := ""
+	if corrected {
+		what = "corrected "
+	}
+	row("%slog-loss\tbehind\t\t%saccuracy\tflags", what, what)
+	for k, c := range found.Compared {
+		if c.Failed != "" {
+			row("failed\t\t\t\t%s", c.Name)
+			continue
+		}
+		behind, mark := "-", ""
+		if k > 0 && c.LogLoss != nil {
+			behind = fmt.Sprintf("%.4f ± %.4f", c.Behind, 2*c.BehindError)
+			if c.Behind <= 2*c.BehindError {
+				mark = "*"
+			}
+		}
+		accuracy := judgement.EstimateText(c.Accuracy)
+		if !corrected {
+			accuracy = fmt.Sprintf("%.4f", c.Accuracy.Value)
+		}
+		row("%s\t%s\t%s\t%s\t%s", judgement.ShareText(c.LogLoss), behind, mark, accuracy, c.Name)
+	}
 }

@@ -186,13 +186,7 @@ func (o *Options) check(r *umagpu.TrainRequest) (base *model.Model, err error) {
 		}
 		r.From = umagpu.FromHost(base)
 	}
-	if in.Annotators != "" { // whose learner is checked before they are read
-		voted := *r
-		voted.Labels = &umagpu.Labels{Votes: &umagpu.Votes{}}
-		err = voted.Check()
-	} else {
-		err = r.Check()
-	}
+	err = in.CheckRequest(r.Check, &r.Labels)
 	if err == nil && r.Resume != nil {
 		o.Notes.Say("resume: %s, after %d steps", in.Resume, base.Meta.Steps)
 	}
@@ -211,28 +205,8 @@ func (o *Options) readLabels(ctx context.Context, d *dataset.Dataset, r *umagpu.
 	if r.Resume != nil {
 		reader.Seed = base.Meta.Seed
 	}
-	if o.Input.Annotators != "" {
-		a, err := reader.Annotations(ctx, d)
-		if err != nil {
-			return err
-		}
-		r.Labels = training.Labels(a)
-	}
-	if err := reader.Evidence(ctx, d); err != nil {
-		return err
-	}
-	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil || r.Confusion != nil {
-		return err
-	}
-	learn, ok := learners.Lookup(learner, "learn_confusion")
-	switch {
-	case r.Resume != nil && base.Confusion != nil:
-	case o.Input.Annotators != "" || ok && learn.String() == "true":
-		o.Notes.Say("confusion matrix: none given; it is learned")
-	default:
-		o.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
-	}
-	return nil
+	r.Labels, r.Confusion, err = reader.Known(ctx, d)
+	return err
 }
 
 // learner returns the learner, of the training to go on with if there is one.

@@ -113,6 +113,45 @@ func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.
 	return a, nil
 }
 
+// CheckRequest checks a request before its labels, which are nil, are read: annotators do not suit
+// all learners.
+func (in *Input) CheckRequest(check func() error, l **umagpu.Labels) error {
+	if in.Annotators != "" {
+		*l = &umagpu.Labels{Votes: &umagpu.Votes{}}
+		defer func() { *l = nil }()
+	}
+	return check()
+}
+
+// Known reads the labels of other files and the confusion matrix, and tells of them: those of d if
+// labels is nil.
+func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.Labels,
+	noise *umagpu.Confusion, err error) {
+	if r.Annotators != "" {
+		a, err := r.Annotations(ctx, d)
+		if err != nil {
+			return nil, nil, err
+		}
+		labels = Labels(a)
+	}
+	if err := r.Evidence(ctx, d); err != nil {
+		return nil, nil, err
+	}
+	noise, err = r.Noise.Confusion(ctx, d.Classes)
+	if err != nil || noise != nil {
+		return labels, noise, err
+	}
+	learn, ok := learners.Lookup(r.Learner, "learn_confusion")
+	switch {
+	case r.Base != nil && r.Base.State != nil && r.Base.Confusion != nil:
+	case labels != nil || ok && learn.String() == "true":
+		r.Notes.Say("confusion matrix: none given; it is learned")
+	default:
+		r.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
+	}
+	return labels, noise, nil
+}
+
 // Labels returns annotations as a request has them; nil for none.
 func Labels(a *dataset.Annotations) *umagpu.Labels {
 	if a == nil {

@@ -49,6 +49,8 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.PredictRequest) *umagpu.Compute { return &r.Compute }),
 	"evaluate": function(umagpu.Evaluate,
 		func(r *umagpu.EvaluateRequest) *umagpu.Compute { return &r.Compute }),
+	"cross_validate": function(umagpu.CrossValidate,
+		func(r *umagpu.CrossValidateRequest) *umagpu.Compute { return &r.Compute }),
 	"prediction_sets": function(umagpu.PredictionSets,
 		func(r *umagpu.PredictionSetsRequest) *umagpu.Compute { return &r.Compute }),
 	"clean": function(umagpu.Clean,

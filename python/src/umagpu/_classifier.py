@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import io
 import json
@@ -21,92 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._data import (Data, Labels, confusion_of, data_of, framed, is_frame, labels_of, numbers_of,
                     soft_of, votes_of, wire)
-from ._worker import Call, call, run, warn
-
-try:
-    from sklearn.utils.validation import validate_data
-except ImportError:  # before scikit-learn 1.6
-    def validate_data(estimator: Any, *args: Any, **settings: Any) -> Any:
-        return estimator._validate_data(*args, **settings)
-
-
-def names_of(classes: Any) -> list[str]:
-    """Return the names that the program has for classes."""
-    if classes.dtype.kind == "f" and (classes == np.floor(classes)).all():
-        classes = classes.astype(np.int64)
-    return [str(c) for c in classes.tolist()]
-
-
-def old_labels_of(y: Any) -> tuple[Any, Any]:
-    """Return the classes of labels, and the labels as the program reads them."""
-    classes, index = np.unique(y, return_inverse=True)
-    if classes.dtype.kind in "iu":
-        return classes, np.asarray(y)
-    return classes, np.array(names_of(classes))[index.ravel()]
-
-
-def order_of(classes: Any, names: list[str]) -> list[int]:
-    """Return where the program has each of the classes."""
-    at = {name: k for k, name in enumerate(names)}
-    return [at[name] for name in names_of(classes)]
-
-
-def noise_flags(call: Call, confusion: Any, classes: Any) -> list[str]:
-    """Return the flags of a matrix, P(noisy = row | true = column); names of pandas tell axes."""
-    if confusion is None:
-        return []
-    if hasattr(confusion, "to_csv"):
-        named = confusion.index.name is not None or confusion.columns.name is not None
-        return ["--confusion", call.write(".csv", confusion.to_csv().encode()),
-                "--confusion-axes", "auto" if named else "true-columns"]
-    c, names = np.asarray(confusion, dtype=float), names_of(classes)
-    if c.shape != (len(names), len(names)):
-        raise ValueError(f"confusion: found an array of shape {c.shape}, wanted "
-                         f"{(len(names), len(names))}, for the classes {', '.join(names)}")
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["noisy\\true", *names])
-    for name, row in zip(names, c.tolist()):
-        table.writerow([name, *map(repr, row)])
-    return ["--confusion", call.write(".csv", text.getvalue().encode())]
-
-
-def write_annotations(call: Call, annotations: Any) -> tuple[str, Any]:
-    """Write labels of annotators, a column each with gaps, and return their classes too."""
-    columns = [str(c) for c in getattr(annotations, "columns", range(np.shape(annotations)[1]))]
-    a = np.asarray(annotations, dtype=object)
-    known = np.array([[v is not None and v == v and v != "" for v in row] for row in a.tolist()])
-    classes = np.unique(a[known].tolist())
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["row", "worker", "label"])
-    labels = iter(old_labels_of(np.array(a[known].tolist()))[1].tolist())
-    for i, k in zip(*known.nonzero()):
-        table.writerow([i + 1, columns[k], next(labels)])
-    return call.write(".csv", text.getvalue().encode()), classes
-
-
-def write_probabilities(call: Call, probabilities: Any) -> tuple[str, Any]:
-    """Write a row for each example and a column for each class, and return the classes too."""
-    if hasattr(probabilities, "to_csv"):
-        classes = np.asarray(probabilities.columns)
-        text = probabilities.set_axis(names_of(classes), axis=1).to_csv(index=False)
-        return call.write(".csv", text.encode()), classes
-    probabilities = np.ascontiguousarray(probabilities)
-    return call.array(probabilities), np.arange(probabilities.shape[1])
-
-
-def flags_of(options: Optional[dict[str, Any]]) -> list[str]:
-    """Return flags: {"max_steps": 8, "learn_confusion": True} is --max-steps=8 --learn-confusion."""
-    flags = []
-    for name, value in (options or {}).items():
-        flag = "--" + name.replace("_", "-")
-        if value is True:
-            flags.append(flag)
-        elif value is not None and value is not False:
-            flags.append(f"{flag}={value}")
-    return flags
-
+from ._worker import call, run, warn
 
 # Fields of a request for a training, and of its table; what else is chosen is the learner's.
 SETTINGS = frozenset((
@@ -358,13 +272,14 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         if len(evidence) > 1:
             raise ValueError(f"{' and '.join(evidence)}: found both, wanted one of them")
         (what, given), = evidence.items()
-        X, part = framed(X), {}
+        X = framed(X)
+        part: dict[str, Any] = {}
         if what == "y":
             labels = with_classes(labels_of(y), y, self.confusion)
             codes = labels.codes
             if sample_weight is not None and (_weights(sample_weight, len(codes)) == 0).any():
                 X = X if is_frame(X) else numbers_of(X)
-                _same_length(what, len(codes), X.shape[0])
+                same_length(what, len(codes), X.shape[0])
                 kept = _by_content(X, codes, _weights(sample_weight, len(codes)))
                 X = X.iloc[kept] if is_frame(X) else X[kept]
                 codes, sample_weight = codes[kept], np.asarray(sample_weight)[kept]
@@ -378,13 +293,13 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
             labels, part, arrays, rows = votes_of(given, what=what, functions=what == "functions")
         settings, table = self._settings()
         data = data_of(X, **table)
-        _same_length(what, rows, data.rows)
+        same_length(what, rows, data.rows)
         if sample_weight is not None:
             arrays["weights"] = _weights(sample_weight, rows)
         self._train(X, data, labels, part, arrays, settings)
         return self
 
-    @available_if(_is_online)
+    @available_if(_is_online)  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None,
                     sample_weight: Any = None) -> "NoisyClassifier":
         """Learn from more examples, each of them once and in their order.
@@ -406,7 +321,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
                                          normalize="none" if first else None)
         X = framed(X)
         data = data_of(X, **table) if first else self._data(X)
-        _same_length("y", len(labels.codes), data.rows)
+        same_length("y", len(labels.codes), data.rows)
         arrays = {"codes": labels.codes}
         if sample_weight is not None:
             arrays["weights"] = _weights(sample_weight, data.rows)
@@ -460,12 +375,12 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         scores = self._predicted(X, "scores")
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each true class."""
         return self._predicted(X, "probabilities")
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[misc]
     def predict_log_proba(self, X: Any) -> Any:
         return np.log(self.predict_proba(X))
 
@@ -479,18 +394,9 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
     def report(self, X: Any, y: Any) -> Page:
-        """Return a page on the model and on noisy labels: those of the fit, or others."""
-        check_is_fitted(self)
-        X, y = validate_data(self, X, y, reset=False, accept_sparse="csr", dtype="numeric")
-        with Call(self.verbose) as call:
-            page = call.path(".html")
-            call.paths.append(page[:-len("html")] + "json")
-            call.run("report", "--model", call.write(".npz", self.model_), "--data", call.array(X),
-                     "--labels", call.array(old_labels_of(y)[1]), "--out", page,
-                     *noise_flags(call, self.confusion_, self.classes_),
-                     *flags_of({"device": self.device}))
-            with open(page, encoding="utf-8") as file:
-                return Page(file.read())
+        """Return a page on the model and on noisy labels of examples that it has not seen."""
+        from ._labels import report
+        return report(self, X, y)
 
     def save(self, path: str) -> None:
         """Write the model file that uma-gpu train writes.
@@ -512,12 +418,18 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         run("inspect", "--model", os.fspath(path))  # which checks the file
         with open(path, "rb") as file:
             model = file.read()
-        new, comment = cls(), zipfile.ZipFile(io.BytesIO(model)).comment.decode()
-        meta, arrays = _file(model, "meta.json")
+        meta, _ = _file(model, "meta.json")
         names = list(columns_of(meta["features"])) or meta["features"].get("names")
-        new.set_params(**_parameters(meta), confusion=arrays.get("confusion"))
-        new.classes_ = classes_of(meta["classes"], comment)
+        comment = zipfile.ZipFile(io.BytesIO(model)).comment.decode()
+        return cls._of(model, classes_of(meta["classes"], comment), names)
+
+    @classmethod
+    def _of(cls, model: bytes, classes: Any, names: Optional[list[Any]]) -> "NoisyClassifier":
+        """Return a classifier of a model file of these classes, fitted to columns of these names."""
+        new = cls()
+        new.classes_ = classes
         new._take(model, names)
+        new.set_params(**_parameters(new.meta_), confusion=_file(model, "meta.json")[1].get("confusion"))
         return new
 
 
@@ -560,7 +472,8 @@ def _parameters(meta: dict[str, Any]) -> dict[str, Any]:
     return {**found, "options": options or None}
 
 
-def _same_length(what: str, found: int, rows: int) -> None:
+def same_length(what: str, found: int, rows: int) -> None:
+    """Refuse evidence of other rows than those of X."""
     if found != rows:
         raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
 

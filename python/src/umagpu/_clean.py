@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ._classifier import NoisyClassifier, Page, _parameters
+from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
 from ._requests import ask, index_of, page_of, request_of, settings_of
 
@@ -122,7 +122,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         "suggestion": _named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
         "reason": found.pop("reasons", None) or "", "review": order}, index=index)
     c = found.pop("confusion", None)
-    model = model_of(found.pop("model").tobytes(), classes, data)
+    model = NoisyClassifier._of(
+        found.pop("model").tobytes(), classes, list(data.columns) if is_frame(data) else None)
     return Cleaned(
         issues=issues, cleaned=_corrected(X, y, column, labels, cleaned), model=model,
         confusion=pandas.DataFrame(np.eye(len(classes)) if c is None else c,
@@ -132,16 +133,6 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
                                        index=index, columns=classes),
         report=Page(found.pop("page").tobytes().decode()),
         review=Page(found.pop("review_page").tobytes().decode()), details=found)
-
-
-def model_of(model: bytes, classes: Any, X: Any) -> NoisyClassifier:
-    """Return the estimator of a model file that was learned from X."""
-    new = NoisyClassifier()
-    new.classes_ = classes
-    if is_frame(X) and all(isinstance(c, str) for c in X.columns):
-        new.feature_names_in_ = np.array(X.columns, dtype=object)
-    new._take(model)
-    return new.set_params(**_parameters(new.meta_))
 
 
 def _is_name(value: Any) -> bool:

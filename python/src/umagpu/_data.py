@@ -114,7 +114,7 @@ def _positions(width: int, known: Optional[dict[str, str]]) -> list[str]:
 def numbers_of(X: Any) -> Any:
     """Return an array of numbers or a sparse matrix; a DataFrame, if X is an array of words too."""
     if isinstance(X, np.ma.MaskedArray):
-        X = X.astype(np.float64).filled(np.nan)
+        X = np.where(_hidden(X), np.nan, X.data)
     checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", FINITE: "allow-nan"}
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
@@ -341,7 +341,7 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
         gaps = np.asarray(y.isna())
         given = y[~gaps].tolist()
         return np.array(given, dtype=object if given and isinstance(given[0], str) else None), gaps
-    hidden = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else None
+    hidden = _hidden(y) if isinstance(y, np.ma.MaskedArray) else None
     if isinstance(y, (list, tuple)):
         y = _objects(y)
     y = np.asarray(y)
@@ -352,6 +352,11 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
         raise ValueError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
     gaps = absent(y) if hidden is None else absent(y) | hidden.ravel()
     return y[~gaps], gaps
+
+
+def _hidden(array: Any) -> Any:
+    """Return which values of an array are masked."""
+    return np.broadcast_to(array.mask, array.shape)
 
 
 def _objects(values: Any) -> Any:

@@ -96,10 +96,9 @@ class Worker:
         raise OSError(28, f"no room for {size} bytes; free some, or set TMPDIR to another folder",
                       self.folders[-1])
 
-    def run(self, args: list[str], hear: Optional[Callable[[str], None]] = None) -> str:
-        """Run a command line, and return what it prints; hear gets the lines for people."""
-        answer = self._ask({"args": args, "folder": _folder()},
-                           lambda line: hear(line["note"]) if hear else None)
+    def run(self, args: list[str]) -> str:
+        """Run a command line, and return what it prints."""
+        answer = self._ask({"args": args, "folder": _folder()}, lambda line: None)
         if answer["code"]:
             raise Error(answer.get("error", ""), answer["code"])
         return str(answer["output"])
@@ -244,7 +243,7 @@ def _write(file: BinaryIO, array: Any) -> None:
     whole = array.flags.c_contiguous and array.dtype == little
     step = len(array) if whole else max(1, (1 << 20) // max(1, array[:1].nbytes))
     for k in range(0, len(array), step):
-        file.write(memoryview(np.ascontiguousarray(array[k:k + step], little)).cast("B"))
+        file.write(np.ascontiguousarray(array[k:k + step], little).data.cast("B"))
 
 
 def _taken(answer: dict[str, Any]) -> dict[str, Any]:
@@ -352,76 +351,11 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(text, category, stacklevel=depth)
 
 
-class Call:
-    """The files of some commands, which are gone behind the with block."""
-
-    def __init__(self, verbose: bool = False) -> None:
-        self.verbose = verbose
-
-    def __enter__(self) -> "Call":
-        self.worker = worker()
-        self.paths: list[str] = []
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for path in self.paths:
-            try:
-                os.unlink(path)
-            except OSError:  # never written, or gone with the worker
-                pass
-
-    def path(self, ending: str, size: int = 1 << 20) -> str:
-        """Return the path of a new file that will have about that many bytes."""
-        handle, path = tempfile.mkstemp(ending, dir=self.worker.folder(size))
-        os.close(handle)
-        self.paths.append(path)
-        return path
-
-    def write(self, ending: str, data: bytes) -> str:
-        path = self.path(ending, len(data))
-        with open(path, "wb") as file:
-            file.write(data)
-        return path
-
-    def array(self, x: Any) -> str:
-        """Write an array, or a sparse matrix, with its own bytes."""
-        if hasattr(x, "tocsr"):
-            from scipy.sparse import save_npz
-            x = x.tocsr()
-            if not x.has_canonical_format:
-                x = x.copy()
-                x.sum_duplicates()
-            path = self.path(".npz", x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
-            save_npz(path, x, compressed=False)
-            return path
-        x = np.asarray(x)
-        if x.dtype == bool:
-            x = x.view(np.uint8)
-        elif x.dtype.kind == "f" and x.dtype.itemsize not in (4, 8):
-            x = x.astype(np.float32 if x.dtype.itemsize < 4 else np.float64)
-        if not (x.flags.c_contiguous or x.flags.f_contiguous):
-            x = np.ascontiguousarray(x)
-        path = self.path(".npy", x.nbytes)
-        with open(path, "wb") as file:
-            np.lib.format.write_array(file, x, allow_pickle=False)
-        return path
-
-    def run(self, *args: object) -> str:
-        """Run a command of the program, and return what it prints."""
-        return self.worker.run([str(a) for a in args], self._hear if self.verbose else None)
-
-    def json(self, *args: object) -> Any:
-        return json.loads(self.run(*args, "--json"))
-
-    def _hear(self, note: str) -> None:
-        sys.stderr.write(note)
-
-
 def run(*args: object) -> str:
     """Run a command line of the program as in a shell, and return what it prints.
 
     >>> run("learners").split()[0]
     'softmax'
     """
-    with Call() as call:
-        return call.run(*args)
+    return worker().run([os.fsdecode(a) if isinstance(a, (bytes, os.PathLike)) else str(a)
+                         for a in args])

@@ -87,14 +87,25 @@ func FindIssues(ctx context.Context, r *FindIssuesRequest) (*FindIssuesResult, e
 	if err := f.read(ctx); err != nil {
 		return nil, fault(ctx, err)
 	}
-	var err error
-	if r.Probabilities != nil {
-		err = f.enter(clean.Judge(f.set, r.Probabilities, f.noise))
-	} else {
-		err = f.use(func(e *engine.Engine) error { return f.find(ctx, e) })
+	judge := func(e *engine.Engine) (err error) {
+		if r.Probabilities != nil {
+			err = f.enter(clean.Judge(f.set, r.Probabilities, f.noise))
+		} else {
+			err = f.find(ctx, e)
+		}
+		if err == nil && r.Survey {
+			err = f.survey(ctx, e)
+		}
+		return err
 	}
-	if err == nil && r.Survey {
-		err = f.survey(ctx)
+	var err error
+	if r.Probabilities != nil && !r.Survey {
+		err = judge(nil)
+	} else {
+		err = r.Compute.use(workOn(f.set), func(e *engine.Engine) error {
+			f.result.Device = e.Device()
+			return judge(e)
+		})
 	}
 	if err != nil {
 		return nil, fault(ctx, err)
@@ -140,6 +151,9 @@ func (f *issueFinder) read(ctx context.Context) (err error) {
 	}
 	if err == nil {
 		f.noise, err = r.Confusion.matrix(f.set)
+	}
+	if f.noise == nil && f.annotations == nil {
+		f.notes.say("confusion matrix: not given, estimated")
 	}
 	return err
 }
@@ -189,14 +203,6 @@ func checkProbabilities(p []float32, n, q int) error {
 	return nil
 }
 
-// use calls what needs an engine for all examples.
-func (f *issueFinder) use(do func(*engine.Engine) error) error {
-	return f.request.Compute.use(workOn(f.set), func(e *engine.Engine) error {
-		f.result.Device = e.Device()
-		return do(e)
-	})
-}
-
 // find judges the labels by models.
 func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 	r := f.request
@@ -207,7 +213,11 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 	o.Engine, o.Annotations, o.Watch = e, f.annotations, host.Watch{Note: f.notes.say}
 	if f.annotations == nil && r.chosen() == "" {
 		f.result.Folds = clean.DefaultFolds
-		return f.enter(clean.Suspects(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
+		err := f.enter(clean.Suspects(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
+		if err == nil {
+			f.notes.say("held-out labels are most likely by %s", f.result.Learner)
+		}
+		return err
 	}
 	some, labelled := *f.set, lists.Where(f.set.N, func(i int) bool { return f.set.Y[i] >= 0 })
 	if len(labelled) < some.N {

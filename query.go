@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
@@ -44,12 +43,6 @@ type QueryResult struct {
 func (r *QueryRequest) Check() error {
 	if err := checkParameters(r); err != nil {
 		return err
-	}
-	if r.Strategy != "" && !slices.Contains(active.Strategies, active.Strategy(r.Strategy)) {
-		return invalid("strategy", strconv.Quote(r.Strategy), fmt.Sprintf("one of %q", active.Strategies))
-	}
-	if r.K < 0 {
-		return invalid("k", fmt.Sprint(r.K), "a whole number of at least 1")
 	}
 	o, err := r.Settings.options()
 	if err == nil && o.Kernel != nil && o.Learner.Definition().FitMap != nil {

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -110,7 +112,7 @@ var kernelParameters = grouped(kernelGroup,
 		Sentence: "preparation of the components"})
 
 var taskParameters = grouped("",
-	Parameter{Name: "folds", Value: "K", Default: "5", Range: Range{Least: 2, Most: 1000},
+	Parameter{Name: "folds", Value: "K", Default: "5", Range: Range{Least: 2, Most: judge.MostFolds},
 		Sentence: "hold out K parts in turn, from K trainings"},
 	Parameter{Name: "judge", Value: "METHOD", Default: "auto",
 		Choices:  []string{"auto", "folds", "model"},
@@ -123,7 +125,22 @@ var taskParameters = grouped("",
 	Parameter{Name: "scores", Sentence: "the score of each class; the largest is predicted"},
 	Parameter{Name: "sets", Value: "LEVEL", Default: "none", Range: Range{Most: below1, Open: true},
 		Sentence: "prediction sets of this level, such as 0.9"},
-	Parameter{Name: "by_class", Sentence: "sets of each level hold within each class"})
+	Parameter{Name: "by_class", Sentence: "sets of each level hold within each class"},
+	Parameter{Name: "method", Value: "METHOD", Default: "the best for what is given",
+		Sentence: "of estimation"},
+	Parameter{Name: "survey",
+		Sentence: "also report near duplicates, outliers, order and bad regions"},
+	Parameter{Name: "k", Value: "K", Default: "10", Range: Range{Least: 1},
+		Sentence: "choose this many examples"},
+	Parameter{Name: "strategy", Value: "STRATEGY", Default: string(active.Margin),
+		Choices: strategies(), Sentence: "by which to choose"})
+
+func strategies() (names []string) {
+	for _, s := range active.Strategies {
+		names = append(names, string(s))
+	}
+	return names
+}
 
 // grouped puts parameters below a heading of help.
 func grouped(heading string, all ...Parameter) []Parameter {

@@ -48,7 +48,7 @@ type Missing struct {
 const surveyNeighbours = 10
 
 // survey looks at the data as a whole.
-func (f *issueFinder) survey(ctx context.Context) error {
+func (f *issueFinder) survey(ctx context.Context, e *engine.Engine) error {
 	s := &Survey{NearDuplicates: [][]int{}, Outliers: []Outlier{}, BadGroups: []Group{},
 		Missing: f.request.Data.missing()}
 	f.result.Survey = s
@@ -59,11 +59,7 @@ func (f *issueFinder) survey(ctx context.Context) error {
 		return nil
 	}
 	s.Neighbours = surveyNeighbours
-	var near *neighbours.Graph
-	err := f.use(func(e *engine.Engine) (err error) {
-		near, err = neighbours.OfDataset(ctx, e, f.set, rows, surveyNeighbours)
-		return err
-	})
+	near, err := neighbours.OfDataset(ctx, e, f.set, rows, surveyNeighbours)
 	if err != nil {
 		return err
 	}

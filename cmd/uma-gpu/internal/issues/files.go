@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -39,27 +40,28 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 
 // clean writes the data without the rows whose labels are likely wrong, or with corrected labels.
 // It returns a description.
-func (o *Options) clean(ctx context.Context, f *training.OutOfFold, files *osfile.Group,
-	found []estimate.Issue) (description string, err error) {
+func (o *Options) clean(ctx context.Context, d *dataset.Dataset, read file.Options,
+	files *osfile.Group, found []estimate.Issue) (description string, err error) {
 	wrong, what := 0, "relabelled"
-	y := slices.Clone(f.Dataset.Y)
+	y := slices.Clone(d.Y)
 	for i, is := range found {
 		if !is.Wrong {
 			continue
 		}
 		wrong++
-		if y[i] = is.Likely; o.CleanBy != relabel {
+		if y[i] = is.Likely; o.Output.CleanBy != relabel {
 			y[i] = -1
 		}
 	}
-	if o.CleanBy != relabel {
+	if o.Output.CleanBy != relabel {
 		what = "left out"
 		if wrong == len(found) {
 			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
-				"confusion matrix, or use --clean-by relabel", o.Data.Path)
+				"confusion matrix, or use --clean-by relabel", d.Path)
 		}
 	}
-	err = o.Data.WriteCopy(ctx, o.Clean, f.Dataset, file.Copy{Options: o.Read, Y: y},
-		app.Together(files, app.CopyOptions(o.Clean, f.Dataset)))
-	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what, o.Clean), err
+	err = o.Input.WriteCopy(ctx, o.Output.Clean, d, file.Copy{Options: read, Y: y},
+		app.Together(files, app.CopyOptions(o.Output.Clean, d)))
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what,
+		o.Output.Clean), err
 }

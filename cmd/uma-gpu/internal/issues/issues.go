@@ -11,9 +11,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -26,12 +29,24 @@ const (
 )
 
 type Options struct {
-	training.Options
-	Probabilities string // file; "" where models are to be trained
-	Out           string
-	Clean         string // the data, cleaned; "" for none
-	CleanBy       string
-	Survey        bool
+	app.Common `json:"-"`
+	Input      Input                    `json:"input"`
+	Request    umagpu.FindIssuesRequest `json:"request,omitzero"`
+	Output     Output                   `json:"output"`
+	Device     app.Device               `json:"-"`
+}
+
+// Input are files and how they are read.
+type Input struct {
+	training.Input
+	OutOfFold string `json:"probabilities,omitempty"` // "" where models are to be trained
+}
+
+// Output are files to write.
+type Output struct {
+	Rows    string `json:"out,omitempty"`
+	Clean   string `json:"write_clean,omitempty"` // the data, cleaned
+	CleanBy string `json:"clean_by,omitempty"`
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -78,23 +93,27 @@ missing values, and tests whether the order of the rows is random.
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
-		Flags: app.Flags(training.OutOfFoldFlags(&o.Options),
-			app.Input(&o.Probabilities, "probabilities",
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
+			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "seed", "folds", "kernel",
+				"survey"),
+			app.LearnerFlags(&o.Request.Settings, "correction", "learn_confusion", "l2"),
+			o.Device.Flags(), app.Input(&o.Input.OutOfFold, "probabilities",
 				"out-of-fold probabilities of classes: `FILE`, .npy or CSV"),
-			app.Output(&o.Out, "out", "also write all rows, ranked, to `FILE`.csv"),
-			app.Output(&o.Clean, "write-clean", "also write the cleaned data to `FILE`"),
-			app.Choice(&o.CleanBy, "clean-by", filter,
+			app.Output(&o.Output.Rows, "out", "also write all rows, ranked, to `FILE`.csv"),
+			app.Output(&o.Output.Clean, "write-clean", "also write the cleaned data to `FILE`"),
+			app.Choice(&o.Output.CleanBy, "clean-by", filter,
 				"`RULE` for rows with wrong labels: filter or relabel", filter, relabel),
-			app.Switch(&o.Survey, "survey",
-				"also report near duplicates, outliers, order and bad regions"),
-			o.JSONFlag(), o.QuietFlag()),
+			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Report is what issues --json prints.
 type Report struct {
-	Judges
+	Request       *Options            `json:"request"`
+	Learner       string              `json:"learner"` // or the model that won
+	Folds         int                 `json:"folds,omitempty"`
+	EstimatedBy   string              `json:"confusion_estimated_by,omitempty"` // "" if C was given
 	Examples      int                 `json:"examples"`
 	Issues        int                 `json:"issues"`
 	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
@@ -103,15 +122,8 @@ type Report struct {
 	PerClass      []classIssues       `json:"per_class"`
 	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
 	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
-	Survey        *survey             `json:"survey,omitempty"`
+	Survey        *umagpu.Survey      `json:"survey,omitempty"`
 	Device        engine.Device       `json:"device,omitzero"`
-}
-
-// Judges describe the model that judged the labels.
-type Judges struct {
-	Learner     string `json:"learner"` // or the model that won
-	Folds       int    `json:"folds,omitempty"`
-	EstimatedBy string `json:"confusion_estimated_by,omitempty"` // method; "" if C was given
 }
 
 type classIssues struct {
@@ -129,71 +141,117 @@ type pairIssues struct {
 
 // Run finds the issues and writes what the options ask for.
 func Run(ctx context.Context, o *Options) error {
-	switch {
-	case o.Out != "" && !strings.EqualFold(filepath.Ext(o.Out), ".csv"):
-		return app.Usage("--out is %s, wanted a name that ends in .csv", o.Out)
-	case o.Clean == "" && o.Given("clean-by"):
-		return app.Usage("--clean-by is given without --write-clean")
-	case o.Probabilities != "" && (o.chosen() || o.Annotators != ""):
-		return app.Usage("--probabilities cannot be combined with flags that choose a model: nothing " +
-			"is trained")
-	}
-	if o.Clean != "" {
-		if err := o.Data.CheckOutput(o.Clean); err != nil {
-			return err
-		}
-	}
-	o.NeedLabels = true
-	f, err := training.ReadFolded(ctx, &o.Options)
+	read, err := o.check()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	if o.Clean != "" {
-		if err := app.CheckRaw(f.Dataset,
-			"a model would name the data without the changes; clean the original data"); err != nil {
-			return err
-		}
-	}
-	found, by, err := o.find(ctx, f)
+	d, err := o.Input.Data.Read(ctx, read)
 	if err != nil {
 		return err
 	}
-	rows := training.IssueRows(f.Dataset, found, dataset.Firsts(f.Dataset.Examples))
-	r := newReport(f.Dataset.Classes, rows)
-	if o.Survey {
-		if err := o.survey(ctx, f, found, &r); err != nil {
-			return err
-		}
+	defer d.Close() // only read
+	r := o.Request
+	if err := o.readMore(ctx, d, &r); err != nil {
+		return err
 	}
-	r.Judges, r.Device = by, f.Engine
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	result, err := umagpu.FindIssues(ctx, &r)
+	if err != nil {
+		return err
+	}
+	found := make([]estimate.Issue, d.N)
+	for i, wrong := range result.Wrong {
+		found[i] = estimate.Issue{Quality: result.Quality[i], Likely: result.Likely[i],
+			Sure: result.Sure[i], Wrong: wrong}
+	}
+	rows := training.IssueRows(d, found, result.Same)
+	report := newReport(d.Classes, rows)
+	report.Request, report.Learner, report.Folds = o, result.Learner, result.Folds
+	report.EstimatedBy, report.Device = result.Method, result.Device
+	report.Survey = inRows(result.Survey, d)
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
 	var files osfile.Group
 	defer files.Discard()
-	if o.Out != "" {
-		if err := files.Write(o.Out, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
+	if out := o.Output.Rows; out != "" {
+		if err := files.Write(out, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
 			return err
 		}
 	}
 	cleaned := ""
-	if o.Clean != "" {
-		if cleaned, err = o.clean(ctx, f, &files, found); err != nil {
+	if o.Output.Clean != "" {
+		if cleaned, err = o.clean(ctx, d, read, &files, found); err != nil {
 			return err
 		}
 	}
 	if err := files.Commit(); err != nil {
 		return err
 	}
-	if o.Out != "" {
-		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Out)
+	if o.Output.Rows != "" {
+		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Output.Rows)
 	}
-	if o.Clean != "" {
+	if o.Output.Clean != "" {
 		o.Notes.Say("%s", cleaned)
-		o.Notes.IDsLeftOut(f.Dataset, o.Clean, app.CopyOptions(o.Clean, f.Dataset).Format)
+		o.Notes.IDsLeftOut(d, o.Output.Clean, app.CopyOptions(o.Output.Clean, d).Format)
 	}
-	return o.PrintTable(r, r.fill)
+	return o.PrintTable(report, report.fill)
+}
+
+// check checks the options before a file is read, and returns how to read the data.
+func (o *Options) check() (read file.Options, err error) {
+	out := &o.Output
+	switch {
+	case out.Rows != "" && !strings.EqualFold(filepath.Ext(out.Rows), ".csv"):
+		return read, app.Usage("--out is %s, wanted a name that ends in .csv", out.Rows)
+	case out.Clean == "" && o.Given("clean-by"):
+		return read, app.Usage("--clean-by is given without --write-clean")
+	case o.Input.OutOfFold != "" && o.Input.Annotators != "":
+		return read, app.Usage("--probabilities and --annotators exclude each other: nothing is trained")
+	}
+	if out.Clean != "" {
+		if err := o.Input.CheckOutput(out.Clean); err != nil {
+			return read, err
+		}
+	}
+	try := o.Request // with what will be read
+	try.Data = umagpu.FromDataset(new(dataset.Dataset))
+	if o.Input.OutOfFold != "" {
+		try.Probabilities = []float32{}
+	}
+	if o.Input.Annotators != "" {
+		try.Labels = &umagpu.Labels{Votes: &umagpu.Votes{}}
+	}
+	if err := try.Check(); err != nil {
+		return read, err
+	}
+	read, err = o.Input.Check()
+	read.Unlabelled = false
+	return read, err
+}
+
+// readMore reads what other files say of d.
+func (o *Options) readMore(ctx context.Context, d *dataset.Dataset, r *umagpu.FindIssuesRequest,
+) (err error) {
+	if o.Output.Clean != "" {
+		if err := app.CheckRaw(d,
+			"a model would name the data without the changes; clean the original data"); err != nil {
+			return err
+		}
+	}
+	if o.Input.Annotators != "" {
+		reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: r.Seed}
+		a, err := reader.Annotations(ctx, d)
+		if err != nil {
+			return err
+		}
+		r.Labels = training.Labels(a)
+	}
+	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil || o.Input.OutOfFold == "" {
+		return err
+	}
+	r.Probabilities, err = app.ReadProbabilities(ctx, o.Input.OutOfFold, d)
+	return err
 }
 
 func newReport(classes []string, rows []training.IssueRow) Report {
@@ -263,6 +321,6 @@ func (r Report) fill(row app.Row) {
 			report.Chance(is.Quality))
 	}
 	if r.Survey != nil {
-		r.Survey.fill(row)
+		fillSurvey(row, r.Survey)
 	}
 }

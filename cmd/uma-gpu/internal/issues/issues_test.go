@@ -163,7 +163,7 @@ func TestIssuesOfProbabilities(t *testing.T) {
 		if r.Learner != "probabilities" || r.Folds != 0 || (r.EstimatedBy == "") != (len(args) > 0 &&
 			args[0] == "--confusion") || 10*hit < 8*corrupted || 10*hit < 8*r.Issues {
 			t.Errorf("%q: %d of %d wrong labels among %d, %+v\n%s", args, hit, corrupted, r.Issues,
-				r.Judges, stderr)
+				r.Learner, stderr)
 		}
 	}
 	clitest.Fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
@@ -194,8 +194,9 @@ func TestIssuesSurvey(t *testing.T) {
 	data := clitest.Write(t, dir, "x.csv", strings.Join(lines, "\n")+"\n")
 	stdout, _ := clitest.Succeed(t, "issues", "--data", data, "--survey", "--json")
 	r := clitest.Decode[issues.Report](t, stdout).Survey
-	if len(r.Near) != 1 || !slices.Equal(r.Near[0], []int{51, 132}) || len(r.Outliers) != 1 ||
-		r.Outliers[0].Example != 100 || r.OrderP <= 0.01 || !slices.Equal(r.Rare, []string{"c"}) {
+	if len(r.NearDuplicates) != 1 || !slices.Equal(r.NearDuplicates[0], []int{51, 132}) ||
+		len(r.Outliers) != 1 || r.Outliers[0].Example != 100 || r.OrderP <= 0.01 ||
+		!slices.Equal(r.RareClasses, []string{"c"}) {
 		t.Errorf("found %+v", r)
 	}
 	slices.SortStableFunc(lines, func(a, b string) int {
@@ -223,10 +224,10 @@ func TestIssuesUsage(t *testing.T) {
 		{`--clean-by "drop"`, []string{"--data", "d.csv", "--clean-by", "drop"}},
 		{"--clean-by --write-clean", []string{"--data", "d.csv", "--clean-by", "filter"}},
 		{"npy labels", []string{"--data", "d.csv", "--write-clean", "c.npy"}},
-		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--folds",
+		{"--folds probabilities", []string{"--data", "d.csv", "--probabilities", "p.npy", "--folds",
 			"3"}},
-		{"--probabilities model", []string{"--data", "d.csv", "--probabilities", "p.npy", "--annotators",
-			"a.csv"}},
+		{"--probabilities annotators", []string{"--data", "d.csv", "--probabilities", "p.npy",
+			"--annotators", "a.csv"}},
 		{"--folds 200 2 100", []string{"--data", "d.csv", "--folds", "200"}},
 	} {
 		clitest.Fail(t, app.ExitUsage, c.fragment, append([]string{"issues"}, c.args...)...)

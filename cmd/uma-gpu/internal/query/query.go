@@ -2,41 +2,49 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
-	training.Options
-	Bare          bool            // no row has a label
-	Shown         string          // column for people to see; "" for none
-	Classes       string          // comma list
-	Answers       cli.StringSlice // files
-	Ask           active.Options
-	Strategy      string
-	Out           string
-	WriteLabelled string
+	app.Common `json:"-"`
+	Input      Input               `json:"input"`
+	Request    umagpu.QueryRequest `json:"request,omitzero"`
+	Output     Output              `json:"output"`
+	Device     app.Device          `json:"-"`
+}
+
+// Input are files and how they are read.
+type Input struct {
+	training.Input
+	Shown   string   `json:"show,omitempty"`    // column for people to see
+	Classes []string `json:"classes,omitempty"` // all of them; nil for those of the data
+	Answers []string `json:"answers,omitempty"` // files
+
+	answers cli.StringSlice // the flag
+}
+
+// Output are files to write.
+type Output struct {
+	Rows     string `json:"out,omitempty"` // "" for standard output
+	Labelled string `json:"write_labelled,omitempty"`
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -63,36 +71,35 @@ docs/active.md says what each is, and when it loses.
 
 Example: uma-gpu query --data table.csv --k 10
 Example: uma-gpu query --data pool.svm --no-labels --classes spam,ham --answers round-1.csv`,
-		Flags: app.Flags(
-			training.NoisyDataFlags(&o.Options),
-			app.Switch(&o.Bare, "no-labels", "no row has a label: all columns are features"),
-			app.Text(&o.Classes, "classes", "",
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common),
+			app.Switch(&o.Input.NoLabels, "no-labels", "no row has a label: all columns are features"),
+			app.ListFlag(&o.Input.Classes, "classes",
 				"comma `LIST` of all classes, where the data lack some of them"),
-			app.Inputs(&o.Answers, "answers",
+			app.Inputs(&o.Input.answers, "answers",
 				"labels so far: `FILE`, a CSV with the columns row or id, and label; may be repeated"),
-			app.Text(&o.Shown, "show", "",
+			app.Text(&o.Input.Shown, "show", "",
 				"`COLUMN` of the data to show to the expert: a text, or a picture's path"),
-			app.Choice(&o.Strategy, "strategy", string(active.Margin), "`STRATEGY` by which to choose",
-				app.Texts(active.Strategies)...),
-			app.Count(&o.Ask.K, "k", 10, 1, math.MaxInt, "choose `K` rows"),
-			training.UsualFlags(&o.Options), training.EngineFlags(&o.Options),
-			app.FileFlag{StringFlag: app.Text(&o.Out, "out", "-",
+			app.ParameterFlags(&o.Request, "k", "strategy", "normalize", "learner", "max_steps", "seed",
+				"kernel"),
+			app.LearnerFlags(&o.Request.Settings, "correction", "learn_confusion", "l2"),
+			o.Device.Flags(), app.FileFlag{StringFlag: app.Text(&o.Output.Rows, "out", "-",
 				"`FILE` for the rows; - is standard output"), Written: true},
-			app.Output(&o.WriteLabelled, "write-labelled",
+			app.Output(&o.Output.Labelled, "write-labelled",
 				"also write all labelled rows to `FILE`, to train on"),
-			o.JSONFlag(), o.QuietFlag()),
+			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // Report is what query --json prints.
 type Report struct {
-	Strategy active.Strategy `json:"strategy"`
-	Learner  string          `json:"learner"`
-	Rows     []row           `json:"rows"`     // the best first
-	Labelled int             `json:"labelled"` // rows with a label
-	Left     int             `json:"left"`     // rows that are neither labelled nor chosen
-	Device   engine.Device   `json:"device"`
+	Request  *Options      `json:"request"`
+	Strategy string        `json:"strategy"`
+	Learner  string        `json:"learner"`
+	Rows     []row         `json:"rows"`     // the best first
+	Labelled int           `json:"labelled"` // rows with a label
+	Left     int           `json:"left"`     // rows that are neither labelled nor chosen
+	Device   engine.Device `json:"device"`
 }
 
 // row is a row to label.
@@ -104,21 +111,33 @@ type row struct {
 
 // Run prints the rows to label next.
 func Run(ctx context.Context, o *Options) error {
-	if err := o.check(); err != nil {
+	read, err := o.check()
+	if err != nil {
 		return err
 	}
-	d, labels, texts, err := o.read(ctx)
+	d, labels, texts, err := o.read(ctx, read)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
-	chosen, device, err := o.choose(ctx, d, labels)
-	if err := o.Failure(ctx, err); err != nil {
+	r := o.Request
+	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil {
 		return err
 	}
-	r := Report{Strategy: o.Ask.Strategy, Learner: o.Train.Learner.Definition().Name, Device: device,
-		Rows: []row{}}
-	for _, i := range chosen {
+	r.Labels = &umagpu.Labels{Classes: d.Classes, Codes: labels}
+	for i, y := range labels {
+		if y == active.Aside {
+			r.Aside = append(r.Aside, int32(i))
+		}
+	}
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	found, err := umagpu.Query(ctx, &r)
+	if err != nil {
+		return err
+	}
+	report := Report{o, found.Strategy, found.Learner, []row{}, found.Labelled, found.Left,
+		found.Device}
+	for _, i := range found.Rows {
 		one := row{Row: d.SourceRow(i) + 1}
 		if d.IDs != nil {
 			one.ID = d.IDs[i]
@@ -126,73 +145,74 @@ func Run(ctx context.Context, o *Options) error {
 		if texts != nil {
 			one.Shown = texts[d.SourceRow(i)]
 		}
-		r.Rows = append(r.Rows, one)
+		report.Rows = append(report.Rows, one)
 	}
-	r.Labelled = lists.Count(labels, func(y int32) bool { return y >= 0 })
-	r.Left = lists.Count(labels, func(y int32) bool { return y == active.Unknown }) - len(chosen)
-	if len(chosen) == 0 {
-		o.Notes.Say("rows: none is left to label")
-	}
-	if o.WriteLabelled != "" {
-		if err := o.writeLabelled(ctx, d, labels); err != nil {
+	if o.Output.Labelled != "" {
+		if err := o.writeLabelled(ctx, read, d, labels); err != nil {
 			return err
 		}
 	}
-	write := func(w io.Writer) error { return o.writeRows(w, r.Rows, d.IDs != nil) }
+	write := func(w io.Writer) error { return o.writeRows(w, report.Rows, d.IDs != nil) }
 	switch {
-	case o.Out != "-":
-		if err := osfile.Write(o.Out, write); err != nil {
+	case o.Output.Rows != "-":
+		if err := osfile.Write(o.Output.Rows, write); err != nil {
 			return err
 		}
 	case !o.JSON:
 		return write(o.Common.Out)
 	}
 	if o.JSON {
-		return app.PrintJSON(o.Common.Out, r)
+		return app.PrintJSON(o.Common.Out, report)
 	}
 	return nil
 }
 
-// check checks the options before a file is read.
-func (o *Options) check() error {
-	if err := o.Check(); err != nil {
-		return err
+// check checks the options before a file is read, and returns how to read the data.
+func (o *Options) check() (read file.Options, err error) {
+	if err := o.Request.Check(); err != nil {
+		return read, err
 	}
-	o.Ask.Strategy, o.Ask.Seed = cmp.Or(active.Strategy(o.Strategy), active.Margin), o.Train.Seed
-	classes := app.List(o.Classes)
+	if given := o.Input.answers.Value(); len(given) > 0 {
+		o.Input.Answers = given
+	}
+	in, bare := o.Input.Input, o.Input.NoLabels
+	in.NoLabels = false // of data whose labels other files have
+	if read, err = in.Check(); err != nil {
+		return read, err
+	}
+	classes := slices.Clone(o.Input.Classes)
 	for k, name := range classes {
 		if classes[k] = strings.TrimSpace(name); classes[k] == "" || slices.Contains(classes[:k],
 			classes[k]) {
-			return app.Usage("--classes is %q, wanted different names", o.Classes)
+			return read, app.Usage("--classes is %q, wanted different names",
+				strings.Join(o.Input.Classes, ","))
 		}
 	}
-	o.Read.Classes, o.Read.NoLabels = classes, o.Bare
-	switch {
-	case len(classes) == 1 || o.Bare && classes == nil:
-		return app.Usage("--classes is %q, wanted two classes or more; to begin without any label, name "+
-			"the classes: --classes a,b,c", o.Classes)
-	case o.Train.Kernel != nil && o.Train.Learner.Definition().FitMap != nil:
-		return app.Usage("learner %s has a kernel map of its own, which needs labels; leave --kernel "+
-			"out, or choose another learner", o.Train.Learner.Definition().Name)
-	case o.WriteLabelled != "":
-		return o.Data.CheckOutput(o.WriteLabelled)
+	read.Classes, read.NoLabels = classes, bare
+	read.Unlabelled = !bare
+	if len(classes) == 1 || bare && classes == nil {
+		return read, app.Usage("--classes is %q, wanted two classes or more; to begin without any "+
+			"label, name the classes: --classes a,b,c", strings.Join(o.Input.Classes, ","))
 	}
-	return nil
+	if e := read.Encode; o.Input.Shown != "" && !slices.Contains(e.Text.Columns, o.Input.Shown) &&
+		o.Input.Shown != o.Input.IDColumn { // a text may be shown and learned from
+		read.Ignore = append(slices.Clone(read.Ignore), o.Input.Shown)
+	}
+	if o.Output.Labelled == "" {
+		return read, nil
+	}
+	return read, o.Input.CheckOutput(o.Output.Labelled)
 }
 
 // read reads the data and the answers. It returns the label of each example, a class,
 // active.Unknown or active.Aside, and the texts to show of each row; nil for none.
-func (o *Options) read(ctx context.Context) (d *dataset.Dataset, labels []int32, texts []string,
-	err error) {
-	if e := o.Read.Encode; o.Shown != "" && !slices.Contains(e.Text.Columns, o.Shown) &&
-		o.Shown != o.Data.IDColumn { // a text may be shown and learned from
-		o.Read.Ignore = append(slices.Clone(o.Read.Ignore), o.Shown)
-	}
-	if d, err = app.ReadData(ctx, o.Data.Path, o.Read, o.Notes); err != nil {
+func (o *Options) read(ctx context.Context, read file.Options) (d *dataset.Dataset, labels []int32,
+	texts []string, err error) {
+	if d, err = app.ReadData(ctx, o.Input.Data.Path, read, o.Notes); err != nil {
 		return nil, nil, nil, err
 	}
-	if o.Bare {
-		d.Classes = o.Read.Classes
+	if read.NoLabels {
+		d.Classes = read.Classes
 	}
 	if err := app.CheckRaw(d, "give the original data"); err != nil {
 		return nil, nil, nil, err
@@ -204,8 +224,8 @@ func (o *Options) read(ctx context.Context) (d *dataset.Dataset, labels []int32,
 		}
 	}
 	d.Evidence = nil
-	if o.Shown != "" {
-		texts, err = file.ReadTexts(ctx, o.Data.Path, o.Shown, d.N+len(d.SkippedAt), o.Read)
+	if o.Input.Shown != "" {
+		texts, err = file.ReadTexts(ctx, o.Input.Data.Path, o.Input.Shown, d.N+len(d.SkippedAt), read)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -220,7 +240,7 @@ func (o *Options) readAnswers(ctx context.Context, d *dataset.Dataset, labels []
 		return err
 	}
 	answered := 0
-	for _, path := range o.Answers.Value() {
+	for _, path := range o.Input.Answers {
 		text, err := app.Awaited(ctx, path, osfile.Read)
 		if err != nil {
 			return fmt.Errorf("%s: cannot read the answers: %w", path, err)
@@ -233,43 +253,10 @@ func (o *Options) readAnswers(ctx context.Context, d *dataset.Dataset, labels []
 		}
 		answered += n
 	}
-	if len(o.Answers.Value()) > 0 {
+	if len(o.Input.Answers) > 0 {
 		o.Notes.Say("answers: %d rows have one", answered)
 	}
 	return nil
-}
-
-// choose trains on the labels so far, if they have two classes, and returns the rows to label next
-// and the device that computed.
-func (o *Options) choose(ctx context.Context, d *dataset.Dataset, labels []int32) (chosen []int,
-	on engine.Device, err error) {
-	if o.Ask.Noise, err = o.ReadNoise(ctx, d.Classes); err != nil {
-		return nil, on, err
-	}
-	if o.Train.Engine, err = o.Device.Open(o.Notes, o.Work(d)); err != nil {
-		return nil, on, err
-	}
-	defer func() { err = errors.Join(err, o.Train.Engine.Close()) }()
-	o.Train.Watch = host.Watch{Note: o.Notes.Say}
-	p, err := active.NewPool(ctx, d, o.Train)
-	if err != nil {
-		return nil, on, err
-	}
-	p.Labels = labels
-	o.Ask.Train = o.Train
-	o.Ask.Train.Watch = host.Watch{}
-	var m *model.Model
-	if len(lists.Set(lists.Keep(labels, func(y int32) bool { return y >= 0 }))) > 1 {
-		trained, err := p.Fit(ctx, o.Ask.Noise, o.Ask.Train)
-		if err != nil {
-			return nil, on, err
-		}
-		m = trained.Model
-	} else {
-		o.Notes.Say("rows: drawn at random until two classes have labels")
-	}
-	chosen, err = p.Ask(ctx, o.Ask, m)
-	return chosen, o.Train.Engine.Device(), err
 }
 
 // writeRows writes a CSV of rows with an empty column label.
@@ -279,12 +266,12 @@ func (o *Options) writeRows(w io.Writer, rows []row, ids bool) error {
 		if ids {
 			cells = append(cells, id)
 		}
-		if o.Shown != "" {
+		if o.Input.Shown != "" {
 			cells = append(cells, shown)
 		}
 		return append(cells, label)
 	}
-	shown := o.Shown
+	shown := o.Input.Shown
 	if slices.Contains([]string{"row", "id", "label"}, shown) {
 		shown += "_shown" // the other columns have these names
 	}
@@ -296,8 +283,9 @@ func (o *Options) writeRows(w io.Writer, rows []row, ids bool) error {
 }
 
 // writeLabelled writes the examples with a label as data to train on.
-func (o *Options) writeLabelled(ctx context.Context, d *dataset.Dataset, labels []int32) error {
-	path, known := o.WriteLabelled, *d
+func (o *Options) writeLabelled(ctx context.Context, read file.Options, d *dataset.Dataset,
+	labels []int32) error {
+	path, known := o.Output.Labelled, *d
 	known.Y = make([]int32, d.N)
 	for i, y := range labels {
 		known.Y[i] = max(y, dataset.Unlabelled)
@@ -305,7 +293,7 @@ func (o *Options) writeLabelled(ctx context.Context, d *dataset.Dataset, labels 
 	if slices.Max(known.Y) == dataset.Unlabelled {
 		return fmt.Errorf("%s: found no labelled row yet, wanted one to write", path)
 	}
-	err := o.Data.WriteCopy(ctx, path, &known, file.Copy{Options: o.Read, Y: known.Y},
+	err := o.Input.WriteCopy(ctx, path, &known, file.Copy{Options: read, Y: known.Y},
 		app.CopyOptions(path, d))
 	if err == nil {
 		o.Notes.Say("labelled: rows with a label are in %s", path)

@@ -2,7 +2,6 @@ package umagpu
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Data are n examples: a Table, a Matrix, or what FromDataset takes. They are only read.
@@ -72,7 +71,10 @@ type Column struct {
 	Kind ColumnKind `json:"kind"`
 	// Numbers of a Number, NaN where missing; of a Date, seconds since 1970 in UTC.
 	Numbers []float64 `json:"-" array:"numbers"`
-	// Codes of a Category are places in Levels, below 0 where missing. The levels are different.
+	// Codes of a Category are places in Levels, below 0 where missing. The levels are different;
+	// blanks around them and words for a missing value, such as NA, are read as in a file. A column
+	// that TableOptions.Categories does not list may be judged to hold sentences, dates, truths or
+	// names of the examples, as in a file too.
 	Codes  []int32  `json:"-" array:"codes"`
 	Levels []string `json:"levels,omitempty"`
 	// Bytes has the values of a Text, UTF-8, one after another, and Ends where each ends.
@@ -171,9 +173,10 @@ func (t *Table) check() error {
 	if len(t.Columns) == 0 {
 		return invalid("data", "a table without columns", "at least one")
 	}
-	seen := map[string]bool{}
+	seen, names := map[string]bool{}, []string(nil)
 	for k := range t.Columns {
 		c := &t.Columns[k]
+		names = append(names, c.Name)
 		wrong := func(got, want string) error {
 			return &Fault{Kind: Invalid, Option: "data", Where: fmt.Sprintf("column %q", c.Name), Got: got,
 				Want: want}
@@ -195,6 +198,22 @@ func (t *Table) check() error {
 			if int(code) >= len(c.Levels) {
 				return wrong(fmt.Sprintf("code %d in row %d", code, i), fmt.Sprintf("less than %d levels",
 					len(c.Levels)))
+			}
+		}
+	}
+	for _, asked := range []struct {
+		option string
+		names  []string
+		kinds  []ColumnKind
+	}{{"text", t.Text, []ColumnKind{Category, Text}}, {"categories", t.Categories,
+		[]ColumnKind{Category, Number}}} {
+		for _, name := range asked.names {
+			switch k := slices.Index(names, name); {
+			case k < 0:
+				return invalid(asked.option, strconv.Quote(name), "one of the columns "+quote.List(names))
+			case !slices.Contains(asked.kinds, t.Columns[k].Kind):
+				return invalid(asked.option, fmt.Sprintf("%q, a column of the kind %s", name,
+					t.Columns[k].Kind), "a column of strings")
 			}
 		}
 	}
@@ -226,155 +245,6 @@ func (m *Matrix) check() error {
 	return nil
 }
 
-// examples returns raw examples of data that a model is to be learned from.
-func (d *Data) examples(ctx context.Context) (*dataset.Dataset, error) {
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
-	if d.set != nil {
-		return d.copied(), nil
-	}
-	set := &dataset.Dataset{Found: dataset.Found{Path: cmp.Or(d.Name, "data")}}
-	var err error
-	if d.Table != nil {
-		err = d.Table.encode(ctx, set, nil)
-	} else {
-		err = d.Matrix.fill(set)
-	}
-	return set, err
-}
-
-// copied returns a copy of the data of FromDataset, whose labels may change. Their reader has told
-// their notes.
-func (d *Data) copied() *dataset.Dataset {
-	some := *d.set
-	some.Notes, some.Warnings = nil, nil
-	return &some
-}
-
-// examplesFor returns raw examples of the features of m. The columns of a Table are found by name;
-// those that m does not know are left out, with a note.
-func (d *Data) examplesFor(ctx context.Context, m *model.Model) (*dataset.Dataset, error) {
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
-	f := m.Meta.Features
-	if d.set != nil {
-		return d.copied(), nil
-	}
-	set := &dataset.Dataset{Found: dataset.Found{Path: cmp.Or(d.Name, "data")}}
-	if d.Table != nil && f.Encoding != nil {
-		return set, d.Table.encode(ctx, set, f.Encoding)
-	}
-	if d.Table != nil {
-		if err := d.Table.encode(ctx, set, nil); err != nil {
-			return nil, err
-		}
-	} else if err := d.Matrix.fill(set); err != nil {
-		return nil, err
-	}
-	if f.Names != nil && set.Features != nil {
-		if err := set.MatchFeatures(f.Names); err != nil {
-			return nil, &Fault{Kind: Unfit, Option: "data", Cause: err}
-		}
-	}
-	if set.D != f.Count {
-		return nil, &Fault{Kind: Unfit, Option: "data", Got: fmt.Sprintf("%d features", set.D),
-			Want: fmt.Sprintf("%d, as the model was trained on", f.Count)}
-	}
-	return set, nil
-}
-
-// fill enters the numbers in set.
-func (m *Matrix) fill(set *dataset.Dataset) error {
-	x := m.Float32
-	switch {
-	case m.Float64 != nil:
-		x = make([]float32, len(m.Float64))
-		for i, v := range m.Float64 {
-			x[i] = rounded(v)
-		}
-	case m.Uint8 != nil:
-		x = make([]float32, len(m.Uint8))
-		for i, v := range m.Uint8 {
-			x[i] = float32(v)
-		}
-	case slices.ContainsFunc(x, func(v float32) bool { return v != rounded(v) && v == v }):
-		x = slices.Clone(x)
-		for i, v := range x {
-			x[i] = rounded(v)
-		}
-	}
-	for i, v := range x {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			row, column := i/m.Columns, i%m.Columns
-			if m.Starts != nil {
-				row, _ = slices.BinarySearch(m.Starts[1:], int64(i+1))
-				column = int(m.Indices[i])
-			}
-			return &Fault{Kind: Invalid, Option: "data", Row: &row, Where: m.column(column),
-				Got: m.at(i), Want: "a finite number within the range of float32"}
-		}
-	}
-	set.Features = m.Names
-	if set.N, set.D = m.Rows, m.Columns; m.Starts == nil {
-		set.X = x
-		return nil
-	}
-	set.Starts, set.Columns, set.Values = m.Starts, m.Indices, x
-	if err := set.Examples.Check(); err != nil {
-		return &Fault{Kind: Invalid, Option: "data", Cause: err}
-	}
-	if !features.SparseIsBetter(len(x), m.Rows, m.Columns) { // as files are read
-		set.Examples = set.Examples.Dense()
-	}
-	return nil
-}
-
-func (m *Matrix) column(j int) string {
-	if m.Names != nil {
-		return "column " + strconv.Quote(m.Names[j])
-	}
-	return fmt.Sprintf("column %d", j)
-}
-
-func (m *Matrix) at(i int) string {
-	if m.Float64 != nil {
-		return fmt.Sprint(m.Float64[i])
-	}
-	return fmt.Sprint(m.Float32[i])
-}
-
-// rounded returns the nearest float32, and 0 for subnormal values, which no engine computes with.
-func rounded[T float32 | float64](v T) float32 {
-	const least = 0x1p-126
-	f := float32(v)
-	if f != 0 && f > -least && f < least {
-		return 0
-	}
-	return f
-}
-
-// encode enters the features of the table in set, by the encoding of a model, or by one that is
-// learned.
-func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset.Encoding) error {
-	columns, err := t.columns(set, known)
-	if err != nil {
-		return err
-	}
-	e := known
-	if e == nil {
-		var notes []string
-		if e, notes, err = features.Learn(columns, t.TableOptions.Encoding()); err != nil {
-			return &Fault{Kind: Unfit, Option: "data", Cause: err}
-		}
-		set.Notes = append(set.Notes, notes...)
-	}
-	notes, err := features.Fill(ctx, set, columns, e, t.Storage)
-	set.Notes = append(set.Notes, notes...)
-	return err
-}
-
 // Encoding returns how columns become features, as package file takes it too.
 func (o *TableOptions) Encoding() features.EncodeOptions {
 	e := features.EncodeOptions{Categories: o.Categories, Missing: cmp.Or(o.Missing,
@@ -385,105 +255,4 @@ func (o *TableOptions) Encoding() features.EncodeOptions {
 		e.Knots = *o.Knots
 	}
 	return e
-}
-
-// columns returns the columns as package dataset has them, in the order of the encoding if there is
-// one. Notes in set tell of columns and levels that it does not know.
-func (t *Table) columns(set *dataset.Dataset, known *dataset.Encoding) (*dataset.Table, error) {
-	all := &dataset.Table{N: t.Columns[0].rows()}
-	if known == nil {
-		for k := range t.Columns {
-			c, err := t.column(k, "")
-			if err != nil {
-				return nil, err
-			}
-			all.Columns = append(all.Columns, c)
-		}
-		return all, nil
-	}
-	at := map[string]int{}
-	for k := range t.Columns {
-		at[t.Columns[k].Name] = k
-	}
-	for k := range known.Columns {
-		want := &known.Columns[k]
-		k, found := at[want.Name]
-		if delete(at, want.Name); !found && want.Kind != dataset.KindAside {
-			return nil, &Fault{Kind: Unfit, Option: "data", Got: "no column " + strconv.Quote(want.Name),
-				Want: "the columns that the model was trained on"}
-		}
-		c := dataset.TableColumn{Name: want.Name, Kind: want.Kind}
-		if want.Kind != dataset.KindAside {
-			var err error
-			if c, err = t.column(k, want.Kind); err != nil {
-				return nil, err
-			}
-			set.Warnings = append(set.Warnings, unseen(&c, want)...)
-		}
-		all.Columns = append(all.Columns, c)
-	}
-	if len(at) > 0 {
-		set.Notes = append(set.Notes, fmt.Sprintf("%d columns that the model does not know are left out",
-			len(at)))
-	}
-	return all, nil
-}
-
-// unseen tells of levels of c that the training data did not have.
-func unseen(c *dataset.TableColumn, want *dataset.Column) (warnings []string) {
-	var new []string
-	for _, level := range c.Levels {
-		if !slices.Contains(want.Levels, level) {
-			new = append(new, level)
-		}
-	}
-	if c.Kind == dataset.KindCategory && len(new) > 0 {
-		warnings = append(warnings, fmt.Sprintf("column %q has %d levels that the training data did not "+
-			"have, such as %q; they count as none of its levels", c.Name, len(new), new[0]))
-	}
-	return warnings
-}
-
-// column returns column k, which a model knows as one of a kind, or a training takes as it is if
-// that is "".
-func (t *Table) column(k int, kind string) (dataset.TableColumn, error) {
-	c := &t.Columns[k]
-	is := dataset.TableColumn{Name: c.Name, Position: k + 1, Kind: string(c.Kind)}
-	switch c.Kind {
-	case Number, Date:
-		is.Kind = dataset.KindNumber
-		is.Numbers = make([]float32, len(c.Numbers))
-		for i, v := range c.Numbers {
-			is.Numbers[i] = rounded(v)
-		}
-	case Category:
-		is.Codes, is.Levels = c.Codes, c.Levels
-		is.Chosen = slices.Contains(t.Categories, c.Name)
-	case Text:
-		is.Texts = dataset.Texts{Bytes: c.Bytes, Ends: c.Ends}
-	}
-	if slices.Contains(t.Text, c.Name) && c.Kind == Category || kind == dataset.KindText {
-		is.Kind, is.Texts = dataset.KindText, c.texts()
-		is.Codes, is.Levels = nil, nil
-	}
-	if kind != "" && is.Kind != kind {
-		return is, &Fault{Kind: Unfit, Option: "data", Where: fmt.Sprintf("column %q", c.Name),
-			Got: string(c.Kind), Want: kind + ", as in the training data"}
-	}
-	return is, nil
-}
-
-// texts returns the values of a Category as texts.
-func (c *Column) texts() dataset.Texts {
-	if c.Kind != Category {
-		return dataset.Texts{Bytes: c.Bytes, Ends: c.Ends}
-	}
-	var t dataset.Texts
-	for _, code := range c.Codes {
-		if code >= 0 {
-			t.Bytes = append(t.Bytes, c.Levels[code]...)
-		}
-		t.Ends = append(t.Ends, int64(len(t.Bytes)))
-	}
-	return t
 }

@@ -46,6 +46,8 @@ type Column struct {
 	// Kind is "number", a feature and one for each knot; "category", a feature of 0 or 1 for each
 	// level; "text", one for each term; or "aside", none.
 	Kind string `json:"kind"`
+	// Dates says that a number is the seconds since 1970, in UTC, of a date.
+	Dates bool `json:"dates,omitempty"`
 	// Origin is subtracted from a number in float64 before it is rounded to float32, once; Knots and
 	// Mean are behind it. It is 0 unless the training data were far from it and no float32.
 	Origin float64 `json:"origin,omitempty"`
@@ -104,7 +106,7 @@ func (c *Column) fault(missing string) string {
 		return "found terms of a column that is no text"
 	case !number && c.Knots != nil:
 		return "found knots of a column of the kind " + c.Kind
-	case c.Origin != 0 && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
+	case (c.Origin != 0 || c.Dates) && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
 		return fmt.Sprintf("found the origin %v of a column of the kind %s, wanted a finite one, of "+
 			"numbers", c.Origin, c.Kind)
 	case c.Mean != nil && !decimal.Finite(*c.Mean):
@@ -174,7 +176,7 @@ func (c *Column) features() []string {
 // Plain reports whether the features are the columns, all of them numbers; so they are without e.
 func (e *Encoding) Plain() bool {
 	return e == nil || !slices.ContainsFunc(e.Columns, func(c Column) bool {
-		return c.Kind != KindNumber || c.Knots != nil || c.Indicator
+		return c.Kind != KindNumber || c.Knots != nil || c.Indicator || c.Dates
 	})
 }
 

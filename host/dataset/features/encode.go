@@ -29,7 +29,7 @@ func Learn(t *dataset.Table, o EncodeOptions) (*dataset.Encoding, []string, erro
 		note := ""
 		switch c.Kind {
 		case dataset.KindNumber:
-			learned.Knots, learned.Origin = knots[k], c.Origin
+			learned.Knots, learned.Origin, learned.Dates = knots[k], c.Origin, c.Dates
 			if e.Missing != dataset.MissingError {
 				mean := meanOf(c.Numbers)
 				learned.Mean = &mean

@@ -35,7 +35,7 @@ func SpansOf(d int) []Span {
 
 // SpanOf returns the Span of one of d columns.
 func SpanOf(d int) Span {
-	const watched = 1 << 16 // values of all columns among which equal ones are looked for
+	const watched = 1 << 14 // values of all columns among which equal ones are looked for
 	return Span{early: make([]float64, 0, max(2, watched/d))}
 }
 
@@ -136,6 +136,15 @@ func MeanNote(column string, gaps int) string {
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Rounded returns v behind an origin as float32, +0 if it is subnormal there.
+func Rounded(v, origin float64) float32 {
+	f := float32(v - origin)
+	if f < decimal.MinNormal && f > -decimal.MinNormal && f != 0 {
+		return 0
+	}
+	return f
+}
 
 // Plain returns the encoding of columns of numbers that are features as they are, behind their
 // origins. means stand for missing values; without, these are errors. Of names, origins and means

@@ -89,7 +89,7 @@ func newCells(places string, columns []dataset.TableColumn, o Options, byName bo
 			}
 			known := &s.recipe.Columns[c.at]
 			c.Kind, c.Levels, c.known = known.Kind, slices.Clone(known.Levels), len(known.Levels)
-			c.Origin = known.Origin
+			c.Origin, c.Dates = known.Origin, known.Dates
 			for code, level := range c.Levels {
 				c.levels[level] = int32(code)
 			}
@@ -200,13 +200,15 @@ func (s *cells) set(k int, text []byte) string {
 		text = []byte{} // which is there, and empty
 	}
 	switch {
-	case isMissing(text):
+	case features.IsMissing(text):
 		return s.setMissing(k, text)
 	case c.Kind == dataset.KindCategory:
 		return s.setLevel(c, text)
 	}
 	v, ok := parseCell(text)
-	if !ok || s.commas && bytes.ContainsAny(text, ",.") {
+	if c.Dates {
+		v, ok = features.ParseDate(text)
+	} else if !ok || s.commas && bytes.ContainsAny(text, ",.") {
 		if loose, fits := decimal.Loose(text, s.commas); fits {
 			if v, ok = loose, true; c.loose == "" {
 				c.loose, c.looseAs = string(text), v
@@ -359,31 +361,10 @@ func (p *pieces[T]) joined(room *osfile.Scratch) ([]T, error) {
 	return list, nil
 }
 
-// isMissing reports whether a field is one of the usual words for a missing value.
-func isMissing(text []byte) bool {
-	switch string(text) {
-	case "", "?", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "<NA>",
-		"#N/A", "#N/A N/A", "#NA", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN":
-		return true
-	}
-	return false
-}
-
 // parseCell is decimal.Parse for a field of a table, which also has words for 1 and 0.
 func parseCell(text []byte) (float64, bool) {
 	if v, ok := decimal.Parse(text); ok {
 		return v, true
 	}
-	return parseTruth(text)
-}
-
-// parseTruth reads a word that is true or false, as 1 or 0.
-func parseTruth(text []byte) (v float64, ok bool) {
-	switch string(text) {
-	case "true", "True", "TRUE", "yes", "Yes", "YES":
-		return 1, true
-	case "false", "False", "FALSE", "no", "No", "NO":
-		return 0, true
-	}
-	return 0, false
+	return features.ParseTruth(text)
 }

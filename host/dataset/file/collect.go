@@ -94,7 +94,7 @@ func (c *collector) decide(fault error, place int) error {
 		return again
 	}
 	if fault != nil && c.o.lenient() && c.cells == nil && !c.known.whole {
-		return c.whole()
+		return c.known.asWhole()
 	}
 	if fault == nil && c.given != nil {
 		if c.seen >= len(c.given.codes) {
@@ -219,9 +219,9 @@ func (c *collector) note(format string, args ...any) {
 func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) {
 	switch {
 	case c.o.lenient() && c.cells != nil && c.cells.surprised() && !c.known.whole:
-		return nil, c.whole()
-	case c.n > 0 && c.origins() != nil:
-		return nil, c.origins()
+		return nil, c.known.asWhole()
+	case c.n > 0 && learnOrigins(c) != nil:
+		return nil, learnOrigins(c)
 	case c.given != nil && c.seen < len(c.given.codes):
 		return nil, fmt.Errorf("%s: found %d labels, wanted %d, one for each example of %s; are the "+
 			"files a pair? (does the label file begin with a header? then name the column)",
@@ -276,9 +276,9 @@ func (c *collector) fill(ctx context.Context, d *dataset.Dataset) (err error) {
 		c.describe(d)
 	}
 	if c.encoding == nil && d.Encoding == nil {
-		c.encoding = c.plain(d)
+		c.encoding = plainEncoding(c, d)
 	}
-	c.noteNumbers(d)
+	noteNumbers(c, d)
 	if c.encoding != nil {
 		d.Encoding, d.Features = c.encoding, c.encoding.FeatureNames()
 	}
@@ -381,11 +381,4 @@ func (c *collector) checkDense(n, d int) error {
 	return fmt.Errorf("%s: dense storage of %d examples × %d features%s would need %.0f bytes for a "+
 		"file of %d bytes, wanted at most %d; ask for sparse storage",
 		c.src.path, n, d, where, float64(n)*float64(d)*4, size, limit)
-}
-
-// whole is the lesson that a table does not go on as it began.
-func (c *collector) whole() error {
-	known := c.known
-	known.whole = true
-	return &known
 }

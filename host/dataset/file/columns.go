@@ -317,10 +317,10 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	switch {
 	case fault != "":
 	case c.cells == nil:
-		c.beginNumbers(t.features, t.featureNames())
+		beginNumbers(c, t.features, t.featureNames())
 	default:
 		c.pile.width = t.features
-		c.beginCells()
+		beginCells(c)
 	}
 	return fault
 }
@@ -340,11 +340,11 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 			continue
 		}
 		column := dataset.TableColumn{Name: c.nameOf(j), Position: j + 1, Kind: dataset.KindNumber,
-			Chosen: s.asked[j] == dataset.KindCategory}
+			Chosen: s.asked[j] == dataset.KindCategory, Dates: s.dates[j]}
 		if kinds != nil {
 			column.Kind = kinds[len(list)]
 		}
-		plain = plain && column.Kind == dataset.KindNumber
+		plain = plain && column.Kind == dataset.KindNumber && !column.Dates
 		switch why := s.asides[j]; {
 		case why == "":
 		case column.Kind == dataset.KindAside:

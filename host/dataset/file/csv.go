@@ -122,7 +122,7 @@ func (r *csvReader) row() error {
 		}
 		text = decimal.Trim(text)
 		v, ok := parseCell(text)
-		if !ok && r.c.numbers.means != nil && isMissing(text) {
+		if !ok && r.c.numbers.means != nil && features.IsMissing(text) {
 			v, ok = math.NaN(), true
 		}
 		if !ok {
@@ -136,7 +136,7 @@ func (r *csvReader) row() error {
 
 // round enters the row of numbers.
 func (r *csvReader) round() error {
-	bad := r.c.round()
+	bad := enterNumbers(r.c)
 	if bad < 0 {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (r *csvReader) fault(j int, what error) error {
 	}
 	line, column := r.rec.place(j)
 	if r.c.o.Encode != nil && r.columns.role[j] == feature {
-		if text := decimal.Trim(r.rec.field(j)); isMissing(text) {
+		if text := decimal.Trim(r.rec.field(j)); features.IsMissing(text) {
 			return r.rec.src.errorAt(line, column, "%s: %w%s; %w", r.columns.describe(j), what, hint,
 				features.ErrMissing)
 		} else if hint == "" && !decimal.IsNonFinite(string(text)) && !decimal.BeyondRange(text) {

@@ -22,7 +22,7 @@ type libsvmReader struct {
 // enterLIBSVM reads lines "label index:value … # comment", indices increasing from 1 or 0.
 func enterLIBSVM(c *collector) error {
 	s, o := c.src, c.o
-	if err := cmp.Or(c.begin(), c.refuseSparse()); err != nil {
+	if err := cmp.Or(c.begin(), refuseSparse(c)); err != nil {
 		return err
 	}
 	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}

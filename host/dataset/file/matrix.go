@@ -113,11 +113,11 @@ func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
 	if err != nil {
 		return c.src.errorf("%w", err)
 	}
-	cells := c.mayBeCells(d)
+	cells := mayBeCells(c, d)
 	if err := c.checkShape(n, d, false); err != nil {
 		return err
 	}
-	c.beginArray(d, cells)
+	beginArray(c, d, cells)
 	if h.fortran && d > 1 {
 		return enterColumns(c, r, h.numberType, n, d)
 	}
@@ -254,7 +254,7 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 				spans = append(spans, features.SpanOf(d))
 			}
 			spans[j].Add(v)
-			rounded[k] = float32(v - c.origin(j))
+			rounded[k] = float32(v - originOf(c, j))
 			at++
 		}
 		parts = append(parts, rounded)
@@ -263,7 +263,7 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 	if err != nil {
 		return err
 	}
-	c.rounded(spans)
+	alreadyRounded(c, spans)
 	c.pile.x = make([]float32, 0, n*d)
 	const tile = 16 // rows, for the cache
 	rows := make([]float64, tile*d)

@@ -22,7 +22,7 @@ type numbers struct {
 }
 
 // beginNumbers prepares for rows of d numbers with those names, nil for none.
-func (c *collector) beginNumbers(d int, names []string) {
+func beginNumbers(c *collector, d int, names []string) {
 	c.pile.x, c.pile.width = []float32{}, d
 	n := &c.numbers
 	n.origins = c.known.origins
@@ -47,7 +47,7 @@ func (c *collector) beginNumbers(d int, names []string) {
 }
 
 // refuseSparse refuses sparse data where a model has learned an origin, which makes zeros others.
-func (c *collector) refuseSparse() error {
+func refuseSparse(c *collector) error {
 	for j, origin := range c.o.Encoding.Origins() {
 		if origin != 0 {
 			return c.src.errorf("found sparse data, wanted a table or a dense array: the model takes "+
@@ -58,14 +58,14 @@ func (c *collector) refuseSparse() error {
 }
 
 // judges reports whether the columns are to be judged, as no model has done it.
-func (c *collector) judges() bool {
+func judges(c *collector) bool {
 	return c.asked.Encoding == nil && c.asked.Features == 0 && c.prepared == nil
 }
 
-// round enters the row in pile. It returns the column of a value that has no float32, or -1.
-func (c *collector) round() int {
+// enterNumbers enters the row in pile. It returns the column of a value that has no float32, or -1.
+func enterNumbers(c *collector) int {
 	n, p := &c.numbers, &c.pile
-	if n.spans == nil && !n.done && c.judges() { // not before there is a row: headers claim any
+	if n.spans == nil && !n.done && judges(c) { // not before there is a row: headers claim any
 		n.spans, n.watched = features.SpansOf(len(n.row)), lists.UpTo[int](len(n.row))
 	}
 	p.x = slices.Grow(p.x, len(n.row))
@@ -92,8 +92,8 @@ func (c *collector) round() int {
 	return -1
 }
 
-// origin returns the origin of column j.
-func (c *collector) origin(j int) float64 {
+// originOf returns the origin of column j.
+func originOf(c *collector, j int) float64 {
 	switch {
 	case c.cells != nil:
 		return c.cells.columns[j].Origin
@@ -103,9 +103,9 @@ func (c *collector) origin(j int) float64 {
 	return 0
 }
 
-// rounded says that the rows are behind their origins, and the spans have all values.
-func (c *collector) rounded(spans []features.Span) {
-	if !c.judges() {
+// alreadyRounded says that the rows are behind their origins, and the spans have all values.
+func alreadyRounded(c *collector, spans []features.Span) {
+	if !judges(c) {
 		spans = nil
 	}
 	c.numbers.done, c.numbers.spans = true, spans
@@ -137,7 +137,7 @@ func (c *collector) addRow(fault error, cell func(j int, v float64) error) error
 	switch {
 	case fault != nil:
 	case c.cells == nil:
-		if bad := c.round(); bad >= 0 {
+		if bad := enterNumbers(c); bad >= 0 {
 			fault = cell(bad, row[bad])
 		}
 	default:
@@ -151,8 +151,8 @@ func (c *collector) addRow(fault error, cell func(j int, v float64) error) error
 	return c.decide(fault, c.number())
 }
 
-// origins returns the lesson that columns of numbers have origins, if it is not known.
-func (c *collector) origins() error {
+// learnOrigins returns the lesson that columns of numbers have origins, if it is not known.
+func learnOrigins(c *collector) error {
 	if c.known.origins != nil {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (c *collector) origins() error {
 
 // mayBeCells reports whether the d columns of an array are cells, as a model makes more of each
 // than a feature, or as some have missing values.
-func (c *collector) mayBeCells(d int) bool {
+func mayBeCells(c *collector, d int) bool {
 	e := c.o.Encoding
 	if e != nil && !e.Plain() && len(e.Columns) == d && !slices.ContainsFunc(e.Columns,
 		func(column dataset.Column) bool { return column.Kind != dataset.KindNumber }) {
@@ -180,9 +180,9 @@ func (c *collector) mayBeCells(d int) bool {
 }
 
 // beginArray prepares for the d columns of an array.
-func (c *collector) beginArray(d int, cells bool) {
+func beginArray(c *collector, d int, cells bool) {
 	if !cells {
-		c.beginNumbers(d, nil)
+		beginNumbers(c, d, nil)
 		return
 	}
 	columns := make([]dataset.TableColumn, d)
@@ -190,12 +190,12 @@ func (c *collector) beginArray(d int, cells bool) {
 		columns[j] = dataset.TableColumn{Position: j + 1, Kind: dataset.KindNumber}
 	}
 	c.cells, _ = newCells("example", columns, c.o, false) // their number is right
-	c.beginCells()
+	beginCells(c)
 }
 
 // beginCells prepares the cells for numbers.
-func (c *collector) beginCells() {
-	if c.judges() {
+func beginCells(c *collector) {
+	if judges(c) {
 		c.cells.spans = features.SpansOf(len(c.cells.columns))
 	}
 	for k, origin := range c.known.origins {
@@ -204,14 +204,14 @@ func (c *collector) beginCells() {
 }
 
 // noteNumbers says in d what of the numbers is not as it was read.
-func (c *collector) noteNumbers(d *dataset.Dataset) {
+func noteNumbers(c *collector, d *dataset.Dataset) {
 	column := c.column
 	if column == nil {
 		column = func(k int) string { return dataset.ColumnText(k+1, "") }
 	}
 	n := &c.numbers
 	for k, origin := range n.origins {
-		if origin != 0 && c.judges() {
+		if origin != 0 && judges(c) {
 			d.Notes = append(d.Notes, c.src.path+": "+features.OriginNote(column(k), origin))
 		}
 	}
@@ -226,12 +226,12 @@ func (c *collector) noteNumbers(d *dataset.Dataset) {
 	}
 }
 
-// plain returns the encoding of columns of numbers with names or with origins, nil for others: what
-// is missing where they are predicted becomes their mean.
-func (c *collector) plain(d *dataset.Dataset) *dataset.Encoding {
+// plainEncoding returns the encoding of columns of numbers with names or with origins, nil for
+// others: what is missing where they are predicted becomes their mean.
+func plainEncoding(c *collector, d *dataset.Dataset) *dataset.Encoding {
 	origins := c.numbers.origins
 	switch {
-	case !c.judges() || c.numbers.row == nil:
+	case !judges(c) || c.numbers.row == nil:
 		return nil
 	case c.o.lenient() && (origins != nil || d.Features != nil):
 		return features.Plain(d.Features, origins, features.Means(d.Examples))

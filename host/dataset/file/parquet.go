@@ -9,6 +9,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	parquetformat "github.com/parquet-go/parquet-go/format"
@@ -34,6 +35,7 @@ type parquetColumn struct {
 	decimal         bool // integers with scale digits after the point
 	scale           int
 	unsignedInteger bool
+	unit            time.Duration // of a date, since 1970; 0 of a time
 }
 
 // parquetKind says what a column holds.
@@ -164,7 +166,17 @@ func describeParquet(leaf *parquet.Column) parquetColumn {
 	case nil, *parquetformat.StringType, *parquetformat.EnumType:
 	case *parquetformat.IntType:
 		c.unsignedInteger = !t.IsSigned
-	case *parquetformat.DateType, *parquetformat.TimeType, *parquetformat.TimestampType:
+	case *parquetformat.DateType:
+		if c.kind = parquetDate; physical == parquet.Int32 {
+			c.unit = 24 * time.Hour
+		}
+		return c
+	case *parquetformat.TimestampType:
+		if c.kind = parquetDate; t.Unit.Value != nil && physical == parquet.Int64 {
+			c.unit = t.Unit.Value.Duration()
+		}
+		return c
+	case *parquetformat.TimeType:
 		c.kind = parquetDate
 		return c
 	case *parquetformat.DecimalType:
@@ -197,7 +209,8 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 	if fault != "" {
 		return nil, fault
 	}
-	r.c.survey.asked, r.c.survey.holes = asked, r.c.known.whole
+	s := &r.c.survey
+	s.asked, s.holes, s.asides, s.dates = asked, r.c.known.whole, map[int]string{}, map[int]bool{}
 	mixed := r.c.o.Encode != nil || r.c.o.Encoding != nil
 	for j, c := range r.stored {
 		if r.columns.role[j] == ignored {
@@ -206,6 +219,10 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 		isFeature, isText := r.columns.role[j] == feature, c.kind == parquetText
 		known := isText || c.kind.number()
 		switch {
+		case c.unit > 0 && isFeature && asked[j] == "" && (r.c.o.lenient() || r.c.o.Encoding != nil):
+			s.dates[j] = true
+			kinds = append(kinds, dataset.KindNumber)
+			continue
 		case r.c.o.lenient() && isFeature && !known:
 			r.columns.leaveOut(j)
 			r.c.remarks.note("%s is set aside: it is of type %s", r.columns.describe(j), c.typ)
@@ -222,7 +239,16 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 			continue
 		}
 		kind := asked[j]
-		if kind == "" && isText {
+		if kind == "" && isText && r.c.o.lenient() {
+			judged, err := r.judge(j)
+			if err != nil {
+				return nil, err.Error()
+			}
+			kind, s.dates[j] = judged.Kind, judged.Dates
+			if judged.Why != "" {
+				s.asides[j] = judged.Why
+			}
+		} else if kind == "" && isText {
 			kind = dataset.KindCategory
 		} else if kind == "" {
 			kind = dataset.KindNumber
@@ -230,6 +256,21 @@ func (r *parquetReader) kinds() (kinds []string, fault string) {
 		kinds = append(kinds, kind)
 	}
 	return kinds, ""
+}
+
+// judge returns what texts hold, by those of the first row group.
+func (r *parquetReader) judge(j int) (features.Judged, error) {
+	var t features.Tally
+	if len(r.groups) == 0 {
+		return t.Texts(), nil
+	}
+	rows, err := r.texts(0, j)
+	for _, text := range rows {
+		if text != nil {
+			t.Count([]byte(*text), 1)
+		}
+	}
+	return t.Texts(), err
 }
 
 // group enters the n examples of one row group.
@@ -327,7 +368,7 @@ func (r *parquetReader) set(k int, v float64, texts []*string, i int) (fault str
 	switch {
 	case texts != nil && texts[i] != nil:
 		text := []byte(*texts[i])
-		return s.set(k, text), isMissing(text)
+		return s.set(k, text), features.IsMissing(text)
 	case texts != nil:
 		return s.setMissing(k, nil), true
 	}
@@ -342,6 +383,10 @@ func (r *parquetReader) numbers(group, column int, dst []float64, stride int) er
 		switch kind := v.Kind(); {
 		case v.IsNull():
 			*to = math.NaN()
+		case c.unit > time.Second:
+			*to = float64(v.Int32()) * c.unit.Seconds()
+		case c.unit > 0:
+			*to = float64(v.Int64()) / float64(time.Second/c.unit)
 		case c.decimal:
 			text, err := decimalText(v, c.scale)
 			if err != nil {

@@ -145,6 +145,12 @@ type lesson struct {
 	origins []float64 // of the features that are numbers; nil if they are not known yet
 }
 
+// asWhole is l, and that a table does not go on as it began.
+func (l lesson) asWhole() error {
+	l.whole = true
+	return &l
+}
+
 func (l *lesson) Error() string { return "the data do not go on as they began" }
 
 // readSource reads one file, or returns a lesson.

@@ -29,7 +29,7 @@ func (z *npz) enterSciPy(c *collector) error {
 		return err
 	}
 	n, d := shape[0], shape[1]
-	if err := cmp.Or(c.checkShape(int(n), int(d), true), c.refuseSparse()); err != nil {
+	if err := cmp.Or(c.checkShape(int(n), int(d), true), refuseSparse(c)); err != nil {
 		return err
 	}
 	if d < int64(c.o.Features) {

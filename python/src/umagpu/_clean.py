@@ -51,6 +51,8 @@ class Cleaned:
         lines = [f"{n} rows, {found['checked']} of them checked; {wrong} labels are likely wrong"]
         if share := found.get("wrong_labels"):
             lines[0] += f", of {_interval(share)} estimated"
+        elif not wrong:
+            lines.append("nothing here shows that labels are wrong; rows that are checked may")
         lines += [f"  {pair['rows']} × {pair['given_label']!r} should be {pair['right_label']!r}"
                   for pair in found["pairs"][:5]]
         if len(found["pairs"]) > 5:

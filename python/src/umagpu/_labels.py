@@ -191,7 +191,7 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
         p = None if p is None else pandas.DataFrame(p, index=index, columns=labels.classes)
     corrected = found.get("corrected")
     return Bunch(predicted=predicted, probabilities=p, details=found,
-                 accuracy=Accuracy(**corrected["accuracy"]) if corrected else found.get("accuracy"),
+                 accuracy=Accuracy(**corrected["accuracy"]) if corrected else 1 - found["error_rate"],
                  log_loss=found.get("corrected_log_loss", found.get("log_loss")))
 
 
@@ -231,8 +231,11 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
                              "compare: all have the same features")
         request["compare"].append({**one, **settings})
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)["compared"]
-    table = pandas.DataFrame([{**one, **(one.pop("accuracy") or {"value": None})} for one in found])
-    return table.rename(columns={"value": "accuracy"}).set_index("name")
+    rows = [{**{name: one.get(name) for name in ("name", "log_loss", "behind", "behind_error")},
+             **{{"value": "accuracy"}.get(name, name): v for name, v in (one["accuracy"] or {}).items()},
+             "failed": one.get("failed", "")} for one in found]
+    return pandas.DataFrame(rows, columns=["name", "log_loss", "behind", "behind_error", "accuracy",
+                                           "low", "high", "failed"]).set_index("name")
 
 
 def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
@@ -252,6 +255,6 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     if confusion is not None:
         request["confusion"], matrix = confusion_of(confusion, labels)
         arrays.update(matrix)
-    found = ask("evaluate", request, arrays, X, device=model.device, page=page_of(
+    found = ask("report", request, arrays, X, device=model.device, page=page_of(
         X, name, "umagpu.report(model, X, y)"))
     return Page(found["page"].tobytes().decode())

@@ -7,8 +7,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import (NoisyClassifier, PredictionSets, estimate_confusion, find_label_issues, query,
-                    survey)
+from umagpu import (NoisyClassifier, PredictionSets, compare, cross_validate, estimate_confusion,
+                    find_label_issues, query, report, survey)
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +92,45 @@ def test_survey(noisy):
     assert ["r30", "r70"] in named["near_duplicates"] and named["outliers"][0]["example"] == "r9"
     order = np.argsort(y, kind="stable")
     assert survey(y[order], X[order], confusion=C)["order_p"] <= 0.01
+
+
+def test_cross_validate(noisy):
+    X, y, true, C = noisy
+    found = cross_validate(X, y, confusion=C, folds=3)
+    assert found.accuracy.low < (found.predicted == true).mean() < found.accuracy.high
+    assert found.probabilities.shape == (len(y), 10) and found.log_loss > 0
+    frame = pd.DataFrame(X[:600], index=[f"r{i}" for i in range(600)]).rename(columns=str)
+    names = np.array([f" {k}" for k in range(10)])
+    named = cross_validate(frame, names[true[:600]], folds=2, learner="classmean")
+    assert named.predicted.index.equals(frame.index) and named.accuracy > 0.8
+    gaps = np.where(np.arange(len(y)) < 100, None, y)
+    assert cross_validate(X, gaps, confusion=C, folds=3).accuracy.value > 0.9
+    with pytest.raises(TypeError, match="colour"):
+        cross_validate(X, y, colour="red")
+
+
+def test_compare(noisy):
+    X, y, _, C = noisy
+    found = compare(X, y, {"plain": {"confusion": None}, "C": {}, "own": {"confusion": np.eye(10)},
+                           "means": {"learner": "classmean"}}, confusion=C, folds=3)
+    assert found.index[0] == "C" and set(found.index) == {"plain", "C", "own", "means"}
+    assert found.loc["plain", "accuracy"] == found.loc["own", "accuracy"] < found.loc["C", "low"]
+    assert found["behind"].is_monotonic_increasing and (found["failed"] == "").all()
+    assert list(compare(X, y, ["softmax"], folds=2).index) == ["softmax"]
+    for bad in ({}, {"a": {"text": ["t"]}}, {"a": {"confusion": np.eye(3)}}):
+        with pytest.raises(ValueError):
+            compare(X, y, bad)
+
+
+def test_report(noisy, tmp_path):
+    X, y, _, C = noisy
+    frame = pd.DataFrame(X, index=[f"r{i}" for i in range(len(X))]).rename(columns=str)
+    model = NoisyClassifier(confusion=C).fit(frame, y)
+    page = report(model, frame, y, name="my digits")
+    page.save(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "my digits" in text and "umagpu.report(model" in text and "<iframe" in page._repr_html_()
+    with pytest.raises(ValueError, match="labels"):
+        report(model, frame, y[1:])
+    with pytest.raises(ValueError, match="90"):
+        report(model, frame, y + 90)

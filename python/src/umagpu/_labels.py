@@ -239,17 +239,19 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
 
 
 def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
-           name: Optional[str] = None) -> Page:
-    """Return a page on a model and how good it is on examples that it has not seen.
+           name: Optional[str] = None, judge: Optional[str] = None, folds: Optional[int] = None) -> Page:
+    """Return a page on a model and on noisy labels: those that it was fitted to, or others.
 
-    confusion is that of the labels y; None for the model's own, if it has one.
+    confusion is that of the labels; None for the model's own, if it has one. name is what the page
+    calls the data. judge and folds say who judges the labels, as in uma-gpu report.
     """
     data = model._data(framed(X))
     labels = labels_of(y, model.classes_)
     if len(labels.codes) != data.rows:
         raise ValueError(f"y: found {len(labels.codes)} labels, wanted {data.rows}, one for each row of X")
     confusion = model.confusion_ if confusion is None else confusion
-    request: dict[str, Any] = {"data": data.part, "labels": {"classes": labels.names}}
+    request: dict[str, Any] = {"data": data.part, "labels": {"classes": labels.names},
+                               **{name: v for name, v in (("judge", judge), ("folds", folds)) if v}}
     arrays = {**data.arrays, "labels.codes": labels.codes,
               "model": np.frombuffer(model.model_, np.uint8)}
     if confusion is not None:

@@ -12,6 +12,9 @@ from ._worker import Error, call
 
 __all__ = ["ask", "index_of", "page_of", "request_of", "settings_of"]
 
+# What functions of the program are called here, where that differs.
+NAMES = {"estimate_noise": "estimate_confusion", "find_issues": "find_label_issues"}
+
 
 def index_of(X: Any) -> Any:
     """Return what rows are called: the index of a DataFrame, or numbers from 0."""
@@ -57,7 +60,7 @@ def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any =
         wrong = unknown[1] if unknown else error.fault.get("option")
         if unknown or wrong == "parameters":
             names = sorted(request.get("parameters") or [wrong])
-            raise TypeError(f"{function}() got an unexpected keyword argument {names[0]!r}") from None
+            raise TypeError(f"{NAMES.get(function, function)}() got an unexpected keyword argument {names[0]!r}") from None
         row = error.fault.get("row")
         if row is not None and is_frame(X) and X.index[row] != row:
             error.args = (f"{error} (row {row} is {X.index[row]!r} in the index)",)

@@ -33,7 +33,9 @@ type ConsensusResult struct {
 	Errors        [][]float64      `json:"standard_error,omitempty"`
 	Annotators    []Annotator      `json:"annotators,omitempty"`
 	Functions     []crowd.Function `json:"functions,omitempty"` // of labelling functions
-	Prior         []float64        `json:"prior"`               // of the classes
+	Assumes       string           `json:"assumes"`
+	Prior         []float64        `json:"prior"`       // of the classes
+	PriorKnown    bool             `json:"prior_known"` // of functions, by trusted labels
 	// the model of functions would overrule too many
 	ByVote    bool             `json:"by_vote,omitempty"`
 	Agreement *crowd.Agreement `json:"agreement"`
@@ -76,7 +78,7 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 		if err != nil {
 			return nil, fault(ctx, err)
 		}
-		found, c.Functions, c.ByVote = &l.Result, l.Functions, l.ByVote
+		found, c.Functions, c.ByVote, c.PriorKnown = &l.Result, l.Functions, l.ByVote, l.Known
 	} else if err := c.fit(ctx, a, &found); err != nil {
 		return nil, fault(ctx, err)
 	}
@@ -93,6 +95,7 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	}
 	c.Method, c.Codes, c.Probabilities = string(found.Method), found.Consensus, found.Posterior
 	c.Confusion, c.Errors, c.Prior = rows(noise.P, q), rows(noise.Error, q), found.Prior
+	c.Assumes = noise.Assumes
 	for k := range found.Annotators {
 		c.Annotators = append(c.Annotators, newAnnotator(&found.Annotators[k], q))
 	}

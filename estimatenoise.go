@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/clean"
@@ -60,13 +61,13 @@ func (r *EstimateNoiseRequest) Check() error {
 	if r.Labels == nil && r.Data.set == nil {
 		return invalid("labels", "none", "classes, and the noisy labels unless there are counts")
 	}
-	methods := []string{string(clean.CleanCounts)}
+	methods, source := []string{string(clean.CleanCounts)}, "counts"
 	switch {
 	case r.Counts != nil:
 	case r.Probabilities != nil:
-		methods = []string{string(clean.ConfidentJoint)}
+		methods, source = []string{string(clean.ConfidentJoint)}, "probabilities"
 	case r.Data.given() > 0:
-		methods = nil
+		methods, source = nil, "data"
 		for _, m := range clean.NoiseMethods {
 			methods = append(methods, string(m))
 		}
@@ -74,8 +75,8 @@ func (r *EstimateNoiseRequest) Check() error {
 		return invalid("true", "none", "counts, probabilities, data, or true classes of some examples")
 	}
 	if r.Method != "" && !slices.Contains(methods, r.Method) {
-		return invalid("method", strconv.Quote(r.Method), fmt.Sprintf("one of %q for what is given",
-			methods))
+		return invalid("method", strconv.Quote(r.Method),
+			fmt.Sprintf("%s, for %s", strings.Join(methods, ", "), source))
 	}
 	_, err := r.Settings.options()
 	return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -325,19 +326,10 @@ func PrintEstimated(w io.Writer, names []string, p, errors [][]float64) error {
 	})
 }
 
-// Annotator is the estimated quality of an annotator, part of what --json prints.
-type Annotator struct {
-	Name      string      `json:"name"`
-	Labels    int         `json:"labels"`
-	Right     float64     `json:"right"` // the mean of the diagonal
-	Confusion [][]float64 `json:"confusion"`
-	Error     [][]float64 `json:"standard_error,omitempty"` // nil if it is not known
-}
-
 // PrintAnnotators prints the best annotators and the worst, the best first.
-func PrintAnnotators(w io.Writer, list []Annotator) error {
+func PrintAnnotators(w io.Writer, list []umagpu.Annotator) error {
 	const most = 5 // of the best, and of the worst
-	list = slices.SortedStableFunc(slices.Values(list), func(a, b Annotator) int {
+	list = slices.SortedStableFunc(slices.Values(list), func(a, b umagpu.Annotator) int {
 		return cmp.Compare(b.Right, a.Right)
 	})
 	fmt.Fprintln(w, "\nannotators, by how often each is right if all classes are as frequent")

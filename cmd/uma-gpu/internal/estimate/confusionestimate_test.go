@@ -156,15 +156,15 @@ func TestEstimateUsage(t *testing.T) {
 	dir := t.TempDir()
 	table := clitest.Write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")
 	for want, args := range map[string][]string{
-		"sources":                  {},
-		`"table" "data"`:           {"--table", table, "--data", clitest.Digits},
-		`"annotators" "clean"`:     {"--annotators", table, "--clean", table},
-		`--method "em" --table`:    {"--table", table, "--method", "em"},
-		`--method "best" --data`:   {"--data", clitest.Digits, "--method", "best"},
-		"--confusion-axes --table": {"--data", clitest.Digits, "--confusion-axes", "true-rows"},
-		"--trust --annotators":     {"--data", clitest.Digits, "--trust", "anna"},
-		"--kernel --data":          {"--table", table, "--kernel", "rbf"},
-		"--folds 1 2 100":          {"--data", clitest.Digits, "--folds", "1"},
+		"sources":                      {},
+		`"table" "data"`:               {"--table", table, "--data", clitest.Digits},
+		`"annotators" "clean"`:         {"--annotators", table, "--clean", table},
+		`--method "em" clean counts`:   {"--table", table, "--method", "em"},
+		`--method "best" auto em data`: {"--data", clitest.Digits, "--method", "best"},
+		"--confusion-axes --table":     {"--data", clitest.Digits, "--confusion-axes", "true-rows"},
+		"--trust --annotators":         {"--data", clitest.Digits, "--trust", "anna"},
+		"--kernel --data":              {"--table", table, "--kernel", "rbf"},
+		"--folds 1 2 100":              {"--data", clitest.Digits, "--folds", "1"},
 	} {
 		clitest.Fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)
 	}

@@ -2,6 +2,7 @@
 package estimate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,32 +11,40 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 type Options struct {
-	training.Options
-	Table         string
-	Axes          string // of Table
-	Clean         string
-	Probabilities string
-	Method        string
-	Out           string
-	WriteLabels   string
-	Functions     string
-	WriteProbs    string
+	app.Common `json:"-"`
+	Input      Input                       `json:"input"`
+	Request    umagpu.EstimateNoiseRequest `json:"request,omitzero"`
+	Output     Output                      `json:"output"`
+	Device     app.Device                  `json:"-"`
 
 	source *source
+}
+
+// Input are files and how they are read.
+type Input struct {
+	training.Input
+	Table     string `json:"table,omitempty"`
+	Axes      string `json:"table_axes,omitempty"`
+	Clean     string `json:"clean,omitempty"`
+	OutOfFold string `json:"probabilities,omitempty"`
+}
+
+// Output are files to write.
+type Output struct {
+	Confusion     string `json:"out,omitempty"`
+	Labels        string `json:"write_labels,omitempty"`
+	Probabilities string `json:"write_probabilities,omitempty"`
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -66,59 +75,50 @@ Example: uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C
 Example: uma-gpu confusion estimate --annotators labels.csv --out C.csv --write-labels consensus.csv
 Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities p.npy`,
 		Flags: app.Flags(
-			app.Input(&o.Table, "table",
+			app.Input(&o.Input.Table, "table",
 				"counts or shares of true against noisy labels: `FILE`, CSV or .npy"),
-			app.Text(&o.Axes, "confusion-axes", confusion.AxesAuto,
+			app.Text(&o.Input.Axes, "confusion-axes", confusion.AxesAuto,
 				"`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"),
-			app.Input(&o.Clean, "clean",
+			app.Input(&o.Input.Clean, "clean",
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
-			app.Input(&o.Annotators, "annotators",
+			app.Input(&o.Input.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"),
-			o.TrustFlag(),
-			app.Input(&o.Functions, "functions", "votes of labelling functions: `FILE`, a column for each "+
-				"in a CSV (empty or -1: no vote), or an .npy"),
-			app.Input(&o.Probabilities, "probabilities",
+			o.Input.TrustFlag(),
+			app.Input(&o.Input.Functions, "functions", "votes of labelling functions: `FILE`, a column "+
+				"for each in a CSV (empty or -1: no vote), or an .npy"),
+			app.Input(&o.Input.OutOfFold, "probabilities",
 				"out-of-fold probabilities of the labels of --data: `FILE`, .npy or CSV"),
-			app.Input(&o.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
-			o.Data.FormatFlags(&o.Common), o.Data.TextFlag(),
-			&cli.StringFlag{Name: "method", DefaultText: "auto or dawid-skene", Destination: &o.Method,
-				Usage: "`METHOD` of estimation"},
-			app.Count(&o.Folds, "folds", clean.DefaultNoiseFolds, 2, judge.MostFolds,
-				"`K` folds"),
-			app.NormalizeFlag(&o.Train.Preparation), app.SeedFlag(&o.Train.Seed, "all random choices"),
-			training.EngineFlags(&o.Options),
-			app.Output(&o.Out, "out", "confusion matrix to write, `FILE`.csv, for train --confusion"),
-			app.Output(&o.WriteLabels, "write-labels",
+			app.Input(&o.Input.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
+			o.Input.FormatFlags(&o.Common), o.Input.TextFlag(),
+			app.ParameterFlags(&o.Request, "method", "folds", "normalize", "seed", "kernel"),
+			o.Device.Flags(),
+			app.Output(&o.Output.Confusion, "out",
+				"confusion matrix to write, `FILE`.csv, for train --confusion"),
+			app.Output(&o.Output.Labels, "write-labels",
 				"also write the consensus of annotators or functions, `FILE`.csv"),
-			app.Output(&o.WriteProbs, "write-probabilities",
+			app.Output(&o.Output.Probabilities, "write-probabilities",
 				"also write P(class | votes), `FILE`.npy, rows of ones without a vote"),
-			o.JSONFlag(), o.QuietFlag()),
+			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // source is an input of an estimate.
 type source struct {
-	flag    string
-	with    []string // flags of other sources that may accompany it
-	methods []string
-	only    []string // flags that apply to it alone
-	find    func(*Options, context.Context) (*Report, error)
+	flag string
+	with []string // flags of other sources that may accompany it
+	only []string // flags that apply to it alone
+	find func(*Options, context.Context) (*Report, error)
 }
 
 // sources are in order of precedence.
 var sources = []source{
-	{"table", nil, []string{string(clean.CleanCounts)}, []string{"confusion-axes"},
-		(*Options).byTable},
-	{"annotators", nil, app.Texts(crowd.Methods), []string{"write-labels", "trust"},
-		(*Options).byAnnotators},
-	{"functions", nil, []string{string(crowd.ByFunctions)},
-		[]string{"write-labels", "trust", "write-probabilities"}, (*Options).byFunctions},
-	{"probabilities", []string{"data", "clean"},
-		[]string{string(clean.ConfidentJoint)}, nil, (*Options).byProbabilities},
-	{"data", []string{"clean"}, app.Texts(clean.NoiseMethods),
-		[]string{"folds", "kernel", "normalize"}, (*Options).byData},
-	{"clean", nil, []string{string(clean.CleanCounts)}, nil, (*Options).byPairs},
+	{"table", nil, []string{"confusion-axes"}, (*Options).byTable},
+	{"annotators", nil, []string{"write-labels", "trust"}, (*Options).byVotes},
+	{"functions", nil, []string{"write-labels", "trust", "write-probabilities"}, (*Options).byVotes},
+	{"probabilities", []string{"data", "clean"}, nil, (*Options).byData},
+	{"data", []string{"clean"}, []string{"folds", "kernel", "normalize"}, (*Options).byData},
+	{"clean", nil, nil, (*Options).byPairs},
 }
 
 // Run makes the estimate and writes it.
@@ -133,8 +133,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	if o.Out != "" {
-		if err := osfile.Write(o.Out, r.matrix.Write); err != nil {
+	if o.Output.Confusion != "" {
+		m := &confusion.Matrix{Classes: r.Classes, P: slices.Concat(r.Confusion...),
+			Error: slices.Concat(r.Error...)}
+		if err := osfile.Write(o.Output.Confusion, m.Write); err != nil {
 			return err
 		}
 	}
@@ -143,8 +145,10 @@ func Run(ctx context.Context, o *Options) error {
 
 // check finds the source, and checks the options by it.
 func (o *Options) check() (err error) {
-	files := map[string]string{"table": o.Table, "annotators": o.Annotators,
-		"functions": o.Functions, "probabilities": o.Probabilities, "data": o.Data.Path, "clean": o.Clean}
+	in := &o.Input
+	files := map[string]string{"table": in.Table, "annotators": in.Annotators,
+		"functions": in.Functions, "probabilities": in.OutOfFold, "data": in.Data.Path,
+		"clean": in.Clean}
 	var given []string
 	for k, s := range sources {
 		if files[s.flag] == "" {
@@ -157,13 +161,9 @@ func (o *Options) check() (err error) {
 	s := o.source
 	if s == nil || len(given) > 1 && slices.ContainsFunc(given[1:], func(flag string) bool {
 		return !slices.Contains(s.with, flag)
-	}) || s.flag == "probabilities" && o.Data.Path == "" {
+	}) || s.flag == "probabilities" && in.Data.Path == "" {
 		return app.Usage("found the sources %q, wanted --table, --annotators, --functions, --clean, "+
 			"or --data (also with --clean or --probabilities)", given)
-	}
-	if o.Method != "" && !slices.Contains(s.methods, o.Method) {
-		return app.Usage("--method is %q, wanted one for --%s: %s", o.Method, s.flag,
-			app.OrList(s.methods))
 	}
 	only := map[string][]string{} // the sources of a flag
 	for _, other := range sources {
@@ -178,13 +178,30 @@ func (o *Options) check() (err error) {
 			}
 		}
 	}
-	o.Read = o.Data.Options()
-	return nil
+	return o.checkMethod()
+}
+
+// checkMethod checks the method before files are read.
+func (o *Options) checkMethod() error {
+	labels := &umagpu.Labels{Classes: []string{"", " "}, Votes: &umagpu.Votes{
+		Names: []string{""}, Rows: []int32{0}, By: []int32{0}, Codes: []int32{0},
+		Functions: o.source.flag == "functions"}}
+	try := o.Request // with what will be read
+	try.Labels, try.True = labels, []int32{}
+	switch o.source.flag {
+	case "annotators", "functions":
+		return (&umagpu.ConsensusRequest{Labels: labels, Examples: 1, Method: try.Method}).Check()
+	case "probabilities":
+		try.Probabilities = []float32{}
+	case "data":
+		try.Data = umagpu.FromDataset(new(dataset.Dataset))
+	}
+	return try.Check()
 }
 
 func (o *Options) byTable(ctx context.Context) (*Report, error) {
-	t, err := app.Awaited(ctx, o.Table, func(path string) (*confusion.Table, error) {
-		return confusion.ReadTable(path, confusion.ReadOptions{Axes: o.Axes})
+	t, err := app.Awaited(ctx, o.Input.Table, func(path string) (*confusion.Table, error) {
+		return confusion.ReadTable(path, confusion.ReadOptions{Axes: o.Input.Axes})
 	})
 	if err != nil {
 		return nil, err
@@ -193,113 +210,97 @@ func (o *Options) byTable(ctx context.Context) (*Report, error) {
 	if t.Counts {
 		what = "counts"
 	}
-	o.Notes.Say("table: %s, %s of %d classes with %s", o.Table, what, len(t.Classes), t.Axes)
-	m := &estimate.Estimate{Method: "table",
-		Assumes: "the table is right; shares have no standard errors"}
-	if t.Counts {
-		m, err = estimate.FromCounts(t.Classes, t.V, nil)
-	} else if shares, failed := t.Share(); failed == nil {
-		m.Matrix = *shares
-	} else {
-		err = failed
+	o.Notes.Say("table: %s, %s of %d classes with %s", o.Input.Table, what, len(t.Classes), t.Axes)
+	for _, note := range t.Notes {
+		o.Notes.Say("table: %s", note)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Table, err)
-	}
-	m.Notes = append(m.Notes, t.Notes...)
-	return newReport(m), nil
+	r := o.Request
+	q := len(t.Classes)
+	r.Labels = &umagpu.Labels{Classes: t.Classes}
+	r.Counts = &umagpu.Confusion{P: app.Rows(t.V, q), Errors: app.Rows(t.Error, q),
+		Axes: confusion.TrueColumns}
+	return o.estimate(ctx, &r, o.Input.Table)
 }
 
 func (o *Options) byPairs(ctx context.Context) (*Report, error) {
-	var noisy, right []int32
-	classes, err := app.Awaited(ctx, o.Clean, func(path string) (classes []string, err error) {
-		classes, noisy, right, err = labels.Pairs(ctx, path)
-		return classes, err
+	r := o.Request
+	r.Labels = new(umagpu.Labels)
+	_, err := app.Awaited(ctx, o.Input.Clean, func(path string) (_ any, err error) {
+		r.Labels.Classes, r.Labels.Codes, r.True, err = labels.Pairs(ctx, path)
+		return nil, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	m, err := estimate.FromLabels(classes, noisy, right, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Clean, err)
-	}
-	return newReport(m), nil
+	return o.estimate(ctx, &r, o.Input.Clean)
 }
 
-func (o *Options) byAnnotators(ctx context.Context) (*Report, error) {
-	found, m, err := training.Consensus(ctx, &o.Options, crowd.Options{Method: crowd.Method(o.Method)})
+func (o *Options) byData(ctx context.Context) (*Report, error) {
+	d, err := o.Input.Data.Read(ctx, o.Input.Data.Options())
 	if err != nil {
 		return nil, err
 	}
-	if o.WriteLabels != "" {
-		if err := writeConsensus(o.WriteLabels, found); err != nil {
+	defer d.Close() // only read
+	r := o.Request
+	if r.True, err = app.ReadRight(ctx, o.Input.Clean, d); err != nil {
+		return nil, err
+	}
+	path := d.Path
+	if o.Input.OutOfFold != "" {
+		path = o.Input.OutOfFold
+		if r.Probabilities, err = app.ReadProbabilities(ctx, path, d); err != nil {
 			return nil, err
 		}
 	}
-	r := newReport(m)
-	r.Method += ", of the consensus of annotators"
-	q := m.Q()
-	for _, one := range found.Annotators {
-		r.Annotators = append(r.Annotators, app.Annotator{Name: one.Name, Labels: one.Labels,
-			Right: one.Right(q), Confusion: app.Rows(one.P, q), Error: app.Rows(one.Error, q)})
-	}
-	return r, nil
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	return o.estimate(ctx, &r, path)
 }
 
-// readData reads the data and their true classes, -1 for an unknown one; nil without --clean.
-func (o *Options) readData(ctx context.Context) (*dataset.Dataset, []int32, error) {
-	d, err := o.Data.Read(ctx, o.Read)
-	if err != nil {
-		return nil, nil, err
+// estimate calls EstimateNoise. Errors that name no option begin with the path.
+func (o *Options) estimate(ctx context.Context, r *umagpu.EstimateNoiseRequest, path string,
+) (*Report, error) {
+	found, err := umagpu.EstimateNoise(ctx, r)
+	if f := (*umagpu.Fault)(nil); errors.As(err, &f) && f.Option == "" && f.Kind == umagpu.Unfit {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	right, err := app.ReadRight(ctx, o.Clean, d)
 	if err != nil {
-		d.Close() // only read
+		return nil, err
 	}
-	return d, right, err
+	return &Report{Request: o, Method: found.Method, Classes: found.Classes,
+		Confusion: found.Confusion, Error: found.Errors, Assumes: found.Assumes, Notes: found.Notes,
+		Unidentified: found.NotIdentified, Candidates: found.Candidates}, nil
 }
 
-func (o *Options) byProbabilities(ctx context.Context) (*Report, error) {
-	d, right, err := o.readData(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close() // only read
-	p, err := app.ReadProbabilities(ctx, o.Probabilities, d)
-	if err != nil {
-		return nil, err
-	}
-	m, err := estimate.ConfidentJoint(d.Classes, d.Y, p, false)
-	if err == nil && right != nil {
-		m, err = clean.JoinClean(d, right, m)
+// byVotes estimates from the votes of annotators or functions.
+func (o *Options) byVotes(ctx context.Context) (*Report, error) {
+	reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: o.Request.Seed}
+	var a *dataset.Annotations
+	var err error
+	if o.Input.Annotators != "" {
+		a, err = reader.Annotations(ctx, nil)
+	} else {
+		a, err = reader.Voted(ctx, o.Input.Functions, nil)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.Probabilities, err)
-	}
-	return newReport(m), nil
-}
-
-func (o *Options) byData(ctx context.Context) (_ *Report, err error) {
-	if o.Train.Kernel, err = o.Kernel.FitOptions(); err != nil {
 		return nil, err
 	}
-	d, right, err := o.readData(ctx)
+	found, err := umagpu.Consensus(ctx, &umagpu.ConsensusRequest{Labels: training.Labels(a),
+		Examples: a.N(), Method: o.Request.Method, Seed: o.Request.Seed})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", cmp.Or(o.Input.Annotators, o.Input.Functions), err)
 	}
-	defer d.Close() // only read
-	e, err := o.Device.Open(o.Notes, app.WorkOn(d.Examples, 0, len(d.Classes)))
-	if err != nil {
-		return nil, err
+	for _, note := range found.Notes {
+		o.Notes.Say("%s", note.Text)
 	}
-	defer func() { err = errors.Join(err, e.Close()) }()
-	o.Train.Engine, o.Train.Watch = e, host.Watch{Note: o.Notes.Say}
-	found, err := clean.EstimateNoise(ctx, d, clean.NoiseOptions{Options: o.Train,
-		Method: clean.NoiseMethod(o.Method), Folds: o.Folds, Right: right})
-	if err := app.Failure(ctx, d.Path, err); err != nil {
-		return nil, err
+	r := &Report{Request: o, Method: found.Method + ", of the consensus of annotators",
+		Classes: found.Classes, Confusion: found.Confusion, Error: found.Errors,
+		Assumes: found.Assumes, Notes: found.Notes, Annotators: found.Annotators,
+		Agreement: found.Agreement}
+	if a.Functions {
+		voted := lists.Count(found.Codes, func(k int32) bool { return k >= 0 })
+		r.Method = found.Method + ", of the labels by their votes"
+		r.Votes = &Votes{Examples: a.N(), Voted: voted, Prior: found.Prior, Known: found.PriorKnown,
+			ByVote: found.ByVote, Functions: found.Functions}
 	}
-	r := newReport(found.Estimate)
-	r.Candidates = found.Candidates
-	return r, nil
+	return r, o.writeVotes(a.Items, found)
 }

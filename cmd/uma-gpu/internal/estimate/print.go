@@ -4,43 +4,43 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/clean"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // Report is what confusion estimate --json prints.
 type Report struct {
+	Request *Options `json:"request"`
 	Method  string   `json:"method"`
 	Classes []string `json:"classes"`
 	// [p][q] = P(noisy = p | true = q)
-	Confusion [][]float64 `json:"confusion"`
-	Error     [][]float64 `json:"standard_error,omitempty"` // absent where nothing tells
-	Assumes   string      `json:"assumes"`
-	Notes     []string    `json:"notes,omitempty"`
+	Confusion [][]float64   `json:"confusion"`
+	Error     [][]float64   `json:"standard_error,omitempty"` // absent where nothing tells
+	Assumes   string        `json:"assumes"`
+	Notes     []umagpu.Note `json:"notes,omitempty"`
 	// true classes whose columns the labels do not tell
 	Unidentified []string               `json:"not_identified,omitempty"`
 	Candidates   []clean.NoiseCandidate `json:"candidates,omitempty"` // of auto
-	Annotators   []app.Annotator        `json:"annotators,omitempty"`
+	Annotators   []umagpu.Annotator     `json:"annotators,omitempty"`
+	Agreement    *crowd.Agreement       `json:"agreement,omitempty"`
 	*Votes                              // of labelling functions
-
-	matrix *confusion.Matrix
 }
 
-func newReport(m *estimate.Estimate) *Report {
-	q := m.Q()
-	r := &Report{matrix: &m.Matrix, Method: m.Method, Classes: m.Classes, Confusion: app.Rows(m.P, q),
-		Error: app.Rows(m.Error, q), Assumes: m.Assumes, Notes: m.Notes}
-	for _, t := range m.Unidentified {
-		r.Unidentified = append(r.Unidentified, m.Classes[t])
-	}
-	return r
+// Votes is what the report says of labelling functions.
+type Votes struct {
+	Examples  int              `json:"examples"`
+	Voted     int              `json:"voted"` // examples with a vote
+	Prior     []float64        `json:"prior"`
+	Known     bool             `json:"prior_known"` // by right labels; else it is uniform
+	ByVote    bool             `json:"by_vote"`
+	Functions []crowd.Function `json:"functions"`
 }
 
 func (r *Report) text(w io.Writer) error {
@@ -55,9 +55,6 @@ func (r *Report) text(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)
-	for _, note := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", note)
-	}
 	if r.Candidates != nil {
 		if err := app.Table(w, func(row app.Row) {
 			row("\ncontest\tloss\tahead of the identity")
@@ -68,6 +65,10 @@ func (r *Report) text(w io.Writer) error {
 			return err
 		}
 	}
+	if a := r.Agreement; a != nil {
+		fmt.Fprintf(w, "\nagreement beyond chance: Krippendorff's alpha %s, Fleiss' kappa %s\n",
+			share(a.Alpha), share(a.Fleiss))
+	}
 	if r.Votes != nil {
 		return r.Votes.text(w)
 	}
@@ -77,25 +78,75 @@ func (r *Report) text(w io.Writer) error {
 	return app.PrintAnnotators(w, r.Annotators)
 }
 
-// writeConsensus writes a CSV with the consensus on each item that has one, and how likely it is.
-func writeConsensus(path string, found *crowd.Result) error {
+// share writes a share that nothing may tell.
+func share(v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%.3f", *v)
+}
+
+func (v *Votes) text(w io.Writer) error {
+	prior := "uniform, as nobody knows it"
+	if v.Known {
+		prior = "by right labels"
+	}
+	fmt.Fprintf(w, "\n%d of %d examples have a vote; class prior %s\n", v.Voted, v.Examples, prior)
+	if v.ByVote {
+		fmt.Fprintln(w, "the labels come from the vote: the model would overrule too many")
+	}
+	return app.Table(w, func(row app.Row) {
+		row("\nfunction\tvotes\tcoverage\toverlap\tconflict\tright\t")
+		for _, f := range v.Functions {
+			copies := ""
+			if f.Copies > 0 {
+				copies = fmt.Sprintf("nearly the votes of %d more", f.Copies)
+			}
+			row("%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%s", f.Name, f.Votes, 100*f.Coverage,
+				100*f.Overlap, 100*f.Conflict, 100*f.Right, copies)
+		}
+	})
+}
+
+// writeVotes writes what the options ask for of the consensus on items; nil for rows.
+func (o *Options) writeVotes(items []string, found *umagpu.ConsensusResult) error {
 	q := len(found.Classes)
-	return osfile.Write(path, func(w io.Writer) error {
+	if o.Output.Labels != "" {
 		rows := [][]string{{"item", "label", "probability"}}
-		if found.Items == nil {
+		if items == nil {
 			rows[0][0] = "row" // from 1
 		}
-		for i, k := range found.Consensus {
-			if k == dataset.Unlabelled {
+		for i, k := range found.Codes {
+			if k < 0 {
 				continue
 			}
-			p := strconv.FormatFloat(float64(found.Posterior[i*q+int(k)]), 'g', -1, 32)
+			p := strconv.FormatFloat(float64(found.Probabilities[i*q+int(k)]), 'g', -1, 32)
 			name := strconv.Itoa(i + 1)
-			if found.Items != nil {
-				name = found.Items[i]
+			if items != nil {
+				name = items[i]
 			}
 			rows = append(rows, []string{name, found.Classes[k], p})
 		}
-		return csv.NewWriter(w).WriteAll(rows)
+		err := osfile.Write(o.Output.Labels, func(w io.Writer) error {
+			return csv.NewWriter(w).WriteAll(rows)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if o.Output.Probabilities == "" {
+		return nil
+	}
+	soft := slices.Clone(found.Probabilities)
+	for i, k := range found.Codes {
+		if k < 0 {
+			copy(soft[i*q:], slices.Repeat([]float32{1}, q))
+		}
+	}
+	return osfile.Write(o.Output.Probabilities, func(w io.Writer) error {
+		if _, err := w.Write(npyfile.Header("<f4", len(found.Codes), q)); err != nil {
+			return err
+		}
+		return npyfile.Write(w, soft)
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -115,11 +116,11 @@ func printMatrix(w io.Writer, classes []string, c [][]float64) error {
 
 // ModelReport is what confusion show --json prints of a model.
 type ModelReport struct {
-	Classes    []string        `json:"classes"`
-	Given      [][]float64     `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
-	Learned    [][]float64     `json:"learned,omitempty"`        // the same, found by the training
-	Error      [][]float64     `json:"standard_error,omitempty"` // of learned
-	Annotators []app.Annotator `json:"annotators,omitempty"`     // the best first
+	Classes    []string           `json:"classes"`
+	Given      [][]float64        `json:"given,omitempty"`          // [p][q] = P(noisy = p | true = q)
+	Learned    [][]float64        `json:"learned,omitempty"`        // the same, found by the training
+	Error      [][]float64        `json:"standard_error,omitempty"` // of learned
+	Annotators []umagpu.Annotator `json:"annotators,omitempty"`     // the best first
 }
 
 func (o *Options) showModel(path string) error {
@@ -133,10 +134,10 @@ func (o *Options) showModel(path string) error {
 		r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
 		for k, a := range m.Meta.Annotators {
 			one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
-			r.Annotators = append(r.Annotators, app.Annotator{Name: a.Name, Labels: a.Labels,
+			r.Annotators = append(r.Annotators, umagpu.Annotator{Name: a.Name, Labels: a.Labels,
 				Right: one.Right(q), Confusion: app.Rows(one.P, q)})
 		}
-		slices.SortStableFunc(r.Annotators, func(a, b app.Annotator) int {
+		slices.SortStableFunc(r.Annotators, func(a, b umagpu.Annotator) int {
 			return cmp.Compare(b.Right, a.Right)
 		})
 	}

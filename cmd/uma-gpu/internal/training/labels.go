@@ -83,12 +83,18 @@ func (in *Input) Check() (read file.Options, err error) {
 }
 
 // Annotations reads the annotators' labels, and gives d their classes, or the classes of the
-// training to go on with, and the votes as labels. Examples without a label leave d.
+// training to go on with, and the votes as labels. Examples without a label leave d. d is nil
+// without data.
 func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.Annotations,
 	error) {
 	a, err := r.votes(ctx, r.Annotators, d, false)
 	if err != nil {
 		return nil, err
+	}
+	if d == nil {
+		r.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
+			r.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
+		return a, nil
 	}
 	if which := a.Labelled(); len(which) < d.N {
 		r.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
@@ -157,7 +163,7 @@ func Labels(a *dataset.Annotations) *umagpu.Labels {
 	if a == nil {
 		return nil
 	}
-	v := &umagpu.Votes{Names: a.Names, By: a.By, Codes: a.Label}
+	v := &umagpu.Votes{Names: a.Names, By: a.By, Codes: a.Label, Functions: a.Functions}
 	for i := range a.N() {
 		for range a.Start[i+1] - a.Start[i] {
 			v.Rows = append(v.Rows, int32(i))

@@ -111,6 +111,7 @@ var foreign = map[string][]string{
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},
 	"github.com/parquet-go/parquet-go": {"host/dataset/file"},
+	"github.com/xuri/excelize/v2":      {"host/dataset/file"},
 }
 
 // mechanics are what every package may import: how work is shared out, how far it is, what memory

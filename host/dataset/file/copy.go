@@ -71,7 +71,7 @@ func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (
 // check refuses what is no table of text in a file.
 func (c *copying) check() error {
 	info, err := os.Stat(c.Path)
-	if err != nil || !info.Mode().IsRegular() || c.d.Format != "csv" ||
+	if err != nil || !info.Mode().IsRegular() || c.d.Format != "csv" && c.d.Format != "xlsx" ||
 		(c.d.LabelColumn > 0) != (c.d.Y != nil) {
 		return fmt.Errorf("%s: %w", c.d.Path, ErrNoTable)
 	}
@@ -90,6 +90,8 @@ type copying struct {
 	rows    int              // examples so far
 	cells   map[int][]string // to read; nil to copy
 	names   []string         // of the columns, but for the label
+	sheet   *sheet           // to copy in place of its text
+	left    []int            // lines left out
 }
 
 // file copies the table.
@@ -108,12 +110,17 @@ func (c *copying) file(path string) error {
 	}
 	s.keeps = true
 	c.rec = record{src: s, layout: l}
+	if FormatOfName(c.w.path) == "xlsx" {
+		c.sheet = s.sheet
+	}
 	if err = c.copy(); !errors.Is(err, io.EOF) {
 		return s.finished(err)
 	}
 	if err = nil; c.rows != c.d.N {
 		err = fmt.Errorf("%s: found %d rows, wanted %d as before; did the file change?", c.d.Path, c.rows,
 			c.d.N)
+	} else if c.sheet != nil {
+		err = c.sheet.write(c.w.w, c.left)
 	} else if c.same {
 		err = c.keep(s.kept)
 		if z, encodes := c.w.w.(io.Closer); encodes && err == nil {
@@ -231,6 +238,7 @@ func (c *copying) example(at int) error {
 
 // leave leaves the record out.
 func (c *copying) leave() error {
+	c.left = append(c.left, c.rec.line)
 	if !c.same {
 		return nil
 	}
@@ -239,6 +247,9 @@ func (c *copying) leave() error {
 
 // keep writes bytes of the table.
 func (c *copying) keep(raw []byte) error {
+	if c.sheet != nil {
+		raw = nil
+	}
 	c.w.line = append(c.w.line[:0], raw...)
 	c.rec.src.kept = c.rec.src.kept[:0]
 	return c.w.flush()
@@ -246,6 +257,12 @@ func (c *copying) keep(raw []byte) error {
 
 // write writes the record with another text in field at; -1 for none.
 func (c *copying) write(at int, text string) error {
+	if c.sheet != nil && at >= 0 {
+		if err := c.sheet.set(at+1, c.rec.line, text); err != nil {
+			return err
+		}
+		at = -1
+	}
 	if c.same {
 		raw := c.rec.src.kept
 		if at < 0 {

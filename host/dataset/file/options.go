@@ -14,7 +14,7 @@ import (
 // Options say how Read understands a file. The zero value detects the format, and takes the last
 // column of a table for the label.
 type Options struct {
-	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet"
+	// Format is "csv", "libsvm", "npy", "npz", "idx", "parquet", "xlsx"
 	// or "auto" (same as ""): by first bytes, then name, then the look of LIBSVM's
 	// index:value.
 	Format string

@@ -45,6 +45,7 @@ func formats() []format {
 		{"npy", false, false, []string{".npy"}, isNPY, enterArray(readNPYHeader), writeNPY},
 		{"idx", false, false, []string{".idx"}, isIDX, enterArray(readIDXHeader), nil},
 		{"npz", false, false, []string{".npz"}, isZip, enterNPZ, writeNPZ},
+		{"xlsx", true, false, []string{".xlsx", ".xlsm"}, nil, enterCSV, nil},
 		{"parquet", true, false, []string{".parquet"}, isParquet, enterParquet, nil},
 	}
 }
@@ -222,6 +223,9 @@ func Formats(write bool) []string {
 // detectFormat looks at the first bytes, at the name, and at the first lines.
 func detectFormat(s *source, noLabels bool) string {
 	head := s.peek(1 << 16)
+	if s.sheet != nil {
+		return "xlsx"
+	}
 	for _, f := range formats() {
 		if f.magic != nil && f.magic(head) {
 			return f.name

@@ -185,10 +185,15 @@ func (r *record) isTitle(line []byte) bool {
 	if r.usual < 3 || r.delim == ' ' {
 		return false
 	}
-	texts := 0
-	for _, field := range bytes.Split(line, []byte{r.delim}) {
-		if len(bytes.Trim(field, " \"")) > 0 {
-			texts++
+	texts, quoted, full := 0, false, false
+	for _, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == r.delim && !quoted:
+			full = false
+		case c != ' ' && !full:
+			texts, full = texts+1, true
 		}
 	}
 	return texts < 2

@@ -14,6 +14,10 @@ import (
 
 // detect finds out what separates fields from the first lines; it returns the first.
 func (r *record) detect(line []byte) []byte {
+	if t := r.src.sheet; t != nil {
+		r.delim, r.usual = ',', t.width
+		return line
+	}
 	line = bytes.Clone(line) // peek moves what it lies in
 	most := 2
 	if r.layout.lenient {

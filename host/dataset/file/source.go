@@ -64,6 +64,7 @@ type source struct {
 	long   []byte // holds a line that is longer than r's buffer
 	// coding is of a text that is not UTF-8.
 	coding encoding.Encoding
+	sheet  *sheet // that the text is of; nil for none
 	keeps  bool   // lines are kept as they are
 	kept   []byte // since it was emptied
 	last   int    // where the last line begins in kept
@@ -97,6 +98,9 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 			return nil, s.readFault(err)
 		}
 		s.unpack, s.r = z, bufio.NewReaderSize(z, l.buffer)
+	}
+	if head, _ := s.r.Peek(64); isSheet(head) {
+		return s, s.openSheet()
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		s.mark = len(mark)

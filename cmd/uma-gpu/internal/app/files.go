@@ -223,7 +223,7 @@ func CopyOptions(out string, d *dataset.Dataset) file.WriteOptions {
 	// no more than a habit of CSV files
 	if file.FormatOfName(out) == "" || strings.HasSuffix(name, ".data") {
 		switch d.Format {
-		case "csv", "parquet":
+		case "csv", "parquet", "xlsx":
 			o.Format = "csv"
 		case "libsvm":
 			o.Format = "libsvm"

@@ -52,7 +52,7 @@ Writes into the folder --dir, by default customers.clean for customers.csv:
 
   rows.csv     a line for each row of the table: whether its label is wrong, with what probability
                and why, the suggested label, and which rows to check first
-  cleaned.csv  the table with corrected labels; no other byte changes (cleaned.tsv of a .tsv)
+  cleaned.csv  the table with corrected labels; no other byte changes (cleaned.xlsx of a .xlsx)
   model.npz    the model, for predict
   report.html  a report on both
   review.html  a page to check rows on, which saves checked.csv

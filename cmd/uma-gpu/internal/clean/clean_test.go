@@ -12,8 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/xuri/excelize/v2"
+
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app/apptest"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // writeTable writes a table with ids, a hole, and cells with a comma and a word. The share wrong of
@@ -116,6 +119,37 @@ func TestFilesOfClean(t *testing.T) {
 		return row[3] == "True"
 	})][8]; !strings.Contains(why, "is likelier than") {
 		t.Errorf("the reason is %q", why)
+	}
+}
+
+// A cleaned Excel file is one, with corrected labels.
+func TestCleanSheet(t *testing.T) {
+	path, right := writeTable(t, 0.3)
+	f := excelize.NewFile()
+	for i, row := range readCSV(t, path) {
+		if err := f.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path = strings.TrimSuffix(path, ".csv") + ".xlsx"
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(t, "--label", "kind", "--id-column", "name", path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := excelize.OpenFile(filepath.Join(strings.TrimSuffix(path, ".xlsx")+".clean",
+		"cleaned.xlsx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := f.GetRows("Sheet1")
+	if err != nil || len(rows) != 601 {
+		t.Fatalf("%d rows, %v, want 601", len(rows), err)
+	}
+	good := lists.Count(lists.UpTo[int](600), func(i int) bool { return rows[i+1][3] == right[i] })
+	if good < 560 {
+		t.Errorf("%d of 600 labels are right after cleaning", good)
 	}
 }
 

@@ -82,7 +82,7 @@ func (w *writer) page(ctx context.Context) *page.Request {
 func (w *writer) table(ctx context.Context) error {
 	base := filepath.Base(w.d.Path)
 	name := "cleaned" + filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))
-	if w.d.Format != "csv" || name == "cleaned" {
+	if w.d.Format != "csv" && w.d.Format != "xlsx" || name == "cleaned" {
 		name = "cleaned.csv"
 	}
 	return w.Input.WriteCopy(ctx, filepath.Join(w.Output.Folder, name), w.d,

@@ -1,0 +1,111 @@
+package file
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+)
+
+// writeSheet writes a workbook with a hidden sheet before the table, a title and an empty row above
+// it, and cells of each kind.
+func writeSheet(t *testing.T, path string, label func(i int) any) *excelize.File {
+	t.Helper()
+	f := excelize.NewFile()
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(f.SetCellValue("Sheet1", "A1", "not this one"))
+	_, err := f.NewSheet("table")
+	check(err)
+	check(f.SetSheetVisible("Sheet1", false))
+	f.SetActiveSheet(1)
+	check(f.SetSheetVisible("Sheet1", false))
+	check(f.SetSheetRow("table", "A1", &[]any{"Report, 2024"}))
+	check(f.SetSheetRow("table", "A3", &[]any{"x", "when", "word", "label", "ok", "share"}))
+	day, err := f.NewStyle(&excelize.Style{CustomNumFmt: new("dd/mm/yyyy")})
+	check(err)
+	percent, err := f.NewStyle(&excelize.Style{NumFmt: 10})
+	check(err)
+	for i := range 30 {
+		row := []any{float64(i) + 0.5, time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC),
+			[]string{"a, b", "two\nlines", " c "}[i%3], label(i), i%2 == 0, 0.25}
+		check(f.SetSheetRow("table", fmt.Sprint("A", 4+i), &row))
+		check(f.SetCellStyle("table", fmt.Sprint("B", 4+i), fmt.Sprint("B", 4+i), day))
+		check(f.SetCellStyle("table", fmt.Sprint("F", 4+i), fmt.Sprint("F", 4+i), percent))
+	}
+	check(f.SetCellFormula("table", "H40", "SUM(A4:A33)"))
+	check(f.SaveAs(path))
+	return f
+}
+
+// An Excel file is read like the CSV of its first visible sheet, and a copy of it differs in the
+// labels alone that were asked for.
+func TestSheet(t *testing.T) {
+	for name, label := range map[string]func(i int) any{
+		"texts":   func(i int) any { return []string{"p", "q, r"}[i%2] },
+		"numbers": func(i int) any { return i % 2 },
+	} {
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "in.xlsx"), filepath.Join(dir, "out.xlsx")
+		writeSheet(t, in, label)
+		o := Options{Table: Table{LabelColumn: "label", Encode: &features.EncodeOptions{
+			Missing: dataset.MissingAuto, Categories: []string{"word", "when"}}}}
+		d, err := Read(t.Context(), in, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.N != 30 || d.Format != "xlsx" || len(d.Classes) != 2 {
+			t.Fatalf("%s: %d examples of classes %q", name, d.N, d.Classes)
+		}
+		columns, cells, err := ReadRows(t.Context(), d, Copy{Path: in, Options: o}, []int{1})
+		if want := []string{"1.5", "2024-01-02", "two\nlines", "FALSE", "0.25", "", ""}; err != nil ||
+			!slices.Equal(cells[1], want) || columns[1] != "when" {
+			t.Fatalf("%s: row 2 is %q of %q, %v; want %q", name, cells[1], columns, err, want)
+		}
+		y := slices.Clone(d.Y)
+		y[7], y[20] = 1-y[7], 1-y[20]
+		err = CopyTable(t.Context(), out, d, Copy{Path: in, Options: o, Y: y}, WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := must(excelize.OpenFile(in)), must(excelize.OpenFile(out))
+		changed := 0
+		for row := 1; row <= 41; row++ {
+			for column := 1; column <= 9; column++ {
+				at, _ := excelize.CoordinatesToCellName(column, row)
+				about := func(f *excelize.File) string {
+					return fmt.Sprint(must(f.GetCellValue("table", at, excelize.Options{RawCellValue: true})),
+						must(f.GetCellStyle("table", at)), must(f.GetCellFormula("table", at)))
+				}
+				was, is := about(before), about(after)
+				if was == is {
+					continue
+				}
+				if changed++; at != "D11" && at != "D24" {
+					t.Errorf("%s: cell %s was %s and is %s", name, at, was, is)
+				}
+			}
+		}
+		was, is := must(before.GetCellType("table", "D11")), must(after.GetCellType("table", "D11"))
+		if was != is || changed != 2 {
+			t.Errorf("%s: %d cells changed, and the type of one from %v to %v", name, changed, was, is)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

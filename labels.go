@@ -210,24 +210,29 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 	return a, nil
 }
 
-// voted leaves out what no annotator has labelled: of set, a and weights, which may be nil.
+// voted leaves out what no annotator has labelled: of set, a and weights, which may be nil. The
+// hash of set is that of its features, whatever the labels are.
 func voted(set *dataset.Dataset, a *dataset.Annotations, weights []float64,
 ) (*dataset.Annotations, []float64, error) {
-	which := a.Labelled()
-	if len(which) == set.N {
-		return a, weights, nil
+	which, plain := a.Labelled(), *set
+	plain.Classes, plain.Y, plain.Evidence = nil, nil, nil
+	if len(which) < set.N {
+		set.Notes = append(set.Notes, fmt.Sprintf(
+			"annotators: %d of %d examples have no label, and are left out", set.N-len(which), set.N))
+		some, err := plain.Choose(which)
+		if err != nil {
+			return nil, nil, err
+		}
+		set.Examples, set.Source, set.IDs = some.Examples, some.Source, some.IDs
+		plain, set.SHA256, a = *some, "", a.Pick(which)
+		if weights != nil {
+			weights = lists.At(weights, which)
+		}
 	}
-	some, err := set.Choose(which)
-	if err != nil {
-		return nil, nil, err
+	if set.SHA256 == "" {
+		set.SHA256 = plain.Hash()
 	}
-	set.Notes = append(set.Notes, fmt.Sprintf(
-		"annotators: %d of %d examples have no label, and are left out", set.N-len(which), set.N))
-	set.Examples, set.Source, set.IDs = some.Examples, some.Source, some.IDs
-	if weights != nil {
-		weights = lists.At(weights, which)
-	}
-	return a.Pick(which), weights, nil
+	return a, weights, nil
 }
 
 // single gives set the labels, -1 where there is none, in calls that take no other evidence. l is

@@ -13,11 +13,9 @@ COLUMNS = {  # values of a column: kind, numbers or codes, levels
     "Int64": (pandas.array([1, None, 3, 4], "Int64"), "number", [1, np.nan, 3, 4], None),
     "Float64": (pandas.array([1, None, 3, 4], "Float64"), "number", [1, np.nan, 3, 4], None),
     "objects": (np.array([1, None, 2.5, 3], object), "number", [1, np.nan, 2.5, 3], None),
-    "bool": ([True, False, True, True], "category", [1, 0, 1, 1], ["False", "True"]),
-    "boolean": (pandas.array([True, None, False, True], "boolean"), "category", [1, -1, 0, 1],
-                ["False", "True"]),
-    "bool objects": (np.array([True, None, False, True], object), "category", [1, -1, 0, 1],
-                     ["False", "True"]),
+    "bool": ([True, False, True, True], "number", [1, 0, 1, 1], None),
+    "boolean": (pandas.array([True, None, False, True], "boolean"), "number", [1, np.nan, 0, 1], None),
+    "bool objects": (np.array([True, None, False, True], object), "number", [1, np.nan, 0, 1], None),
     "category": (pandas.Categorical(["b", None, "a", "b"], ["z", "b", "a"]), "category",
                  [1, -1, 2, 1], ["z", "b", "a"]),
     "categories of numbers": (pandas.Categorical([2.0, 1.0, None, 2.0]), "category", [1, 0, -1, 1],
@@ -67,8 +65,10 @@ def test_frames():
     with pytest.raises(ValueError, match="column 'a' twice"):
         _data.data_of(frame)
     data = _data.data_of(pandas.DataFrame({("a", 1): [1, 2], ("a", 2): [3., 4.]}))
-    assert data.part["matrix"] == {"rows": 2, "columns": 2, "names": ["('a', 1)", "('a', 2)"]}
-    assert data.arrays["data.matrix.float64"].tolist() == [[1, 3], [2, 4]]
+    assert [c["name"] for c in data.part["table"]["columns"]] == ["('a', 1)", "('a', 2)"]
+    matrix = _data.data_of(pandas.DataFrame({"a": [1, 2], "b": ["3", None]}), {})
+    assert matrix.part["matrix"] == {"rows": 2, "columns": 2, "names": ["a", "b"]}
+    assert np.array_equal(matrix.arrays["data.matrix.float64"], [[1, 3], [2, np.nan]], equal_nan=True)
     table = _data.data_of(pandas.DataFrame({"t": ["a ü", None]}), text=["t"])
     assert table.part["table"]["columns"] == [{"name": "t", "kind": "text"}]
     assert bytes(table.arrays["data.table.columns.0.bytes"]).decode() == "a ü"

@@ -265,14 +265,3 @@ def test_clean_learning_protocol(noisy):
     keep = np.setdiff1d(np.arange(len(y)), issues)
     refit = clone(clf).fit(X[keep], y[keep], sample_weight=np.ones(len(keep)))
     assert refit.score(X, true) > clone(clf).fit(X, y).score(X, true)
-
-
-def test_kernel_map_names():
-    pandas = pytest.importorskip("pandas")
-    X, _ = load_iris(return_X_y=True)
-    frame = pandas.DataFrame(X, columns=list("abcd")).assign(e=["u", "v"] * 75)
-    found = KernelMap(n_components=3).set_output(transform="pandas").fit(frame)
-    assert list(found.get_feature_names_out()) == ["kernelmap0", "kernelmap1", "kernelmap2"]
-    assert list(found.transform(frame).columns) == list(found.get_feature_names_out())
-    turned = found.transform(frame[frame.columns[::-1]])
-    assert (turned == found.transform(frame)).all(axis=None) and found.n_features_in_ == 5

@@ -159,7 +159,7 @@ class _Program(BaseEstimator):  # type: ignore[misc]
 
     def _data(self, X: Any) -> Data:
         """Return examples like those of the fit, whose columns a DataFrame has by name."""
-        known = columns_of(self._features) or None
+        known = columns_of(self._features)
         names = list(known) if known else self._features.get("names")
         named, me = hasattr(self, "feature_names_in_"), type(self).__name__
         X = framed(X)
@@ -170,7 +170,7 @@ class _Program(BaseEstimator):  # type: ignore[misc]
         elif names and (named or set(names) <= set(map(wire, X.columns))):
             have = [wire(c) for c in X.columns]
             missing = [name for name in names if name not in have]
-            if missing and not (known and known[missing[0]] == "aside"):
+            if missing and known.get(missing[0]) != "aside":
                 raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that {me} was "
                                  "fitted with")
             if more := [name for name in have if name not in names]:

@@ -14,6 +14,7 @@ from ._worker import warn
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
 EXACT = 1 << 53  # whole numbers up to this are float64
+TRUTHS = {"False": 0.0, "True": 1.0}
 COLUMN = "A column-vector {} was passed when a 1d array was expected"
 COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
@@ -77,8 +78,8 @@ def data_of(X: Any, known: Optional[dict[str, str]] = None, at: str = "data",
             **options: Any) -> Data:
     """Return the examples X: a DataFrame of any columns, an array, a sparse matrix or a list.
 
-    known has the kinds of columns by name, if a model asks for columns of certain kinds; options
-    are of a table, such as text=["title"].
+    known has the kinds of a model's columns by name, none of a model of an array; it is None in a
+    training. options are of a table, such as text=["title"].
     """
     X = framed(X)
     options = {name: value for name, value in options.items() if value is not None}
@@ -98,7 +99,8 @@ def data_of(X: Any, known: Optional[dict[str, str]] = None, at: str = "data",
     if is_frame(X):  # of words
         return data_of(X.set_axis(_positions(X.shape[1], known), axis=1), known, at,
                        **options)._replace(names=None)
-    if hasattr(X, "tocsr") or not (known or options or X.dtype.kind == "f" and np.isnan(X).any()):
+    if hasattr(X, "tocsr") or known == {} or not (
+            known or options or X.dtype.kind == "f" and np.isnan(X).any()):
         return _matrix(X, at)
     names = _positions(X.shape[1], known)
     return _table(dict(zip(names, X.T)), known, at, {**options, "storage": "auto"})
@@ -171,22 +173,22 @@ def _exact(values: Any, where: str) -> Any:
 
 def _table(columns: dict[str, Any], known: Optional[dict[str, str]], at: str,
            options: dict[str, Any]) -> Data:
-    """Return columns of any kind; a matrix, if they are numbers without gaps."""
+    """Return columns of any kind; a matrix for a model of an array."""
     text = options.get("text") or []
     for name in text:
         if name not in columns:
             raise ValueError(f"text: found no column {name!r} in X, wanted one of {list(columns)}")
-    described, arrays, complete = [], {}, True
+    described, arrays = [], {}
     for k, (name, values) in enumerate(columns.items()):
-        kind, parts = _column(name, values, "text" if name in text else (known or {}).get(name))
+        want = "text" if name in text else "number" if known == {} else (known or {}).get(name)
+        kind, parts = _column(name, values, want)
         column = {"name": name, "kind": kind}
         if "levels" in parts:
             column["levels"] = parts.pop("levels")
-        complete = complete and kind == "number" and not np.isnan(parts["numbers"]).any()
         described.append(column)
         arrays.update({f"{at}.table.columns.{k}.{part}": a for part, a in parts.items()})
     rows = len(values)
-    if complete and not options and known is None:
+    if known == {}:
         data = _matrix(np.column_stack(list(arrays.values())), at)
         data.part["matrix"]["names"] = list(columns)
         return data
@@ -211,11 +213,10 @@ def _column(name: str, values: Any, want: Optional[str]) -> tuple[str, dict[str,
         return "text", {"ends": np.cumsum(lengths[parts["codes"]]), "bytes": np.frombuffer(
             b"".join([encoded[code] for code in parts["codes"].tolist()]), np.uint8)}
     if kind == "category" and want == "number":
-        words = {"False": 0.0, "True": 1.0} if parts["levels"] == ["False", "True"] else {}
         numbers = np.full(len(parts["levels"]) + 1, np.nan)
         for k, level in enumerate(parts["levels"]):
             try:
-                numbers[k] = words[level] if words else float(level)
+                numbers[k] = TRUTHS[level] if level in TRUTHS else float(level)
             except ValueError:
                 raise ValueError(f"{where}: found {level!r}, wanted numbers, as in the training data"
                                  ) from None
@@ -238,10 +239,6 @@ def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(dtype, pandas.CategoricalDtype):
         return "category", {"codes": values.cat.codes.to_numpy(np.int32),
                             "levels": names_of(values.cat.categories)}
-    if types.is_bool_dtype(dtype):
-        truth = values.to_numpy(np.float64, na_value=np.nan)
-        codes = np.where(np.isnan(truth), -1, truth).astype(np.int32)
-        return "category", {"codes": codes, "levels": ["False", "True"]}
     if types.is_datetime64_any_dtype(dtype):
         if values.dt.tz is not None:
             values = values.dt.tz_convert("UTC").dt.tz_localize(None)

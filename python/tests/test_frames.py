@@ -1,0 +1,221 @@
+"""Estimators on tables as people have them, and on labels as they are."""
+
+import os
+import pickle
+import tempfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from umagpu import Error, KernelMap, NoisyClassifier, PredictionSets, run
+
+pandas = pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A frame with columns of all kinds, gaps in them, an index with repeats, and labels."""
+    X, y = load_iris(return_X_y=True)
+    random, n = np.random.RandomState(0), len(y)
+    frame = pandas.DataFrame({
+        "number": X[:, 0], "whole": pandas.array(random.randint(5, size=n), "Int64"),
+        "category": pandas.Categorical(random.choice(list("abc"), n), list("zabc")),
+        "word": np.array(["u", "v"], object)[random.randint(2, size=n)],
+        "title": [["red apple", "blue sky", "green tree"][k] for k in y],
+        "truth": random.rand(n) > .5, "maybe": pandas.array(random.rand(n) > .5, "boolean"),
+        "when": pandas.date_range("2020", periods=n, tz="Europe/Berlin"),
+        "lasts": pandas.to_timedelta(random.randint(9, size=n), unit="min"),
+    }, index=np.arange(n) // 2)
+    for k, name in enumerate(frame.columns):
+        if name != "truth":
+            frame.iloc[k, frame.columns.get_loc(name)] = None
+    return frame, np.array([" <=50K", "", "1_0"], object)[y]
+
+
+def test_mixed_frame(table):
+    frame, y = table
+    model = NoisyClassifier(text=["title"]).fit(frame, y)
+    assert list(model.classes_) == ["", " <=50K", "1_0"] and model.score(frame, y) > .95
+    assert list(model.feature_names_in_) == list(frame.columns) and model.n_features_in_ == 9
+    found = model.predict_proba(frame)
+    assert np.array_equal(model.predict_proba(frame[frame.columns[::-1]]), found)
+    assert np.array_equal(model.predict_proba(frame.iloc[:9]), found[:9])
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(frame), found)
+    # one row alone, whose columns have other types, and gaps where the training had none
+    assert np.array_equal(model.predict_proba(frame.iloc[[2]].astype(object)), found[[2]])
+    gaps = pandas.DataFrame({name: [None] for name in frame.columns})
+    assert model.predict(gaps)[0] in y
+    with pytest.warns(UserWarning, match="category.*levels.*\"new\""):
+        model.predict(frame.assign(category="new"))
+    with pytest.warns(UserWarning, match="2 columns.*left out, such as 'id'"):
+        assert np.array_equal(model.predict_proba(frame.assign(id=1, more="x")), found)
+    for bad, message in ((frame.drop(columns="word"), "no column 'word'"),
+                         (frame.assign(number="x"), "'number'.*'x', wanted numbers")):
+        with pytest.raises(ValueError, match=message):
+            model.predict(bad)
+    with pytest.raises(ValueError, match="column 'word' twice"):
+        model.predict(pandas.concat([frame, frame[["word"]]], axis=1))
+
+
+def test_load(table, tmp_path):
+    frame, y = table
+    path = tmp_path / "m.npz"
+    model = NoisyClassifier(text=["title"], l2=.01, correction="backward", confusion=np.eye(3) * .7 + .1)
+    model.fit(frame, y).save(path)
+    same = NoisyClassifier.load(path)
+    assert np.array_equal(same.predict_proba(frame[frame.columns[::-1]]), model.predict_proba(frame))
+    assert list(same.feature_names_in_) == list(frame.columns)
+    for name, value in model.get_params().items():
+        assert np.array_equal(same.get_params()[name], value), name
+    assert clone(same).fit(frame, y).model_ == model.model_
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"kernel": "rbf"}, {"kernel": "poly", "options": {"degree": 2}}, {"random_state": 7},
+    {"learner": "pa1", "options": {"aggressiveness": .5, "max_steps": 3}},
+    {"options": {"class_weights": "balanced", "normalize": "none"}}])
+def test_load_settings(tmp_path, settings):
+    X, y = load_iris(return_X_y=True)
+    model = NoisyClassifier(**settings).fit(X, y)
+    model.save(tmp_path / "m.npz")
+    assert clone(NoisyClassifier.load(tmp_path / "m.npz")).fit(X, y).model_ == model.model_
+
+
+@pytest.mark.parametrize("classes", [
+    [3, 1, 2], [3., 1., 2.], ["3", "1", "2"], [" a", "a", "a "], ["", "b", "1_0"], ["１", "1", "+1"],
+    [2**63, 1, 2**64], [b"x", b"y", b"z"], pandas.to_datetime(["2020", "2021", "2022"]).to_numpy()])
+def test_classes_keep_their_type(tmp_path, classes):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(classes, dtype=object if isinstance(classes[0], str) else None)[y]
+    model = NoisyClassifier("classmean").fit(X, labels)
+    assert sorted(model.classes_.tolist()) == model.classes_.tolist()
+    assert {*map(type, model.predict(X).tolist())} == {*map(type, labels.tolist())}
+    assert (model.predict(X) == labels).mean() > .8
+    if not isinstance(labels[0], (bytes, np.datetime64)):
+        model.save(tmp_path / "m.npz")
+        run("inspect", "--model", tmp_path / "m.npz")
+        assert (NoisyClassifier.load(tmp_path / "m.npz").predict(X) == labels).mean() > .8
+    truths = NoisyClassifier("classmean").fit(X, y > 0)
+    truths.save(tmp_path / "m.npz")
+    assert NoisyClassifier.load(tmp_path / "m.npz").predict(X).dtype == bool
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pandas.NA, pandas.NaT])
+def test_unlabelled(missing):
+    X, y = load_iris(return_X_y=True)
+    labels = y.astype(object)
+    labels[::3] = missing
+    for given in (labels, pandas.Series(labels), labels.tolist()):
+        model = NoisyClassifier().fit(X, given)
+        assert model.classes_.tolist() == [0, 1, 2] and model.score(X, y) > .9
+
+
+def test_evidence():
+    X, y = load_iris(return_X_y=True)
+    random = np.random.RandomState(0)
+    votes = np.where(random.rand(150, 4) < .8, y[:, None], random.randint(3, size=(150, 4)))
+    gaps = random.rand(150, 4) > .2
+    frame = pandas.DataFrame(votes).astype("Int64").where(gaps)
+    for given in (frame, np.where(gaps, votes, -1), np.ma.masked_array(votes, ~gaps),
+                  frame.astype(object).where(gaps, None).values.tolist()):
+        for name in ("annotations", "functions"):
+            assert NoisyClassifier(learner="softmax").fit(X, **{name: given}).score(X, y) > .9
+    soft = pandas.DataFrame(.8 * np.eye(3)[y] + .2 / 3, columns=[2, 1, 0])
+    assert NoisyClassifier().fit(X, probabilities=soft).score(X, 2 - y) > .9
+    for bad, message in (({"y": y, "annotations": votes}, "y and annotations: found both"),
+                         ({}, "y to be passed"), ({"annotations": votes[:9]}, "found 9 rows, wanted 150"),
+                         ({"y": y[::2]}, "found 75 rows, wanted 150"),
+                         ({"annotations": np.full((150, 2), None)}, "found no label"),
+                         ({"probabilities": soft.set_axis(["a", "a", "b"], axis=1)}, "different")):
+        with pytest.raises(ValueError, match=message):
+            NoisyClassifier().fit(X, **bad)
+
+
+def test_confusion_of_more_classes():
+    """A part of the examples may lack a class of the confusion."""
+    X, y = load_iris(return_X_y=True)
+    C = np.array([[.7, 0, .3], [.3, .7, 0], [0, .3, .7]])
+    two = y < 2
+    for labels, confusion in ((y, C), (np.array(list("abc"), object)[y],
+                                       pandas.DataFrame(C, list("abc"), list("abc")))):
+        model = NoisyClassifier(confusion=confusion).fit(X[two], labels[two])
+        assert model.predict_proba(X).shape == (150, 3) and model.score(X[two], labels[two]) > .9
+    with pytest.raises(ValueError, match="shape.*DataFrame names the classes"):
+        NoisyClassifier(confusion=C).fit(X[two], np.array(list("abc"))[y[two]])
+
+
+def test_failed_fit_leaves_the_model(table):
+    frame, y = table
+    model = NoisyClassifier().fit(frame, y)
+    before = {name: value for name, value in vars(model).items() if name.endswith("_")}
+    X, _ = load_iris(return_X_y=True)
+    for bad in (lambda: model.fit(X, np.zeros(150)), lambda: model.fit(X[:5], y),
+                lambda: model.set_params(l2=-1).fit(X, np.arange(150) % 2),
+                lambda: model.set_params(l2=None, confusion=np.ones((2, 2))).fit(X, np.arange(150) % 2)):
+        with pytest.raises(ValueError):
+            bad()
+        assert {name: value for name, value in vars(model).items() if name.endswith("_")} == before
+
+
+@pytest.mark.parametrize("folder", ["deleted", "other bytes"])
+def test_working_directory(tmp_path, folder):
+    X, y = load_iris(return_X_y=True)
+    here, path = os.getcwd(), os.fsencode(tempfile.mkdtemp(dir=tmp_path)) + b"/caf\xe9"
+    os.mkdir(path)
+    os.chdir(path)
+    try:
+        if folder == "deleted":
+            os.rmdir(path)
+        assert NoisyClassifier("classmean").fit(X, y).score(X, y) > .8
+        assert "softmax" in run("learners")
+        if folder != "deleted":
+            NoisyClassifier("classmean").fit(X, y).save("m.npz")
+            assert "classmean" in run("inspect", "--model", "m.npz")
+    finally:
+        os.chdir(here)
+
+
+def test_columns_of_other_names():
+    X, y = load_iris(return_X_y=True)
+    numbered = pandas.DataFrame(X)
+    model = NoisyClassifier().fit(numbered, y)
+    assert not hasattr(model, "feature_names_in_")
+    for same in (X, numbered[[3, 1, 0, 2]], pandas.DataFrame(X, columns=[7, 8, 9, 10])):
+        assert np.array_equal(model.predict(same), model.predict(numbered))
+    levels = pandas.DataFrame(X, columns=pandas.MultiIndex.from_product([["a", "b"], [1, 2]]))
+    assert np.array_equal(NoisyClassifier().fit(levels, y).predict(levels), model.predict(X))
+    wide = pandas.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(np.round(X)), columns=list("abcd"))
+    assert NoisyClassifier().fit(wide, y).score(wide[list("dcba")], y) > .9
+
+
+def test_errors_use_keywords():
+    X, y = load_iris(return_X_y=True)
+    for options, message in (({"max_steps": -4}, "max_steps: got -4"), ({"foo": 1}, 'parameters: got "foo"'),
+                             ({"gamma": 2}, "gamma: got"), ({"knots": -1}, "knots")):
+        with pytest.raises(Error, match=message):
+            NoisyClassifier(options=options).fit(pandas.DataFrame(X).assign(w="a"), y)
+    with pytest.raises(Error) as caught:
+        NoisyClassifier(l2=-1).fit(X, y)
+    assert caught.value.fault["option"] == "l2"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.fault == caught.value.fault
+
+
+def test_prediction_sets_of_frames(table):
+    frame, y = table
+    model = NoisyClassifier(text=["title"]).fit(frame, y)
+    sets = PredictionSets(model, .9).fit(frame, y).predict(frame[frame.columns[::-1]])
+    assert sets.shape == (150, 3) and sets[np.arange(150), np.searchsorted(model.classes_, y)].mean() >= .9
+
+
+def test_kernel_map_names():
+    X, _ = load_iris(return_X_y=True)
+    frame = pandas.DataFrame(X, columns=list("abcd")).assign(e=["u", "v"] * 75)
+    found = KernelMap(n_components=3).set_output(transform="pandas").fit(frame)
+    assert list(found.get_feature_names_out()) == ["kernelmap0", "kernelmap1", "kernelmap2"]
+    assert list(found.transform(frame).columns) == list(found.get_feature_names_out())
+    turned = found.transform(frame[frame.columns[::-1]])
+    assert (turned == found.transform(frame)).all(axis=None) and found.n_features_in_ == 5

@@ -53,7 +53,7 @@ def test_mixed_frame(table):
     with pytest.warns(UserWarning, match="2 columns.*left out, such as 'id'"):
         assert np.array_equal(model.predict_proba(frame.assign(id=1, more="x")), found)
     for bad, message in ((frame.drop(columns="word"), "no column 'word'"),
-                         (frame.assign(number="x"), "'number'.*'x', wanted numbers")):
+                         (frame.assign(number="x"), "X: column \"number\": got \"x\", want number")):
         with pytest.raises(ValueError, match=message):
             model.predict(bad)
     with pytest.raises(ValueError, match="column 'word' twice"):
@@ -219,3 +219,18 @@ def test_kernel_map_names():
     assert list(found.transform(frame).columns) == list(found.get_feature_names_out())
     turned = found.transform(frame[frame.columns[::-1]])
     assert (turned == found.transform(frame)).all(axis=None) and found.n_features_in_ == 5
+def test_gaps_at_prediction():
+    X, y = load_iris(return_X_y=True)
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    hidden = np.ma.masked_array(X, np.isnan(holes))
+    model = NoisyClassifier().fit(pandas.DataFrame(X, columns=list("abcd")), y)
+    found = model.predict_proba(pandas.DataFrame(holes, columns=list("abcd")))
+    alone = model.predict_proba(pandas.DataFrame(holes[3:4], columns=list("abcd")))
+    assert np.array_equal(found[3:4], alone)
+    for gaps in (holes, hidden):
+        assert NoisyClassifier().fit(gaps, y).score(X, y) > .9
+        with pytest.raises(ValueError, match="X: row 3: column 1: got NaN"):
+            NoisyClassifier().fit(X, y).predict(gaps)
+
+

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._data import (Data, Labels, confusion_of, data_of, framed, is_frame, labels_of, numbers_of,
                     soft_of, votes_of, wire)
-from ._worker import call, run, warn
+from ._worker import Error, call, run, warn
 
 # Fields of a request for a training, and of its table; what else is chosen is the learner's.
 SETTINGS = frozenset((
@@ -28,6 +28,9 @@ SETTINGS = frozenset((
     "degree", "components", "landmarks", "normalize_components", "hold_out", "trust_confusion"))
 TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_features", "text_min_df",
                    "text_ngrams", "storage"))
+# What fields of requests are called here.
+KEYWORDS = {"data": "X", "labels": "y", "weights": "sample_weight", "votes": "annotations",
+            "time": "time_budget", "seed": "random_state"}
 
 
 def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -154,13 +157,13 @@ class _Program(BaseEstimator):  # type: ignore[misc]
         self._features = features
         self.n_features_in_ = len(columns_of(features)) or features["count"]
         self.__dict__.pop("feature_names_in_", None)
-        if names is not None and all(isinstance(name, str) for name in names):
+        if names and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.array(names, dtype=object)
 
     def _data(self, X: Any) -> Data:
         """Return examples like those of the fit, whose columns a DataFrame has by name."""
-        known = columns_of(self._features)
-        names = list(known) if known else self._features.get("names")
+        columns, names = columns_of(self._features), names_in(self._features)
+        kinds = dict(columns)
         named, me = hasattr(self, "feature_names_in_"), type(self).__name__
         X = framed(X)
         if not is_frame(X):
@@ -169,25 +172,34 @@ class _Program(BaseEstimator):  # type: ignore[misc]
                 warn(f"X does not have valid feature names, but {me} was fitted with feature names")
         elif names and (named or set(names) <= set(map(wire, X.columns))):
             have = [wire(c) for c in X.columns]
-            missing = [name for name in names if name not in have]
-            if missing and known.get(missing[0]) != "aside":
+            missing = [name for name in names if name not in have and kinds.get(name) != "aside"]
+            if missing:
                 raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that {me} was "
                                  "fitted with")
             if more := [name for name in have if name not in names]:
                 warn(f"X: {len(more)} columns that {me} was not fitted with are left out, such as "
                      f"{more[0]!r}")
-            return data_of(X.iloc[:, [k for k, name in enumerate(have) if name in names]], known)
+            X, names = X.iloc[:, [k for k, name in enumerate(have) if name in names]], None
         elif not names and all(isinstance(c, str) for c in X.columns):
             warn(f"X has feature names, but {me} was fitted without feature names")
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
-                             f"{self.n_features_in_} features as input")
-        return data_of(X.set_axis(names, axis=1) if is_frame(X) and names else X, known)
+        if not is_frame(X) or names:
+            if X.shape[1] != self.n_features_in_:
+                raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
+                                 f"{self.n_features_in_} features as input")
+            X = X.set_axis(names, axis=1) if is_frame(X) and names else X
+        text = [name for name, kind in columns if kind == "text"] if is_frame(X) else []
+        return data_of(X, text=text or None)
 
 
-def columns_of(features: dict[str, Any]) -> dict[str, str]:
-    """Return the kinds of the columns of a table by their names; none if all are numbers."""
-    return {c.get("name", ""): c["kind"] for c in features.get("encoding", {}).get("columns", [])}
+def columns_of(features: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return names and kinds of the columns of a model; none of a sparse matrix."""
+    return [(c.get("name", ""), c["kind"]) for c in features.get("encoding", {}).get("columns", [])]
+
+
+def names_in(features: dict[str, Any]) -> Optional[list[str]]:
+    """Return the names of the columns that a model was fitted to; None if they have none."""
+    names = [name for name, _ in columns_of(features)] or features.get("names")
+    return names if names and any(names) else None
 
 
 def _file(data: bytes, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -245,7 +257,14 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
 
     def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any],
               **more: Any) -> dict[str, Any]:
-        return call(function, request, arrays, device=self.device, verbose=self.verbose, **more)
+        try:
+            return call(function, request, arrays, device=self.device, verbose=self.verbose, **more)
+        except Error as error:
+            option = error.fault.get("option")
+            if option in KEYWORDS:
+                error.message = KEYWORDS[option] + error.message.removeprefix(option)
+                error.args = (error.message,)
+            raise
 
     def _settings(self, **defaults: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return settings_of({
@@ -419,9 +438,8 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         with open(path, "rb") as file:
             model = file.read()
         meta, _ = _file(model, "meta.json")
-        names = list(columns_of(meta["features"])) or meta["features"].get("names")
         comment = zipfile.ZipFile(io.BytesIO(model)).comment.decode()
-        return cls._of(model, classes_of(meta["classes"], comment), names)
+        return cls._of(model, classes_of(meta["classes"], comment), names_in(meta["features"]))
 
     @classmethod
     def _of(cls, model: bytes, classes: Any, names: Optional[list[Any]]) -> "NoisyClassifier":
@@ -468,7 +486,7 @@ def _parameters(meta: dict[str, Any]) -> dict[str, Any]:
             ("gamma", None), ("coef0", 1), ("degree", 3)) if kernel["function"].get(name, usual) != usual})
         if kernel["components"] not in (500, kernel["landmarks"]):
             options["components"] = kernel["components"]
-    found["text"] = [name for name, kind in columns_of(meta["features"]).items() if kind == "text"] or None
+    found["text"] = [name for name, kind in columns_of(meta["features"]) if kind == "text"] or None
     return {**found, "options": options or None}
 
 

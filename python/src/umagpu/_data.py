@@ -14,7 +14,6 @@ from ._worker import warn
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
 EXACT = 1 << 53  # whole numbers up to this are float64
-TRUTHS = {"False": 0.0, "True": 1.0}
 COLUMN = "A column-vector {} was passed when a 1d array was expected"
 COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
@@ -74,70 +73,52 @@ def framed(X: Any) -> Any:
     return X
 
 
-def data_of(X: Any, known: Optional[dict[str, str]] = None, at: str = "data",
-            **options: Any) -> Data:
+def data_of(X: Any, at: str = "data", **options: Any) -> Data:
     """Return the examples X: a DataFrame of any columns, an array, a sparse matrix or a list.
 
-    known has the kinds of a model's columns by name, none of a model of an array; it is None in a
-    training. options are of a table, such as text=["title"].
+    options are of a table, such as text=["title"].
     """
-    X = framed(X)
-    options = {name: value for name, value in options.items() if value is not None}
-    if is_frame(X):
+    X, options = framed(X), {name: value for name, value in options.items() if value is not None}
+    names = None
+    if not is_frame(X):
+        X = numbers_of(X)
+        if not is_frame(X) and not options:
+            return _matrix(X, at)
+        if not is_frame(X):
+            import pandas
+            X = pandas.DataFrame(X).add_prefix("x")
+    else:
         names = [wire(c) for c in X.columns]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"X: found column {twice[0]!r} twice, wanted different names")
         if 0 in X.shape:
             check_array(np.empty(X.shape))  # raises
         if not options and all(hasattr(t, "fill_value") for t in X.dtypes):
-            matrix = _matrix(X.sparse.to_coo().tocsr(), at)
-            matrix.part["matrix"]["names"] = names
-            return matrix._replace(names=names)
-        columns = [X.iloc[:, k] for k in range(len(names))]
-        return _table(dict(zip(names, columns)), known, at, options)._replace(names=names)
-    X = numbers_of(X)
-    if is_frame(X):  # of words
-        return data_of(X.set_axis(_positions(X.shape[1], known), axis=1), known, at,
-                       **options)._replace(names=None)
-    if hasattr(X, "tocsr") or known == {} or not (
-            known or options or X.dtype.kind == "f" and np.isnan(X).any()):
-        return _matrix(X, at)
-    names = _positions(X.shape[1], known)
-    return _table(dict(zip(names, X.T)), known, at, {**options, "storage": "auto"})
-
-
-def _positions(width: int, known: Optional[dict[str, str]]) -> list[str]:
-    """Return the names of an array's columns."""
-    if known and len(known) == width:
-        return list(known)
-    return [f"x{k}" for k in range(width)]
+            return _matrix(X.sparse.to_coo().tocsr(), at, names)
+    return _table(X, names, at, options)
 
 
 def numbers_of(X: Any) -> Any:
     """Return an array of numbers or a sparse matrix; a DataFrame, if X is an array of words too."""
     if isinstance(X, np.ma.MaskedArray):
         X = np.where(_hidden(X), np.nan, X.data)
-    checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric", FINITE: "allow-nan"}
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
         X = np.array(X, dtype=object) if array.dtype.kind == "U" else array
     if getattr(X, "dtype", None) == object and X.ndim == 2:
-        gaps = absent(X.ravel()).reshape(X.shape)
-        if gaps.any():
-            X = np.where(gaps, np.nan, X)
-        try:
-            return check_array(X, **checks)
-        except ValueError as error:
-            if not str(error).startswith("could not convert"):
-                raise
-        import pandas
-        return pandas.DataFrame(X).infer_objects()
-    return check_array(X, **checks)
+        X = np.where(absent(X.ravel()).reshape(X.shape), np.nan, X)
+    try:
+        return check_array(X, accept_sparse="csr", dtype="numeric", **{FINITE: "allow-nan"})
+    except ValueError as error:
+        if not str(error).startswith("could not convert") or X.ndim != 2:
+            raise
+    import pandas
+    return pandas.DataFrame(X).infer_objects().add_prefix("x")
 
 
-def _matrix(X: Any, at: str) -> Data:
-    """Return numbers without names or gaps."""
-    part: dict[str, Any] = {"rows": X.shape[0], "columns": X.shape[1]}
+def _matrix(X: Any, at: str, names: Optional[list[str]] = None) -> Data:
+    """Return numbers of one type."""
+    part = {"rows": X.shape[0], "columns": X.shape[1], **({"names": names} if names else {})}
     arrays, values = {}, X
     if hasattr(X, "tocsr"):
         if not X.has_canonical_format:
@@ -154,7 +135,7 @@ def _matrix(X: Any, at: str) -> Data:
         values = _exact(values, "X")
     arrays[values.dtype.name] = values
     return Data({"matrix": part}, {f"{at}.matrix.{name}": a for name, a in arrays.items()},
-                X.shape[0], None)
+                X.shape[0], names)
 
 
 def _exact(values: Any, where: str) -> Any:
@@ -171,66 +152,35 @@ def _exact(values: Any, where: str) -> Any:
     return numbers
 
 
-def _table(columns: dict[str, Any], known: Optional[dict[str, str]], at: str,
-           options: dict[str, Any]) -> Data:
-    """Return columns of any kind; a matrix for a model of an array."""
-    text = options.get("text") or []
-    for name in text:
-        if name not in columns:
-            raise ValueError(f"text: found no column {name!r} in X, wanted one of {list(columns)}")
-    described, arrays = [], {}
-    for k, (name, values) in enumerate(columns.items()):
-        want = "text" if name in text else "number" if known == {} else (known or {}).get(name)
-        kind, parts = _column(name, values, want)
-        column = {"name": name, "kind": kind}
-        if "levels" in parts:
-            column["levels"] = parts.pop("levels")
-        described.append(column)
+def _table(X: Any, names: Optional[list[str]], at: str, options: dict[str, Any]) -> Data:
+    """Return columns of any kind. Those of a categorical type are chosen as categories."""
+    text, chosen = options.get("text", []), list(options.get("categories", []))
+    columns, arrays = [], {}
+    for k, name in enumerate(names or X.columns):
+        values = X.iloc[:, k]
+        kind, parts = _typed(f"X: column {name!r}", values)
+        if name in text and kind == "category":
+            kind, parts = "text", _texts(**parts)
+        elif hasattr(values.dtype, "categories") and name not in chosen:
+            chosen.append(name)
+        columns.append({"name": name, "kind": kind, **(
+            {"levels": parts.pop("levels")} if "levels" in parts else {})})
         arrays.update({f"{at}.table.columns.{k}.{part}": a for part, a in parts.items()})
-    rows = len(values)
-    if known == {}:
-        data = _matrix(np.column_stack(list(arrays.values())), at)
-        data.part["matrix"]["names"] = list(columns)
-        return data
-    return Data({"table": {"columns": described, **options}}, arrays, rows, None)
+    if chosen:
+        options = {**options, "categories": chosen}
+    return Data({"table": {"columns": columns, **options}}, arrays, len(X), names)
 
 
-def _column(name: str, values: Any, want: Optional[str]) -> tuple[str, dict[str, Any]]:
-    """Return the kind of a column, that is wanted if it can be, and its parts."""
-    where = f"X: column {name!r}"
-    kind, parts = _typed(where, values)
-    if want in (None, kind, "aside"):
-        return kind, parts
-    if kind == "number" and want in ("category", "text"):
-        numbers = parts["numbers"]
-        levels, codes = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
-        parts = {"codes": np.full(len(numbers), -1, np.int32), "levels": names_of(levels)}
-        parts["codes"][~np.isnan(numbers)] = codes
-        kind = "category"
-    if kind == "category" and want == "text":
-        encoded = [level.encode() for level in parts["levels"]] + [b""]
-        lengths = np.array([len(e) for e in encoded], np.int64)
-        return "text", {"ends": np.cumsum(lengths[parts["codes"]]), "bytes": np.frombuffer(
-            b"".join([encoded[code] for code in parts["codes"].tolist()]), np.uint8)}
-    if kind == "category" and want == "number":
-        numbers = np.full(len(parts["levels"]) + 1, np.nan)
-        for k, level in enumerate(parts["levels"]):
-            try:
-                numbers[k] = TRUTHS[level] if level in TRUTHS else float(level)
-            except ValueError:
-                raise ValueError(f"{where}: found {level!r}, wanted numbers, as in the training data"
-                                 ) from None
-        return "number", {"numbers": numbers[parts["codes"]]}
-    if kind == "category" and want == "date":
-        import pandas
-        return _typed(where, pandas.to_datetime(values, utc=True))
-    return kind, parts
+def _texts(codes: Any, levels: list[str]) -> dict[str, Any]:
+    """Return the texts of a column one after another, and where each ends."""
+    encoded = [level.encode() for level in levels] + [b""]  # the last is missing
+    lengths = np.array([len(e) for e in encoded], np.int64)
+    texts = b"".join([encoded[code] for code in codes.tolist()])
+    return {"ends": np.cumsum(lengths[codes]), "bytes": np.frombuffer(texts, np.uint8)}
 
 
 def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     """Return the kind of a column by its type, and its parts."""
-    if isinstance(values, np.ndarray):
-        return "number", {"numbers": _exact(values, where)}
     import pandas
     from pandas.api import types
     dtype = values.dtype

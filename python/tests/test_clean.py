@@ -128,6 +128,22 @@ def test_arrays(noisy):
     assert clean(X, words.tolist(), checked={0: words[0]}).details["checked"] == 1
 
 
+def test_labels_beside_a_table(mixed):
+    frame = mixed[0]
+    X, y = frame.drop(columns="y"), frame["y"]
+    found = clean(X, y.to_frame()).cleaned
+    assert found.equals(clean(X, y).cleaned)
+    with pytest.raises(ValueError, match="reindex"):
+        clean(X, y[::-1])
+    masked = np.ma.masked_array(pd.Categorical(y).codes, np.arange(len(y)) < 4)
+    assert clean(X, masked).cleaned.mask.sum() == 4
+    infinite = X.assign(size=np.where(X.index == "r7", np.inf, 1.0))
+    with pytest.raises(ValueError, match="'r7'"):
+        clean(infinite, y)
+    with pytest.warns(UserWarning, match="differ by spaces"):
+        clean(X, y.replace({"b": "a"}))
+
+
 def test_refused(mixed):
     frame = mixed[0]
     for given, word in (((frame,), "label"), ((frame, "z"), "'z'"), ((np.eye(3), "y"), "array"),

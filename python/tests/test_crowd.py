@@ -79,7 +79,7 @@ def test_agreement_by_hand():
 @pytest.mark.parametrize("votes, word", [
     (FRAME.set_axis(list("aacd"), axis=1), "'a' twice"), ([[1, 2], [1]], "rows of 1 and 2"),
     (np.full((9, 3), None), "no label"), (np.ones((9, 3), int), "1 class"), (TRUE, "shape"),
-    (pd.concat([LONG, LONG[:1]]), "twice"), (LONG.assign(task_id=None), "no task_id")])
+    (pd.concat([LONG, LONG[:1]]), "twice"), (LONG.assign(task_id=None), "no task_id or")])
 def test_refused(votes, word):
     with pytest.raises(ValueError, match=word):
         consensus(votes)

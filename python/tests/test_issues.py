@@ -181,7 +181,9 @@ def test_classes_of_pred_probs():
     ({"confusion": np.zeros((3, 3))}, ValueError, "wanted 1"), ({"X": P}, ValueError, "both"),
     ({"confusion": np.array([[.5, .5, 0], [0, 1, 0], [.2, 0, .8]])}, ValueError, "confusion.T"),
     ({"confusion": np.eye(3) * 20}, ValueError, "nothing says which axis"),
-    ({"confusion": "estimate"}, ValueError, "confusion"),
+    ({"confusion": "estimate"}, ValueError, "confusion"), ({"frac_noise": 2, "filter_by": "both"},
+                                                           ValueError, "frac_noise"),
+    ({"confusion": np.eye(3), "filter_by": "both"}, ValueError, "no use"),
     ({"confusion": pd.DataFrame(np.eye(3), list("abc"), list("abc"))}, ValueError, "classes")])
 def test_refused(given, error, word):
     with pytest.raises(error, match=word):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
 
 from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
-from ._requests import ask, index_of, page_of, request_of, settings_of
+from ._requests import ask, index_of, page_of, request_of
 
 
+@dataclass(repr=False, eq=False)
 class Cleaned:
     """What clean has found. Rows are those of the data, and are called by their index.
 
@@ -28,15 +30,14 @@ class Cleaned:
     details : everything else that was found, such as "candidates" and "expected_error".
     """
 
-    def __init__(self, **found: Any) -> None:
-        self.issues = found["issues"]
-        self.cleaned = found["cleaned"]
-        self.model: NoisyClassifier = found["model"]
-        self.confusion = found["confusion"]
-        self.probabilities = found["probabilities"]
-        self.report: Page = found["report"]
-        self.review: Page = found["review"]
-        self.details: dict[str, Any] = found["details"]
+    issues: Any
+    cleaned: Any
+    model: NoisyClassifier
+    confusion: Any
+    probabilities: Any
+    report: Page
+    review: Page
+    details: dict[str, Any]
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
@@ -105,9 +106,12 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     if checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
     index = index_of(X)
+    if is_frame(y) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    if is_frame(X) and hasattr(y, "iloc") and not y.index.equals(index) and set(y.index) == set(index):
+        raise ValueError("label: found the index of X in another order, wanted label.reindex(X.index)")
     labels = labels_of(y, what="label" if column is None else f"column {column!r}")
-    settings, table = settings_of(options)
-    request, arrays = request_of(data, labels, None, settings, table)
+    request, arrays = request_of(data, labels, None, options)
     if checked is not None:
         arrays["checked"] = labels_of(_by_row(checked, index, len(labels.codes)), labels.classes,
                                       "checked").codes
@@ -204,10 +208,9 @@ def _corrected(X: Any, y: Any, column: Any, labels: Any, cleaned: Any) -> Any:
         y = y.copy()
         y.iloc[changed] = new
     else:
-        kind = np.asarray(y).dtype
-        y = np.array(y, dtype=object if kind.kind in "US" else kind)
+        y = np.array(y, subok=True)  # and a mask
+        y = y.astype(np.result_type(y.dtype, labels.classes.dtype))
         y[changed] = new
-        y = y.astype(np.result_type(kind, labels.classes.dtype)) if kind.kind in "US" else y
     if column is None:
         return y
     X = X.copy()

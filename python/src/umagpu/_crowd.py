@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ._classifier import NoisyClassifier
-from ._data import Labels, absent, framed, is_frame, labels_of, votes_of, wire
+from ._data import Labels, framed, is_frame, labels_of, votes_of, wire
 from ._worker import call
 
 ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
@@ -143,7 +143,8 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
         labels, part, arrays, rows = votes_of(votes, what=what)
         items = votes.index if is_frame(votes) else pandas.RangeIndex(rows)
     if len(labels.classes) < 2:
-        raise ValueError(f"{what}: found {len(labels.classes)} class, {labels.names}, wanted 2 or more")
+        raise ValueError(f"{what}: found {len(labels.classes)} class, {labels.names}, wanted 2 or more; "
+                         "None, NaN and -1 are no votes")
     part["votes"]["functions"] = functions
     if trust is not None:
         part["votes"]["trust"] = [wire(v) for v in ([trust] if isinstance(trust, str) else trust)]
@@ -187,17 +188,15 @@ def _votes_of_long(votes: Any, columns: list[Any], what: str) -> Any:
     """Return the classes, and votes with their arrays, of a table of items, workers and labels."""
     import pandas
     item, worker, label = (votes[c] for c in columns)
-    for column, name in ((item, columns[0]), (worker, columns[1])):
-        if column.isna().any():
-            raise ValueError(f"{what}: found no {name} in row {votes.index[column.isna()][0]!r}")
+    gaps = votes[columns[:2]].isna().any(axis=1)
+    if gaps.any():
+        raise ValueError(f"{what}: found no {columns[0]} or {columns[1]} in row {votes.index[gaps][0]!r}")
     twice = votes[columns[:2]].duplicated()
     if twice.any():
         raise ValueError(f"{what}: found {columns[1]} {worker[twice].iloc[0]!r} twice on {columns[0]} "
                          f"{item[twice].iloc[0]!r} (row {votes.index[twice][0]!r}), wanted one vote")
-    values = label.to_numpy(object)
-    values = np.where(absent(values) | np.fromiter((is_abstention(v) for v in values), bool,
-                                                   len(values)), None, values)
-    labels = labels_of(values.tolist(), what=what)
+    labels = labels_of([None if isinstance(v, (int, float)) and v == -1 else v for v in label.tolist()],
+                       what=what)
     rows, items = pandas.factorize(item)
     by, workers = pandas.factorize(worker)
     names = [wire(w) for w in workers]
@@ -207,8 +206,3 @@ def _votes_of_long(votes: Any, columns: list[Any], what: str) -> Any:
     arrays = {"votes.rows": rows[given].astype(np.int32), "votes.by": by[given].astype(np.int32),
               "votes.codes": labels.codes[given]}
     return labels, {"votes": {"names": names}}, arrays, pandas.Index(items, name=columns[0])
-
-
-def is_abstention(value: Any) -> bool:
-    """Return whether a vote is the number -1."""
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and value == -1

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ._data import Labels, confusion_of, labels_of, names_of
-from ._requests import ask, request_of, settings_of
+from ._data import Labels, labels_of, names_of
+from ._requests import ask, noise_of, request_of
 
 PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
 RULES = ("probability", *PRUNING, "confident_learning", "predicted_neq_given",
@@ -209,39 +209,6 @@ def issues_by(rule: str, judged: Judged, *, frac_noise: float, remove: Any, leas
     return wrong
 
 
-def noise_of(confusion: Any, labels: Labels, counts: Any) -> Any:
-    """Return P(noisy = row | true = column) of an array or a DataFrame, checked.
-
-    Counts are taken if the names of pandas say which axis is true, or the sums: counts are the
-    examples with each noisy label.
-    """
-    part, arrays = confusion_of(confusion, labels)
-    c = arrays["confusion.p"]
-    turned = part.get("confusion_axes") == "true-rows"
-    bad = np.argwhere(~(np.isfinite(c) & (c >= 0)))
-    if bad.size:
-        raise ValueError(f"confusion: found {c[tuple(bad[0])]} in row {bad[0][0]}, column {bad[0][1]}, "
-                         "wanted shares of at least 0")
-    if (c > 1).any() and not part:
-        rows, columns = (np.array_equal(c.sum(axis=axis), counts) for axis in (1, 0))
-        if rows == columns:
-            raise ValueError("confusion: found counts, and nothing says which axis is true, wanted "
-                             "shares: confusion / confusion.sum(axis=0) if the columns are the true "
-                             "classes, (confusion / confusion.sum(axis=1, keepdims=True)).T if the "
-                             "rows are, as in confusion_matrix(true, noisy)")
-        turned = columns  # which sum to the noisy labels
-    c = c.T if turned else c
-    sums = c.sum(axis=0)
-    if (c > 1).any() and (sums > 0).all():
-        return c / sums
-    if wrong := np.flatnonzero(abs(sums - 1) > 1e-6).tolist():
-        rows_are = not turned and (abs(c.sum(axis=1) - 1) <= 1e-6).all()
-        raise ValueError(f"confusion: found a sum of {sums[wrong[0]]:.6g} of column {wrong[0]}, wanted 1: "
-                         "P(noisy = row | true = column)"
-                         + ("; its rows sum to 1: use confusion.T" if rows_are else ""))
-    return c
-
-
 def find_label_issues(labels: Any, pred_probs: Any = None, *,
                       return_indices_ranked_by: Optional[str] = None,
                       rank_by_kwargs: Optional[dict[str, Any]] = None,
@@ -297,29 +264,33 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
     if adjusted and return_indices_ranked_by not in RANKS[1:]:
         raise ValueError("rank_by_kwargs: found it with return_indices_ranked_by="
                          f"{return_indices_ranked_by!r}, wanted one of {', '.join(RANKS[1:3])}")
-    if filter_by not in PRUNING:
-        for name, given in (("frac_noise", frac_noise != 1), ("min_examples_per_class",
-                            min_examples_per_class != 1), ("confident_joint",
-                            confident_joint is not None), ("num_to_remove_per_class",
-                            num_to_remove_per_class is not None)):
-            if given:
-                raise ValueError(f"{name}: found it with filter_by={filter_by!r}, which has no use for "
-                                 f"it, wanted filter_by as one of {', '.join(PRUNING)}")
-    given = labels_of(labels, what="labels")
-    if not len(given.classes):
+    own = {"frac_noise": frac_noise != 1, "min_examples_per_class": min_examples_per_class != 1,
+           "confident_joint": confident_joint is not None,
+           "num_to_remove_per_class": num_to_remove_per_class is not None}
+    unused = [name for name in own if own[name] and filter_by not in PRUNING]
+    if confusion is not None and "probability" != filter_by and return_indices_ranked_by != "label_quality":
+        unused.append("confusion")
+    if unused:
+        raise ValueError(f"{unused[0]}: found it with filter_by={filter_by!r}, which has no use for it; "
+                         f"{', '.join(PRUNING)} use {', '.join(own)}, and probability confusion")
+    if not 0 <= frac_noise <= 1:
+        raise ValueError(f"frac_noise: found {frac_noise}, wanted a share from 0 to 1")
+    of: Labels = labels_of(labels, what="labels")
+    if not len(of.classes):
         raise ValueError("labels: found no label, wanted at least one")
+    known, n = np.flatnonzero(of.codes >= 0), len(of.codes)
     quality: Any = None
     wanted = return_indices_ranked_by
     if X is not None:
         if filter_by == "probability":
-            quality = _by_models(X, given, confusion, settings)
+            quality = _asked("find_issues", X, of, confusion, settings)["quality"][known]
         if filter_by != "probability" or wanted in RANKS[1:]:
-            pred_probs = _out_of_fold(X, given, settings)
-    known = np.flatnonzero(given.codes >= 0)
+            p = _asked("cross_validate", X, of, None, settings)["probabilities"]
+            pred_probs = p.reshape(n, len(of.classes))
     if pred_probs is not None:
-        of, p = columns_of(given, pred_probs)
+        of, p = columns_of(of, pred_probs)
         judged = Judged(of.codes[known], p[known])
-        c = None if confusion is None else noise_of(confusion, of, judged.counts())
+        c = None if confusion is None else noise_of(confusion, of)
         if quality is None and (filter_by == "probability" or wanted == "label_quality"):
             quality = posterior(judged, shares(judged) if c is None else c)
     if filter_by == "probability":
@@ -332,13 +303,12 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
                           least=min_examples_per_class, joint=joint)
     if verbose:
         print(f"Number of label issues found: {np.count_nonzero(wrong)}")
+    mask = np.zeros(n, dtype=bool)
+    mask[known] = wrong
     if wanted is None:
-        mask = np.zeros(len(given.codes), bool)
-        mask[known] = wrong
         return mask
-    score = quality if wanted == "label_quality" else scores(
-        judged, wanted, adjusted)
-    return known[np.argsort(np.where(wrong, score, np.inf), kind="stable")[:wrong.sum()]]
+    score = quality if wanted == "label_quality" else scores(judged, wanted, adjusted)
+    return known[np.argsort(np.where(wrong, score, np.inf), kind="stable")[:mask.sum()]]
 
 
 def _classwise(name: str, value: Any, shape: tuple[int, ...]) -> Any:
@@ -360,20 +330,8 @@ def shares(judged: Judged) -> Any:
     return np.where(sums > 0, joint / np.maximum(sums, 1), np.eye(len(sums)))
 
 
-def _by_models(X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
-    """Return the probability that each label is right, of the rows with one."""
-    found = _asked("find_issues", X, labels, confusion, settings)
-    return found["quality"][labels.codes >= 0]
-
-
-def _out_of_fold(X: Any, labels: Labels, settings: dict[str, Any]) -> Any:
-    """Return P(label | x) by models that have not seen the example."""
-    p = _asked("cross_validate", X, labels, None, settings)["probabilities"]
-    return p.reshape(len(labels.codes), len(labels.classes))
-
-
 def _asked(function: str, X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
-    folds = {name: settings.pop(name) for name in ("folds",) if name in settings}
-    chosen, table = settings_of(settings)
-    request, arrays = request_of(X, labels, confusion, {**chosen, **folds}, table)
+    """Return what models find that have not seen the examples which they judge."""
+    own = {name: value for name, value in settings.items() if name != "folds"}
+    request, arrays = request_of(X, labels, confusion, own, folds=settings.get("folds"))
     return ask(function, request, arrays, X)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 from sklearn.utils import Bunch
 
-from ._classifier import NoisyClassifier, Page
-from ._data import confusion_of, framed, is_frame, labels_of
-from ._issues import columns_of, noise_of
-from ._requests import ask, index_of, page_of, request_of, settings_of
+from ._classifier import TABLE, NoisyClassifier, Page, settings_of
+from ._data import framed, is_frame, labels_of
+from ._issues import columns_of
+from ._requests import ask, index_of, noise_of, page_of, request_of
 
 
 def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = None,
@@ -35,8 +35,6 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
         raise ValueError("estimate_confusion: found labels alone, wanted X, pred_probs or true_labels "
                          "beside them")
     noisy = labels_of(labels, what="labels")
-    settings, table = settings_of(options)
-    settings.update({name: v for name, v in (("method", method), ("folds", folds)) if v is not None})
     if true_labels is not None:
         true = labels_of(true_labels, what="true_labels")
         if len(true.codes) != len(noisy.codes):
@@ -47,7 +45,7 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
             noisy = labels_of(labels, both.classes, "labels")
     if pred_probs is not None:
         noisy, p = columns_of(noisy, pred_probs)
-    request, arrays = request_of(X, noisy, None, settings, table)
+    request, arrays = request_of(X, noisy, None, options, method=method, folds=folds)
     if pred_probs is not None:
         arrays["probabilities"] = p.astype(np.float32).ravel()
     if true_labels is not None:
@@ -63,9 +61,8 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] 
 
     Rows are called by the index of a DataFrame, else counted from 0.
     """
-    settings, table = settings_of(options)
     given = labels_of(labels, what="labels")
-    request, arrays = request_of(X, given, confusion, {**settings, "survey": True}, table)
+    request, arrays = request_of(X, given, confusion, options, survey=True)
     found: dict[str, Any] = ask("find_issues", request, arrays, X, device=device,
                                 verbose=verbose)["survey"]
     index = index_of(framed(X)).tolist()
@@ -109,10 +106,8 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
         both = vstack([X, X_pool], format="csr")
     else:
         both = np.concatenate([np.asarray(X), np.asarray(X_pool)])
-    settings, table = settings_of(options)
-    settings.update(k=k, strategy=strategy)
     every = labels._replace(codes=np.concatenate([labels.codes, np.full(pool, -1, np.int32)]))
-    request, arrays = request_of(both, every, confusion, settings, table)
+    request, arrays = request_of(both, every, confusion, options, k=k, strategy=strategy)
     arrays["aside"] = np.flatnonzero(labels.codes < 0).astype(np.int32)
     found = np.array(ask("query", request, arrays, both, device=device, verbose=verbose)["rows"], int)
     found -= rows
@@ -146,7 +141,7 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
         raise ValueError(f"y_pred: found no class in row {np.flatnonzero(predicted.codes < 0)[0]}")
     known = labels.codes >= 0
     noisy, p, q = labels.codes[known], predicted.codes[known], len(labels.classes)
-    c = noise_of(confusion, labels, np.bincount(noisy, minlength=q))
+    c = noise_of(confusion, labels)
     try:
         inverse = np.linalg.inv(c)
     except np.linalg.LinAlgError:
@@ -175,10 +170,7 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
     corrected) and details.
     """
     labels = labels_of(y)
-    settings, table = settings_of(options)
-    if folds is not None:
-        settings["folds"] = folds
-    request, arrays = request_of(X, labels, confusion, settings, table)
+    request, arrays = request_of(X, labels, confusion, options, folds=folds)
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
     codes, p = found.pop("codes"), found.pop("probabilities", None)
     predicted: Any = labels.classes[codes]
@@ -211,9 +203,8 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
         candidates = {name: {"learner": name} for name in candidates}
     if not candidates:
         raise ValueError("candidates: found none, wanted one or more")
-    labels, common = labels_of(y), settings_of(options)
-    request, arrays = request_of(X, labels, confusion, {"folds": folds} if folds else {}, common[1])
-    request["compare"] = []
+    labels, table = labels_of(y), {name: v for name, v in options.items() if name in TABLE}
+    request, arrays = request_of(X, labels, confusion, table, folds=folds, compare=[])
     for k, (name, chosen) in enumerate(candidates.items()):
         chosen = dict(chosen)
         one: dict[str, Any] = {"name": str(name)}
@@ -222,14 +213,11 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
             if own is None:
                 one["no_confusion"] = True
             else:
-                noise = noise_of(own, labels, np.bincount(labels.codes[labels.codes >= 0],
-                                                          minlength=len(labels.classes)))
-                one["confusion"], arrays[f"compare.{k}.confusion.p"] = {}, noise
-        settings, table = settings_of({**options, **chosen})
-        if extra := set(table) - set(common[1]):
+                one["confusion"], arrays[f"compare.{k}.confusion.p"] = {}, noise_of(own, labels)
+        if extra := TABLE & set(chosen):
             raise ValueError(f"candidates: found {min(extra)!r} in {name!r}, wanted it as an option of "
                              "compare: all have the same features")
-        request["compare"].append({**one, **settings})
+        request["compare"].append({**one, **settings_of({**options, **chosen})[0]})
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)["compared"]
     rows = [{**{name: one.get(name) for name in ("name", "log_loss", "behind", "behind_error")},
              **{{"value": "accuracy"}.get(name, name): v for name, v in (one["accuracy"] or {}).items()},
@@ -249,14 +237,9 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     labels = labels_of(y, model.classes_)
     if len(labels.codes) != data.rows:
         raise ValueError(f"y: found {len(labels.codes)} labels, wanted {data.rows}, one for each row of X")
-    confusion = model.confusion_ if confusion is None else confusion
-    request: dict[str, Any] = {"data": data.part, "labels": {"classes": labels.names},
-                               **{name: v for name, v in (("judge", judge), ("folds", folds)) if v}}
-    arrays = {**data.arrays, "labels.codes": labels.codes,
-              "model": np.frombuffer(model.model_, np.uint8)}
-    if confusion is not None:
-        request["confusion"], matrix = confusion_of(confusion, labels)
-        arrays.update(matrix)
+    request, arrays = request_of(None, labels, model.confusion_ if confusion is None else confusion,
+                                 data=data.part, judge=judge, folds=folds)
+    arrays.update({**data.arrays, "model": np.frombuffer(model.model_, np.uint8)})
     found = ask("report", request, arrays, X, device=model.device, page=page_of(
         X, name, "umagpu.report(model, X, y)"))
     return Page(found["page"].tobytes().decode())

@@ -165,20 +165,15 @@ func (n *noiseEstimate) read(ctx context.Context) (err error) {
 		return err
 	}
 	n.right, n.p = r.True, r.Probabilities
-	labelled := lists.Where(n.set.N, func(i int) bool { return n.set.Y[i] >= 0 })
-	if len(labelled) == n.set.N {
+	some, labelled := withLabel(n.set)
+	switch {
+	case len(labelled) == n.set.N:
 		return nil
-	}
-	if labelled == nil {
+	case labelled == nil:
 		return invalid("labels", "none", "a label of one example at least")
 	}
-	n.notes.say("%d of %d examples have no label, and say nothing", n.set.N-len(labelled), n.set.N)
-	some := *n.set
-	if some.Examples = (dataset.Examples{N: len(labelled)}); n.set.D > 0 {
-		some.Examples = n.set.Pick(labelled)
-	}
-	some.Y, some.SHA256, some.Home = lists.At(n.set.Y, labelled), "", nil
-	if n.set = &some; n.right != nil {
+	n.notes.say("%d of %d examples have no label, and say nothing", n.set.N-some.N, n.set.N)
+	if n.set = some; n.right != nil {
 		n.right = lists.At(n.right, labelled)
 	}
 	if n.p != nil {

@@ -219,14 +219,9 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 		}
 		return err
 	}
-	some, labelled := *f.set, lists.Where(f.set.N, func(i int) bool { return f.set.Y[i] >= 0 })
-	if len(labelled) < some.N {
-		some = dataset.Dataset{Examples: f.set.Pick(labelled), Y: lists.At(f.set.Y, labelled),
-			Classes: f.set.Classes, Features: f.set.Features, Encoding: f.set.Encoding,
-			Prepared: f.set.Prepared}
-	}
+	some, labelled := withLabel(f.set)
 	f.result.Folds = cmp.Or(r.Folds, usualFolds)
-	held, err := host.OutOfFold(ctx, &some, f.noise, o, f.result.Folds)
+	held, err := host.OutOfFold(ctx, some, f.noise, o, f.result.Folds)
 	if err != nil {
 		return err
 	}
@@ -245,7 +240,7 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 		}
 		return err
 	}
-	found, err := clean.Judge(&some, p, f.noise)
+	found, err := clean.Judge(some, p, f.noise)
 	if err != nil {
 		return err
 	}

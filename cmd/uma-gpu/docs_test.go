@@ -12,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
 const root = "../.."
@@ -143,7 +143,7 @@ func TestDocsJudgeRefuses(t *testing.T) {
 		"uma-gpu train --data a.csv --faster":            "not defined: -faster",
 		"zcat a.gz | uma-gpu train --data - --faster":    "not defined: -faster",
 		"mpirun -n 2 uma-gpu train : -n 1 uma-gpu trian": "unknown command",
-		"uma-gpu train --learner svm --softness 1":       "is a flag of learner",
+		"uma-gpu train --learner svm --softness 1":       "which has this parameter",
 		"uma-gpu train --learner svn":                    "svn",
 		"uma-gpu train --max-steps many":                 "many",
 		"uma-gpu info a.csv":                             "unexpected argument",
@@ -198,8 +198,8 @@ func judgeArguments(args []string) string {
 			if disarm(c.Subcommands); len(c.Subcommands) > 0 {
 				continue
 			}
-			learner, common := new(training.Learner), new(app.Common)
-			own := learner.Flags(common, app.FlagNames(visible(c.Flags, "learner"))...)
+			settings, common := new(umagpu.Settings), new(app.Common)
+			own := append(app.LearnerFlags(settings), app.ParameterFlags(settings, "learner")...)
 			chooses := false
 			for k, f := range c.Flags {
 				if i := slices.IndexFunc(own, func(o cli.Flag) bool {
@@ -214,7 +214,7 @@ func judgeArguments(args []string) string {
 					return app.Usage("unexpected argument %q", common.Args[0])
 				}
 				if chooses {
-					_, err := learner.Choose()
+					_, err := settings.Choose()
 					return err
 				}
 				return nil

@@ -36,8 +36,6 @@ var whole = []string{
 	"confusion show C.csv",
 	"confusion show m.npz",
 	"confusion check --data d.csv --confusion C.csv",
-	"kpca fit --data d.csv --kernel rbf --components 2 --basis OUT.npz",
-	"kpca transform --basis b.npz --data d.csv --out OUT.npy",
 }
 
 // hostileWorld makes the files of whole in dir.
@@ -66,7 +64,6 @@ func hostileWorld(t *testing.T, dir string) {
 		"train --data d.csv --model m.npz --max-steps 5 --hold-out 0.3",
 		"train --data d.csv --model k2.npz --max-steps 3 --learner uma --checkpoint k.npz --every 2",
 		"train --data d.csv --model r.npz --learner kernelmean --kernel rbf --gamma 1",
-		"kpca fit --data d.csv --kernel rbf --components 2 --basis b.npz",
 	} {
 		succeed(t, append(strings.Fields(line), "--quiet")...)
 	}

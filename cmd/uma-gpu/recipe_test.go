@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -145,8 +144,8 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 		name, value := f[0], pick(r, f[1:]...)
 		params := d.New()
 		// the learner has it
-		if p, ok := training.Parameter(params, name); ok && p.Set(value) == nil &&
-			learners.Check(params) == nil {
+		p, ok := learners.Lookup(params, strings.ReplaceAll(name, "-", "_"))
+		if ok && p.Set(value) == nil && learners.Check(params) == nil {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}

@@ -19,7 +19,7 @@ type Basis struct {
 	ToolVersion   string              `json:"tool_version"`
 	Features      Features            `json:"features"`
 	Preparation   dataset.Preparation `json:"preparation"`
-	Kernel        Kernel              `json:"kernel"` // Map's kernel; Save fills it in
+	Kernel        Kernel              `json:"kernel"` // Map's kernel; Write fills it in
 	// decreasing, Σ_i z_it² over the training examples
 	Eigenvalues []float64 `json:"eigenvalues"`
 	Map         *pca.Map  `json:"-"`
@@ -47,13 +47,7 @@ func (b *Basis) check(p *engine.Projection) error {
 	return checkProjection(p, &b.Kernel, b.Preparation.Width())
 }
 
-// Save writes the basis file path, by a temporary file: a failure leaves the old file.
-func (b *Basis) Save(path string) error {
-	members, err := b.members()
-	return save("basis", path, members, err)
-}
-
-// Write writes what Save does to w.
+// Write writes b to w in the form of a file.
 func (b *Basis) Write(w io.Writer) error {
 	members, err := b.members()
 	if err != nil {
@@ -80,16 +74,7 @@ func (b *Basis) members() ([]member, error) {
 	return members, checkSize(members)
 }
 
-// LoadBasis reads a basis file, as carefully as Load reads a model. The error names path.
-func LoadBasis(path string) (b *Basis, err error) {
-	err = load("basis", path, func(r io.ReaderAt, size int64) (err error) {
-		b, err = readBasis(r, size)
-		return err
-	})
-	return b, err
-}
-
-// ReadBasis reads a basis from the bytes of a file, as carefully as LoadBasis does.
+// ReadBasis reads a basis from the bytes of a file, as carefully as Load reads a model.
 func ReadBasis(file []byte) (b *Basis, err error) {
 	if b, err = readBasis(bytes.NewReader(file), int64(len(file))); err != nil {
 		return nil, fmt.Errorf("basis: %w", err)

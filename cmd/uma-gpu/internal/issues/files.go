@@ -1,22 +1,54 @@
 package issues
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
+// issueRow is a row of the table of issues.
+type issueRow struct {
+	Example   int64   `json:"example"`      // its row in the input, from 1
+	ID        *string `json:"id,omitempty"` // nil without --id-column
+	Wrong     bool    `json:"is_label_issue"`
+	Quality   float64 `json:"label_quality"`
+	Given     string  `json:"given_label"`
+	Predicted string  `json:"predicted_label"`
+	Sure      float64 `json:"predicted_quality"`
+	Duplicate int64   `json:"duplicate_of"` // 0 for none
+	Conflict  bool    `json:"conflict"`
+}
+
+// issueRows returns the rows of the table, the least likely label first, of equally likely ones the
+// first in the data.
+func issueRows(d *dataset.Dataset, found *umagpu.FindIssuesResult) []issueRow {
+	rows := make([]issueRow, d.N)
+	for i, same := range found.Same {
+		rows[i] = issueRow{Example: int64(d.SourceRow(i) + 1), Wrong: found.Wrong[i],
+			Quality: found.Quality[i], Given: d.Classes[d.Y[i]], Predicted: d.Classes[found.Likely[i]],
+			Sure: found.Sure[i], Conflict: found.Conflict[i]}
+		if d.IDs != nil {
+			rows[i].ID = &d.IDs[i]
+		}
+		if int(same) != i {
+			rows[i].Duplicate = int64(d.SourceRow(int(same)) + 1)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b issueRow) int { return cmp.Compare(a.Quality, b.Quality) })
+	return rows
+}
+
 // writeCSV writes a header and the rows; pandas reads True and False as truths.
-func writeCSV(out io.Writer, rows []training.IssueRow) error {
+func writeCSV(out io.Writer, rows []issueRow) error {
 	w := csv.NewWriter(out) // which keeps its first error
 	header := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
@@ -41,27 +73,27 @@ func writeCSV(out io.Writer, rows []training.IssueRow) error {
 // clean writes the data without the rows whose labels are likely wrong, or with corrected labels.
 // It returns a description.
 func (o *Options) clean(ctx context.Context, d *dataset.Dataset, read file.Options,
-	files *osfile.Group, found []estimate.Issue) (description string, err error) {
+	files *osfile.Group, found *umagpu.FindIssuesResult) (description string, err error) {
 	wrong, what := 0, "relabelled"
 	y := slices.Clone(d.Y)
-	for i, is := range found {
-		if !is.Wrong {
+	for i, is := range found.Wrong {
+		if !is {
 			continue
 		}
 		wrong++
-		if y[i] = is.Likely; o.Output.CleanBy != relabel {
+		if y[i] = found.Likely[i]; o.Output.CleanBy != relabel {
 			y[i] = -1
 		}
 	}
 	if o.Output.CleanBy != relabel {
 		what = "left out"
-		if wrong == len(found) {
+		if wrong == d.N {
 			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
 				"confusion matrix, or use --clean-by relabel", d.Path)
 		}
 	}
 	err = o.Input.WriteCopy(ctx, o.Output.Clean, d, file.Copy{Options: read, Y: y},
 		app.Together(files, app.CopyOptions(o.Output.Clean, d)))
-	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, len(found), what,
+	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, d.N, what,
 		o.Output.Clean), err
 }

@@ -14,7 +14,6 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -110,20 +109,20 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 
 // Report is what issues --json prints.
 type Report struct {
-	Request       *Options            `json:"request"`
-	Learner       string              `json:"learner"` // or the model that won
-	Folds         int                 `json:"folds,omitempty"`
-	EstimatedBy   string              `json:"confusion_estimated_by,omitempty"` // "" if C was given
-	Examples      int                 `json:"examples"`
-	Issues        int                 `json:"issues"`
-	ExpectedWrong float64             `json:"expected_wrong"` // labels, by the probabilities
-	Duplicates    int                 `json:"duplicates"`     // rows with the features of an earlier one
-	Conflicts     int                 `json:"conflicts"`      // rows with an equal one of another label
-	PerClass      []classIssues       `json:"per_class"`
-	Pairs         []pairIssues        `json:"pairs"` // the most frequent first
-	Rows          []training.IssueRow `json:"rows"`  // the issues, the worst first
-	Survey        *umagpu.Survey      `json:"survey,omitempty"`
-	Device        engine.Device       `json:"device,omitzero"`
+	Request       *Options       `json:"request"`
+	Learner       string         `json:"learner"` // or the model that won
+	Folds         int            `json:"folds,omitempty"`
+	EstimatedBy   string         `json:"confusion_estimated_by,omitempty"` // "" if C was given
+	Examples      int            `json:"examples"`
+	Issues        int            `json:"issues"`
+	ExpectedWrong float64        `json:"expected_wrong"` // labels, by the probabilities
+	Duplicates    int            `json:"duplicates"`     // rows with the features of an earlier one
+	Conflicts     int            `json:"conflicts"`      // rows with an equal one of another label
+	PerClass      []classIssues  `json:"per_class"`
+	Pairs         []pairIssues   `json:"pairs"` // the most frequent first
+	Rows          []issueRow     `json:"rows"`  // the issues, the worst first
+	Survey        *umagpu.Survey `json:"survey,omitempty"`
+	Device        engine.Device  `json:"device,omitzero"`
 }
 
 type classIssues struct {
@@ -159,12 +158,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	found := make([]estimate.Issue, d.N)
-	for i, wrong := range result.Wrong {
-		found[i] = estimate.Issue{Quality: result.Quality[i], Likely: result.Likely[i],
-			Sure: result.Sure[i], Wrong: wrong}
-	}
-	rows := training.IssueRows(d, found, result.Same)
+	rows := issueRows(d, result)
 	report := newReport(d.Classes, rows)
 	report.Request, report.Learner, report.Folds = o, result.Learner, result.Folds
 	report.EstimatedBy, report.Device = result.Method, result.Device
@@ -181,7 +175,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	cleaned := ""
 	if o.Output.Clean != "" {
-		if cleaned, err = o.clean(ctx, d, read, &files, found); err != nil {
+		if cleaned, err = o.clean(ctx, d, read, &files, result); err != nil {
 			return err
 		}
 	}
@@ -254,8 +248,8 @@ func (o *Options) readMore(ctx context.Context, d *dataset.Dataset, r *umagpu.Fi
 	return err
 }
 
-func newReport(classes []string, rows []training.IssueRow) Report {
-	r := Report{Examples: len(rows), Rows: []training.IssueRow{}, Pairs: []pairIssues{}}
+func newReport(classes []string, rows []issueRow) Report {
+	r := Report{Examples: len(rows), Rows: []issueRow{}, Pairs: []pairIssues{}}
 	at, pairs := map[string]int{}, map[[2]string]int{}
 	for k, name := range classes {
 		at[name] = k

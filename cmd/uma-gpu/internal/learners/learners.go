@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -61,9 +60,13 @@ func Run(_ context.Context, o *app.Common) error {
 	default:
 		return app.Usage("unexpected argument %q", o.Args[1])
 	}
-	found, err := training.Find("", o.Args[0])
+	found, err := catalog.Find(o.Args[0])
 	if err != nil {
-		return err
+		var known []*cli.Command // which the cli package compares with a name
+		for _, d := range catalog.All() {
+			known = append(known, &cli.Command{Name: d.Name})
+		}
+		return app.Usage("%v. %s", err, cli.SuggestCommand(known, o.Args[0]))
 	}
 	d := describe(found)
 	return o.PrintTable(d, func(row app.Row) {

@@ -29,7 +29,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inject"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/issues"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/kpca"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/learners"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
@@ -144,7 +143,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 				synth.New(synth.Run)),
 			grouped("This machine and this program", devices.New(devices.Run),
 				versionCommand(), completionCommand(), manCommand(),
-				kpca.New(kpca.Fit, kpca.Transform), worker.New(execute, worker.Run))),
+				worker.New(execute, worker.Run))),
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {

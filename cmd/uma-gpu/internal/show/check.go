@@ -7,12 +7,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-type CheckOptions struct{ training.Options }
+type CheckOptions struct {
+	app.Common `json:"-"`
+	Input      training.Input           `json:"input"`
+	Request    umagpu.CheckNoiseRequest `json:"request,omitzero"`
+	Device     app.Device               `json:"-"`
+}
 
 // NewCheck returns the command confusion check.
 func NewCheck(run func(context.Context, *CheckOptions) error) *cli.Command {
@@ -29,44 +35,48 @@ A correct matrix may not help: where people err on hard examples, C alone says l
 --correction em uses more.
 
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
-		Flags: app.Flags(training.NoisyDataFlags(&o.Options), training.FoldFlags(&o.Options),
-			training.EngineFlags(&o.Options), o.JSONFlag(),
-			o.QuietFlag()),
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), app.ParameterFlags(&o.Request, "normalize",
+			"learner", "max_steps", "seed", "folds", "kernel"),
+			app.LearnerFlags(&o.Request.Settings, "correction", "learn_confusion", "l2"),
+			o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
 // CheckReport is what confusion check --json prints.
 type CheckReport struct {
-	Learner string `json:"learner"`
-	*judge.NoiseCheck
+	Request *CheckOptions `json:"request"`
+	*umagpu.CheckNoiseResult
 }
 
 // Check compares out-of-fold predictions with and without the matrix.
 func Check(ctx context.Context, o *CheckOptions) error {
-	if o.Noise.Path == "" {
+	if o.Input.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
-	f, err := training.FitOutOfFold(ctx, &o.Options)
+	read, err := o.Input.Check()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	with, noise := f.Held, f.Noise
-	f.Noise = nil
-	o.Notes.Say("the same without the confusion matrix")
-	if err := f.Fit(ctx); err != nil {
+	d, err := o.Input.Data.Read(ctx, read)
+	if err != nil {
 		return err
 	}
-	check, err := judge.CheckNoise(f.Dataset.Y, noise, with, f.Held)
+	defer d.Close() // only read
+	r := o.Request
+	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil {
+		return err
+	}
+	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
+	found, err := umagpu.CheckNoise(ctx, &r)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.Noise.Path, err)
+		return err
 	}
-	for _, w := range check.Warnings {
-		o.Notes.Warn("%s: %s", o.Noise.Path, w)
+	for _, w := range found.Warnings {
+		o.Notes.Warn("%s: %s", o.Input.Noise.Path, w)
 	}
-	r := CheckReport{o.Train.Learner.Definition().Name, check}
-	return o.Print(r, r.text)
+	report := CheckReport{o, found}
+	return o.Print(report, report.text)
 }
 
 var verdicts = map[string]string{

@@ -13,9 +13,7 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -198,64 +196,6 @@ func (r *Reader) votes(ctx context.Context, path string, d *dataset.Dataset, fun
 	return app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
 		return labels.Annotations(ctx, path, d, o)
 	})
-}
-
-// reader returns what reads the labels of o.
-func (o *Options) reader() *Reader {
-	r := &Reader{Input: &o.Input, Notes: o.Notes, In: o.In, Seed: o.Train.Seed,
-		Learner: o.Train.Learner}
-	if base := o.Base(); base != nil {
-		r.Base = base
-	}
-	return r
-}
-
-// ReadAnnotations is Reader.Annotations for the trainings of o.
-func ReadAnnotations(ctx context.Context, o *Options, d *dataset.Dataset) (err error) {
-	o.Train.Annotations, err = o.reader().Annotations(ctx, d)
-	return err
-}
-
-// ReadFunctions is Reader.Voted.
-func ReadFunctions(ctx context.Context, o *Options, path string, d *dataset.Dataset,
-) (*dataset.Annotations, error) {
-	return o.reader().Voted(ctx, path, d)
-}
-
-// Consensus returns the consensus of the annotators and its confusion matrix. It reads the labels
-// unless ReadAnnotations has.
-func Consensus(ctx context.Context, o *Options, how crowd.Options,
-) (*crowd.Result, *estimate.Estimate, error) {
-	a := o.Train.Annotations
-	if a == nil {
-		var err error
-		if a, err = o.reader().votes(ctx, o.Annotators, nil, false); err != nil {
-			return nil, nil, err
-		}
-		o.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
-			o.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
-	}
-	found, err := crowd.Fit(ctx, a, o.Train.Seed, how)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Annotators, err)
-	}
-	noise, err := estimate.FromCrowd(found, found.Consensus)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", o.Annotators, err)
-	}
-	return found, noise, nil
-}
-
-// JudgeByConsensus gives d the consensus of the annotators as labels, and returns its matrix.
-func JudgeByConsensus(ctx context.Context, o *Options, d *dataset.Dataset,
-) (*confusion.Matrix, error) {
-	found, noise, err := Consensus(ctx, o, crowd.Options{})
-	if err != nil {
-		return nil, err
-	}
-	d.Y = found.Consensus
-	o.Notes.Say("judged by the consensus of the annotators (%s)", found.Method)
-	return &noise.Matrix, nil
 }
 
 // EvidenceFlags returns the flags of labels that are more or less than one class (docs/labels.md).

@@ -63,6 +63,8 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 		func(r *umagpu.EstimateNoiseRequest) *umagpu.Compute { return &r.Compute }),
 	"find_issues": function(umagpu.FindIssues,
 		func(r *umagpu.FindIssuesRequest) *umagpu.Compute { return &r.Compute }),
+	"check_noise": function(umagpu.CheckNoise,
+		func(r *umagpu.CheckNoiseRequest) *umagpu.Compute { return &r.Compute }),
 	"consensus": function(umagpu.Consensus,
 		func(*umagpu.ConsensusRequest) *umagpu.Compute { return new(umagpu.Compute) }),
 	"query": function(umagpu.Query,

@@ -23,6 +23,7 @@ type input struct {
 	size   int64
 	file   *os.File    // that at is; nil if it is memory
 	info   fs.FileInfo // of a file with a name, when it was opened; nil of what was copied
+	sheet  *sheet      // that it holds, when it was opened before; nil for none
 }
 
 // openInput opens a file, "-" for standard input; the caller closes it.
@@ -108,14 +109,21 @@ func (in *input) open() (*source, func(), error) {
 	if in.file == nil {
 		l.length = int(in.size)
 	}
-	s, err := newSource(in.ctx, in.path, reading{in.ctx, io.NewSectionReader(in.at, 0, in.size), false,
-		task}, l)
+	var s *source
+	var err error
+	if in.sheet != nil {
+		s = &source{ctx: in.ctx, path: in.path, limits: l}
+		s.show(in.sheet)
+	} else {
+		s, err = newSource(in.ctx, in.path, reading{in.ctx, io.NewSectionReader(in.at, 0, in.size),
+			false, task}, l)
+	}
 	if err != nil {
 		task.End()
 		return nil, nil, err
 	}
-	s.in = in
-	if s.packed == "" && !s.utf16 && in.file != nil {
+	s.in, in.sheet = in, s.sheet
+	if s.packed == "" && !s.utf16 && s.sheet == nil && in.file != nil {
 		s.file, s.size, s.task = in.file, in.size, task
 	}
 	return s, func() { s.close(); task.End() }, nil

@@ -22,6 +22,7 @@ type sheet struct {
 	file  *excelize.File
 	name  string
 	width int          // columns
+	text  []byte       // CSV
 	rows  map[int]int  // where lines of the CSV begin: rows of the sheet, from 1
 	days  map[int]bool // whether cells of a style are dates or times
 	base  bool         // days are counted from 1904
@@ -62,17 +63,21 @@ func (s *source) openSheet() error {
 			t.name = name
 		}
 	}
-	text, err := t.text()
-	if err != nil {
+	if t.text, err = t.csv(); err != nil {
 		return fmt.Errorf("%s: sheet %q: %w", s.path, t.name, err)
 	}
-	s.sheet, s.r = t, bufio.NewReaderSize(bytes.NewReader(text), s.limits.buffer)
+	s.show(t)
 	return nil
 }
 
-// text returns the cells as a CSV. Empty rows become empty lines, and others have equally many
+// show has s give the text of a sheet.
+func (s *source) show(t *sheet) {
+	s.sheet, s.r = t, bufio.NewReaderSize(bytes.NewReader(t.text), s.limits.buffer)
+}
+
+// csv returns the cells as a CSV. Empty rows become empty lines, and others have equally many
 // fields.
-func (t *sheet) text() ([]byte, error) {
+func (t *sheet) csv() ([]byte, error) {
 	rows, err := t.cells()
 	if err != nil {
 		return nil, err
@@ -104,24 +109,15 @@ func (t *sheet) cells() (rows [][]string, err error) {
 		return nil, err
 	}
 	defer raw.Close() // only read
-	shown, err := t.file.Rows(t.name)
-	if err != nil {
-		return nil, err
-	}
-	defer shown.Close() // only read
-	for raw.Next() && shown.Next() {
+	for raw.Next() {
 		row, err := raw.Columns(excelize.Options{RawCellValue: true})
-		if err != nil {
-			return nil, err
-		}
-		look, err := shown.Columns()
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
 		for j, text := range row {
-			if j < len(look) && look[j] != text {
-				if row[j], err = t.cell(j+1, len(rows), text, look[j]); err != nil {
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				if row[j], err = t.number(j+1, len(rows), text, v); err != nil {
 					return nil, err
 				}
 			}
@@ -130,15 +126,8 @@ func (t *sheet) cells() (rows [][]string, err error) {
 	return rows, raw.Error()
 }
 
-// cell returns the text of a cell that looks otherwise than it is stored.
-func (t *sheet) cell(column, row int, stored, look string) (string, error) {
-	if look == "TRUE" || look == "FALSE" {
-		return look, nil
-	}
-	v, err := strconv.ParseFloat(stored, 64)
-	if err != nil {
-		return stored, nil
-	}
+// number returns the text of a cell that holds v: a date, a truth, or the number as it is stored.
+func (t *sheet) number(column, row int, stored string, v float64) (string, error) {
 	at, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {
 		return "", err
@@ -157,6 +146,9 @@ func (t *sheet) cell(column, row int, stored, look string) (string, error) {
 		t.days[style] = days
 	}
 	if !days {
+		if kind, err := t.file.GetCellType(t.name, at); kind == excelize.CellTypeBool || err != nil {
+			return map[string]string{"0": "FALSE", "1": "TRUE"}[stored], err
+		}
 		return stored, nil
 	}
 	when, err := excelize.ExcelDateToTime(v, t.base)

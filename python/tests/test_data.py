@@ -53,7 +53,7 @@ def test_columns(name):
     ([1 << 60, (1 << 60) + 1], ValueError, "column 'x'.*1152921504606846977.*2\\*\\*53"),
     ([1j, 2j], ValueError, "Complex data not supported"),
     (["1", 1], ValueError, "both the text '1' and the number"),
-    ([{}, "a"], TypeError, "row 0.*type dict"),
+    ([{}, "a"], TypeError, "'x'.*type dict"),
 ])
 def test_columns_refused(values, error, message):
     with pytest.raises(error, match=message):
@@ -119,8 +119,8 @@ def test_labels(y, classes, codes):
 
 
 @pytest.mark.parametrize("y, message", [
-    ([1, "a"], "number and text"), ([True, 1], "boolean and number"), ([1.5, 2], "continuous"),
-    ([[1, 2], [3, 4]], "should be a 1d array"), ([{}, {}], "wanted numbers or texts"),
+    ([1, "a"], "int and str"), ([True, 1], "bool and int"), ([1.5, 2], "continuous"),
+    ([[1, 2], [3, 4]], "should be a 1d array"), ([{}, {}], "type dict"), ([1j, 2j], "Complex"),
 ])
 def test_labels_refused(y, message):
     with pytest.raises(ValueError, match=message):

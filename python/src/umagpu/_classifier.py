@@ -41,8 +41,6 @@ def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     request: dict[str, Any] = {}
     table, parameters = {}, {}
     for name, value in chosen.items():
-        if isinstance(value, np.generic):
-            value = value.item()
         if value is None:
             continue
         if name in TABLE:

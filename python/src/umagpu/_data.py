@@ -7,6 +7,8 @@ import math
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+import pandas
+from pandas.api import types
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array
 
@@ -14,7 +16,6 @@ from ._worker import warn
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
 EXACT = 1 << 53  # whole numbers up to this are float64
-COLUMN = "A column-vector {} was passed when a 1d array was expected"
 COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
 
@@ -85,7 +86,6 @@ def data_of(X: Any, at: str = "data", **options: Any) -> Data:
         if not is_frame(X) and not options:
             return _matrix(X, at)
         if not is_frame(X):
-            import pandas
             X = pandas.DataFrame(X).add_prefix("x")
     else:
         names = [wire(c) for c in X.columns]
@@ -112,7 +112,6 @@ def numbers_of(X: Any) -> Any:
     except ValueError as error:
         if not str(error).startswith("could not convert") or X.ndim != 2:
             raise
-    import pandas
     return pandas.DataFrame(X).infer_objects().add_prefix("x")
 
 
@@ -181,8 +180,6 @@ def _texts(codes: Any, levels: list[str]) -> dict[str, Any]:
 
 def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     """Return the kind of a column by its type, and its parts."""
-    import pandas
-    from pandas.api import types
     dtype = values.dtype
     if isinstance(dtype, pandas.SparseDtype):
         return _typed(where, values.sparse.to_dense())
@@ -209,50 +206,32 @@ def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
 
 def _inferred(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     """Return the kind of a column of texts or objects by its values, and its parts."""
-    import pandas
-    kind = pandas.api.types.infer_dtype(values, skipna=True)
-    gaps = values.isna().to_numpy()
-    if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-        given = values[~gaps]
-        numbers = np.full(len(values), np.nan)
-        numbers[~gaps] = [float(v) for v in given]
-        if kind == "integer":
-            _exact(np.array(given.tolist()), where)
-        return "number", {"numbers": numbers}
-    if kind == "boolean":
-        return _typed(where, values.astype("boolean"))
-    if kind in ("datetime64", "datetime", "date"):
-        return _typed(where, pandas.to_datetime(values, utc=True))
-    if kind in ("timedelta64", "timedelta"):
-        return _typed(where, pandas.to_timedelta(values))
-    if kind == "period":
-        return _typed(where, pandas.Series(pandas.PeriodIndex(values)))
+    kind = types.infer_dtype(values, skipna=True)
     if kind not in ("string", "empty"):
-        words = {v for v in values[~gaps] if isinstance(v, str)}
-        for i in np.flatnonzero(~gaps):
-            v = values.iloc[i]
+        better = values.infer_objects().convert_dtypes()
+        if better.dtype != object:
+            return _typed(where, better)
+        if kind == "decimal":
+            return _typed(where, values.astype(np.float64))
+        if kind in ("datetime", "date"):
+            return _typed(where, pandas.to_datetime(values, utc=True))
+        given = values.dropna()
+        words = {v for v in given if isinstance(v, str)}
+        for v in given:
             if not isinstance(v, (str, bool, int, float, np.generic)) and kind != "interval":
-                raise TypeError(f"{where}, row {i}: found a value of type {type(v).__name__}, wanted "
-                                "texts, numbers, booleans or times")
+                raise TypeError(f"{where}: found a value of type {type(v).__name__}, wanted texts, numbers, "
+                                "booleans or times")
             if not isinstance(v, str) and wire(v) in words:
                 raise ValueError(f"{where}: found both the text {wire(v)!r} and the number, wanted one "
                                  "of them")
-        values = values.where(gaps, values.map(wire))
+        values = values.map(wire, na_action="ignore")
     codes, levels = pandas.factorize(values)
     return "category", {"codes": codes.astype(np.int32), "levels": [wire(v) for v in levels]}
 
 
 def absent(values: Any) -> Any:
     """Return which of some values are None, NaN, NaT or pd.NA."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype != object:
-        return np.zeros(len(values), bool)
-    return np.fromiter((v is None or type(v).__name__ in ("NAType", "NaTType")
-                        or isinstance(v, (float, np.floating)) and v != v for v in values),
-                       bool, len(values))
+    return np.asarray(pandas.isna(values))
 
 
 def labels_of(y: Any, classes: Any = None, what: str = "y") -> Labels:
@@ -275,30 +254,26 @@ def labels_of(y: Any, classes: Any = None, what: str = "y") -> Labels:
 
 def _values(y: Any, what: str) -> tuple[Any, Any]:
     """Return the labels that are given, and which are not."""
-    if hasattr(y, "to_pandas"):  # of polars or pyarrow
-        y = y.to_pandas()
-    if is_frame(y) and y.shape[1] == 1:
-        warn(COLUMN.format(what), DataConversionWarning)
-        y = y.iloc[:, 0]
-    categories = getattr(getattr(y, "dtype", None), "categories", None)
-    if categories is not None:
-        codes = np.asarray(getattr(y, "cat", y).codes)
-        return np.asarray(categories)[codes[codes >= 0]], codes < 0
-    if hasattr(y, "isna") and not isinstance(y.dtype, np.dtype):  # of pandas: Int64, string
-        gaps = np.asarray(y.isna())
-        given = y[~gaps].tolist()
-        return np.array(given, dtype=object if given and isinstance(given[0], str) else None), gaps
-    hidden = _hidden(y) if isinstance(y, np.ma.MaskedArray) else None
-    if isinstance(y, (list, tuple)):
+    y = y.to_pandas() if hasattr(y, "to_pandas") else y  # of polars or pyarrow
+    hidden: Any = False
+    if isinstance(y, np.ma.MaskedArray):
+        hidden, y = _hidden(y).ravel(), y.data
+    elif isinstance(y, (list, tuple)):
         y = _objects(y)
-    y = np.asarray(y)
+    elif not hasattr(y, "dtype") and not is_frame(y):
+        y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        warn(COLUMN.format(what), DataConversionWarning)
-        y = y.ravel()
+        warn(f"A column-vector {what} was passed when a 1d array was expected", DataConversionWarning)
+        y = y.iloc[:, 0] if is_frame(y) else y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
-    gaps = absent(y) if hidden is None else absent(y) | hidden.ravel()
-    return y[~gaps], gaps
+    gaps = absent(y) | hidden
+    given = y[~gaps]
+    if isinstance(y.dtype, np.dtype):
+        return np.asarray(given), gaps
+    if isinstance(y.dtype, pandas.CategoricalDtype):
+        return np.asarray(y.dtype.categories)[pandas.Categorical(given).codes], gaps
+    return np.array(given.tolist(), dtype=object if types.is_string_dtype(y.dtype) else None), gaps
 
 
 def _hidden(array: Any) -> Any:
@@ -308,41 +283,34 @@ def _hidden(array: Any) -> Any:
 
 def _objects(values: Any) -> Any:
     """Return a list as an array of its values, each of its type."""
-    array = np.array(values, dtype=object)
-    return array if array.ndim else np.array([values], dtype=object)
+    return np.array(values, dtype=object)
 
 
 def _unique(given: Any, what: str) -> tuple[Any, Any]:
     """Return the classes of labels, in their order and of their type, and the place of each label."""
-    if given.dtype.kind == "c":
+    kind = types.infer_dtype(given) if given.dtype == object else ""
+    if given.dtype.kind == "c" or kind == "complex":
         raise ValueError(f"{what}: {COMPLEX}")
+    if kind in ("integer", "floating", "mixed-integer-float", "boolean"):
+        plain = np.array(given.tolist())
+        if kind != "integer" or plain.dtype.kind in "iu":  # else too large for a type
+            return _unique(plain, what)
     if given.dtype != object:
-        if given.dtype.kind not in "biufmMSU":
-            raise ValueError(f"{what}: found labels of type {given.dtype}, wanted numbers or texts")
         classes, codes = np.unique(given, return_inverse=True)
         if given.dtype.kind == "f" and not (np.isfinite(classes) & (classes == np.floor(classes))).all():
             raise ValueError(f"{what}: Unknown label type: continuous; found {classes[0]}, wanted whole "
                              "numbers or texts")
         return classes, codes.ravel()
-    kinds = {"text" if issubclass(t, str) else "boolean" if issubclass(t, (bool, np.bool_)) else
-             "number" if issubclass(t, (int, float, np.number)) else t.__name__
-             for t in set(map(type, given.tolist()))}
-    if len(kinds) > 1:
-        raise ValueError(f"{what}: found labels of several types, {' and '.join(sorted(kinds))}, wanted "
-                         "one type")
-    if kinds in ({"number"}, {"boolean"}):
-        plain = np.array(given.tolist())
-        if plain.dtype != object and not (plain.dtype.kind == "f" and all(
-                isinstance(v, int) for v in given)):
-            return _unique(plain, what)
-    try:
-        ordered = sorted(set(given.tolist()))
-    except TypeError:
-        raise ValueError(f"{what}: found labels of type {kinds.pop()}, wanted numbers or texts") from None
+    values = given.tolist()
+    if kind.startswith("mixed") or kind == "unknown-array":
+        found = sorted({type(v).__name__ for v in values})
+        raise ValueError(f"{what}: found labels of type {' and '.join(found)}, wanted texts, or numbers, "
+                         "or booleans")
+    ordered = sorted(set(values))
     classes = np.empty(len(ordered), object)
     classes[:] = ordered
     at = {c: k for k, c in enumerate(ordered)}
-    return classes, np.fromiter((at[v] for v in given.tolist()), np.intp, len(given))
+    return classes, np.fromiter((at[v] for v in values), np.intp, len(values))
 
 
 def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",

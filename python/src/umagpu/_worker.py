@@ -85,9 +85,6 @@ class Worker:
         self.folders: list[str] = []
         self.folders = self._line()["folders"]
 
-    def alive(self) -> bool:
-        return self.process.poll() is None
-
     def folder(self, size: int) -> str:
         """Return a folder with room for a file of that many bytes: in memory, if it fits."""
         for folder in self.folders:
@@ -112,18 +109,13 @@ class Worker:
         path = None
         try:
             if arrays:
-                asked["arrays"], size = _places(arrays)
+                size = sum(array.nbytes + ALIGN for array in arrays.values())
                 handle, path = tempfile.mkstemp(dir=self.folder(size))
                 with open(handle, "wb") as file:
-                    for place, array in zip(asked["arrays"], arrays.values()):
-                        file.seek(place["offset"])
-                        _write(file, array)
-                    file.truncate(max(size, 1))
-                asked["memory"] = path
+                    asked.update(arrays=_lay(file, arrays), memory=path)
             answer = self._ask({"call": asked}, hear)
         finally:
-            if path:
-                _remove(path)
+            _remove(path)
         if answer["code"]:
             fault = answer.get("fault", {})
             kind = {"memory": OutOfMemory, "device": DeviceError}.get(fault.get("kind"), Error)
@@ -135,12 +127,13 @@ class Worker:
         with self.lock:
             self.count += 1
             number = self.count
+            text = json.dumps({"id": number, **request}, allow_nan=False, default=lambda v: v.tolist())
             try:
-                self._send({"id": number, **request})
+                self._send(text)
                 while True:
                     line = self._line()
                     if line.get("id") != number:
-                        _discard(line)  # of a request that was cancelled
+                        _remove(line.get("memory"))  # of a request that was cancelled
                     elif "note" not in line:
                         return line
                     else:
@@ -151,8 +144,8 @@ class Worker:
                 self._cancel(number)
                 raise
 
-    def _send(self, request: dict[str, Any]) -> None:
-        data = memoryview(json.dumps(request).encode() + b"\n")
+    def _send(self, text: str) -> None:
+        data = memoryview(text.encode() + b"\n")
         try:
             while data:
                 data = data[os.write(self.process.stdin.fileno(), data):]  # type: ignore[union-attr]
@@ -184,11 +177,11 @@ class Worker:
         """Have the command end as by Ctrl-C, or else the process."""
         until = time.monotonic() + PATIENCE
         try:
-            self._send({"id": number, "cancel": True})
+            self._send(json.dumps({"id": number, "cancel": True}))
             while (left := until - time.monotonic()) > 0:
                 if b"\n" in self.rest or select.select([self.process.stdout], [], [], left)[0]:
                     line = self._line()
-                    _discard(line)
+                    _remove(line.get("memory"))
                     if line.get("id") == number and "note" not in line:
                         return
         except (WorkerDied, ValueError):
@@ -225,25 +218,18 @@ def _folder() -> str:
         return f"/proc/{os.getpid()}/cwd"
 
 
-def _places(arrays: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Return where arrays lie in one file, and the size of it."""
-    places, end = [], 0
+def _lay(file: BinaryIO, arrays: dict[str, Any]) -> list[dict[str, Any]]:
+    """Write arrays in the order of C, none of them as a copy, and return where they lie."""
+    places = []
     for at, array in arrays.items():
-        places.append({"at": at, "type": array.dtype.newbyteorder("<").str,
-                       "shape": list(array.shape), "offset": end})
-        end += -(-array.nbytes // ALIGN) * ALIGN
-    return places, end
-
-
-def _write(file: BinaryIO, array: Any) -> None:
-    """Write the elements in the order of C, without a copy of all of them."""
-    if array.nbytes == 0:
-        return
-    little = array.dtype.newbyteorder("<")
-    whole = array.flags.c_contiguous and array.dtype == little
-    step = len(array) if whole else max(1, (1 << 20) // max(1, array[:1].nbytes))
-    for k in range(0, len(array), step):
-        file.write(np.ascontiguousarray(array[k:k + step], little).data.cast("B"))
+        little = array.dtype.newbyteorder("<")
+        file.write(bytes(-file.tell() % ALIGN))
+        places.append({"at": at, "type": little.str, "shape": list(array.shape), "offset": file.tell()})
+        whole = array.flags.c_contiguous and array.dtype == little
+        step = len(array) if whole else (1 << 20) // max(1, array[:1].nbytes)
+        for k in range(0, len(array) if array.nbytes else 0, max(1, step)):
+            file.write(np.ascontiguousarray(array[k:k + step], little).data.cast("B"))
+    return places
 
 
 def _taken(answer: dict[str, Any]) -> dict[str, Any]:
@@ -260,20 +246,15 @@ def _taken(answer: dict[str, Any]) -> dict[str, Any]:
             node[last] = np.fromfile(answer["memory"], dtype, count,
                                      offset=place["offset"]).reshape(shape)
     finally:
-        _discard(answer)
+        _remove(answer.get("memory"))
     return result
 
 
-def _discard(line: dict[str, Any]) -> None:
-    """Remove the arrays of an answer."""
-    if "memory" in line:
-        _remove(line["memory"])
-
-
-def _remove(path: str) -> None:
+def _remove(path: Optional[str]) -> None:
+    """Remove a file of arrays, unless there is none or it went with the worker."""
     try:
-        os.unlink(path)
-    except OSError:  # gone with the worker
+        os.unlink(path or "")
+    except OSError:
         pass
 
 
@@ -285,7 +266,7 @@ def worker() -> Worker:
     """Return the worker of this process, which is started if there is none."""
     global _worker
     with _starting:
-        if _worker is not None and not _worker.alive():
+        if _worker is not None and _worker.process.poll() is not None:
             _worker.close()
             _worker = None
         if _worker is None:

@@ -78,7 +78,7 @@ test: deps ## sets up, then runs all tests, on OpenCL and on the plain engine
 # PYTEST="-k kill" runs some of it; PYTHON_KILLS is the number of killed workers, EVERY=1 checks more learners.
 python-test: build ## the Python package by Debian's scikit-learn and pandas: estimators, functions, processes
 	@.ci/install-deps python3-sklearn python3-pandas python3-pytest jupyter-nbconvert python3-ipykernel mypy
-	mypy --ignore-missing-imports python/src/umagpu
+	mypy --strict --ignore-missing-imports python/src/umagpu
 	KILLS=$(PYTHON_KILLS) EVERY=$(EVERY) /usr/bin/python3 -W ignore -m pytest -q -p no:cacheprovider python/tests $(PYTEST)
 PYTHON_KILLS ?= 5
 
@@ -92,7 +92,7 @@ wheel: deps ## the wheel of the Python package, with the program in it, in build
 
 # A new environment with Debian's scikit-learn, no network, and the example of the page.
 wheel-check: wheel ## installs the wheel in a new environment by pip, without a network, and uses it
-	@.ci/install-deps python3-sklearn python3-venv unshare
+	@.ci/install-deps python3-pandas python3-sklearn python3-venv unshare
 	packaging/wheel-check.sh build/umagpu-*.whl build/wheel/venv
 
 # Its version is app.Version; SIGN=KEY signs the checksums. release-check takes some minutes: nothing is cached.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # packaging/wheel-check.sh WHEEL VENV: installs the wheel in a new environment and runs README's example.
 #
-# Debian's numpy and scikit-learn are seen. There is no network, where the kernel lets a process have none.
+# Debian's numpy, pandas and scikit-learn are seen. There is no network, where the kernel lets a process have none.
 set -eu
 wheel=$(realpath "$1") venv=$2
 alone=

@@ -17,7 +17,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def main(program, platform, out):
     with open(os.path.join(ROOT, "python", "pyproject.toml")) as file:
-        about = dict(re.findall(r'^([\w-]+) = "(.*)"$', file.read(), re.M))
+        text = file.read()
+    about = dict(re.findall(r'^([\w-]+) = "(.*)"$', text, re.M))
+    needed = re.findall('"(.*?)"', re.search(r"^dependencies = (.*)$", text, re.M)[1])
     with open(os.path.join(ROOT, "python", "README.md")) as file:
         readme = file.read()
     with open(program, "rb") as file:
@@ -37,8 +39,9 @@ def main(program, platform, out):
     files[f"umagpu/bin/uma-gpu{ending}"] = binary
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: umagpu\nVersion: {version}\nSummary: {about['description']}\n"
-        f"Requires-Python: {about['requires-python']}\nRequires-Dist: numpy>=1.20\n"
-        f"Requires-Dist: scikit-learn>=1.2\nDescription-Content-Type: text/markdown\n\n{readme}").encode()
+        f"Requires-Python: {about['requires-python']}\n"
+        + "".join(f"Requires-Dist: {name}\n" for name in needed)
+        + f"Description-Content-Type: text/markdown\n\n{readme}").encode()
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: uma-gpu\nRoot-Is-Purelib: false\n"
                               f"Tag: {tag}\n").encode()
     with open(os.path.join(ROOT, "LICENSE"), "rb") as file:

@@ -244,16 +244,6 @@ func judgeArguments(args []string) string {
 	return ""
 }
 
-// visible returns the flags that help shows, but for one.
-func visible(flags []cli.Flag, but string) (all []cli.Flag) {
-	for _, f := range flags {
-		if v, ok := f.(cli.VisibleFlag); ok && v.IsVisible() && f.Names()[0] != but {
-			all = append(all, f)
-		}
-	}
-	return all
-}
-
 // isGroup reports whether the words name commands that have others below them.
 func isGroup(list []*cli.Command, words []string) bool {
 	for k, w := range words {

@@ -27,7 +27,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -371,17 +370,4 @@ func Advise(err error) error {
 			"another --device, or train with fewer examples or classes", err)
 	}
 	return err
-}
-
-// Failure returns err with advice and with the path of the file, which is named once; or that ctx
-// has ended; or nil.
-func Failure(ctx context.Context, path string, err error) error {
-	if ended := Interrupted(ctx); ended != nil || err == nil {
-		return ended
-	}
-	err = Advise(err)
-	if named := (*dataset.FileError)(nil); errors.As(err, &named) && named.Path == path {
-		return err
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }

@@ -52,14 +52,6 @@ func (m *Model) ReadFor(ctx context.Context, d *Data, o file.Options, of *model.
 	return m.Read(ctx, d, o, of.Meta.Features)
 }
 
-// WorkOfModel returns the work of scoring prepared examples by a model.
-func WorkOfModel(m *model.Model, x dataset.Examples) Work {
-	if m.Projection != nil {
-		return WorkOn(x, m.D, m.Q)
-	}
-	return WorkOn(x, 0, m.Q)
-}
-
 // Predicting returns what allows the work of predicting, as CheckPredicting does.
 func Predicting(scored bool) func(engine.Device, host.Work) error {
 	return func(where engine.Device, w host.Work) error {

@@ -2,7 +2,6 @@
 package judgement
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,66 +11,8 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
-
-// Judgement is how good predictions are, as far as the labels tell: part of what --json prints.
-type Judgement struct {
-	metric.Report         // the labels taken for right
-	*metric.Probabilities // nil of predictions without
-	// with a confusion matrix
-	CorrectedLogLoss *float64 `json:"corrected_log_loss,omitempty"`
-	// likewise, if it can be inverted
-	Corrected *metric.Corrected `json:"corrected,omitempty"`
-	Warnings  []string          `json:"warnings,omitempty"`
-}
-
-// Of compares predictions with labels, which are noisy by the matrix, or right if that is nil.
-// p are probabilities, Q of each example; nil for none.
-func Of(labels, predicted []int32, p []float32, classes []string, noise *confusion.Matrix,
-) (j Judgement, err error) {
-	if j.Report, err = metric.Evaluate(labels, predicted, classes); err != nil {
-		return j, err
-	}
-	if p != nil {
-		quality, err := metric.EvaluateProbabilities(labels, p, len(classes))
-		if err != nil {
-			return j, err
-		}
-		j.Probabilities = &quality
-	}
-	if noise == nil {
-		return j, nil
-	}
-	if p != nil {
-		loss, err := metric.CorrectedLogLoss(labels, p, noise.P)
-		if err != nil {
-			return j, err
-		}
-		j.CorrectedLogLoss = &loss
-	}
-	inverse, err := noise.Invert()
-	if inseparable := new(confusion.InseparableError); errors.As(err, &inseparable) {
-		j.Warnings = append(j.Warnings, fmt.Sprintf("no corrected accuracy: %v", err))
-		return j, nil
-	}
-	if err != nil {
-		return j, err
-	}
-	corrected, err := metric.Correct(j.Report.Confusion, classes, noise.P, inverse.V, noise.Error)
-	if err != nil {
-		return j, err
-	}
-	j.Corrected = &corrected
-	if a := corrected.Accuracy; a.Low > 1 || a.High < 0 {
-		j.Warnings = append(j.Warnings,
-			fmt.Sprintf("a corrected accuracy of %.4f (%.4f to %.4f) cannot be: these labels are not noisy "+
-				"by this confusion matrix, which claims too much noise, or has its axes swapped; estimate it "+
-				"anew, or compare its columns with labels that were checked", a.Value, a.Low, a.High))
-	}
-	return j, nil
-}
 
 // TablesFlag returns the flag of the tables of classes that are printed.
 func TablesFlag(into *bool) cli.Flag {

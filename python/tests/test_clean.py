@@ -91,6 +91,8 @@ def test_a_file_of_checked_rows(mixed):
     twice = frame.set_axis(["r"] * len(frame))
     with pytest.raises(ValueError, match="twice"):
         clean(twice, "y", checked=some)
+    digits = numbered.assign(y=numbered["y"].map({" a": "1", "b": "02", "c ": "3"}))
+    assert clean(digits, "y", checked={0: 1, 5: 3}).details["checked"] == 2  # read as numbers
 
 
 @pytest.mark.parametrize("dtype", ["category", "string", "object"])

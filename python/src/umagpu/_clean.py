@@ -9,7 +9,7 @@ import numpy as np
 
 from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
-from ._requests import ask, index_of, page_of, request_of
+from ._requests import ask, index_of, named, page_of, request_of
 
 
 @dataclass(repr=False, eq=False)
@@ -49,9 +49,9 @@ class Cleaned:
         """Return what was found, in a few lines."""
         found, n = self.details, len(self.issues)
         wrong = int(self.issues["wrong"].sum())
-        lines = [f"{n} rows, {found['checked']} of them checked; {wrong} labels are likely wrong"]
+        lines = [f"{n} rows, {found['checked']} of them checked; {wrong} labels are called wrong"]
         if share := found.get("wrong_labels"):
-            lines[0] += f", of {_interval(share)} estimated"
+            lines.append(f"estimated share of wrong labels: {_interval(share)}")
         elif not wrong:
             lines.append("nothing here shows that labels are wrong; rows that are checked may")
         lines += [f"  {pair['rows']} × {pair['given_label']!r} should be {pair['right_label']!r}"
@@ -95,10 +95,9 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     """
     import pandas
     X, call_text = framed(X), "umagpu.clean(X, y)"
-    data, column = X, None
+    data, y, column = X, label, None
     if label is None:
         raise ValueError("label: found None, wanted the name of a column or a label for each row")
-    y = label
     if _is_name(label):
         column = label
         call_text = f"umagpu.clean(df, label={label!r})"
@@ -113,8 +112,12 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     labels = labels_of(y, what="label" if column is None else f"column {column!r}")
     request, arrays = request_of(data, labels, None, options)
     if checked is not None:
-        arrays["checked"] = labels_of(_by_row(checked, index, len(labels.codes)), labels.classes,
-                                      "checked").codes
+        right = labels_of(_by_row(checked, index, len(labels.codes)), what="checked")
+        places = [labels.names.index(n) if n in labels.names else -1 for n in right.names]
+        if -1 in places:
+            raise ValueError(f"checked: found class {right.classes[places.index(-1)]!r}, wanted one of "
+                             f"{labels.classes.tolist()}")
+        arrays["checked"] = np.array([*places, -1], np.int32)[right.codes]
     again = call_text[:-1] + ", checked=pandas.read_csv('checked.csv'))"
     found = ask("clean", request, arrays, X, device=device, verbose=verbose,
                  page=page_of(X, name, call_text, again))
@@ -123,16 +126,16 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     order = pandas.array([None] * len(index), dtype="Int64")
     order[review] = np.arange(1, len(review) + 1)
     issues = pandas.DataFrame({
-        "given": _named(classes, labels.codes), "wrong": found.pop("wrong").astype(bool),
+        "given": named(classes, labels.codes), "wrong": found.pop("wrong").astype(bool),
         "probability": found.pop("wrong_probability"),
-        "suggestion": _named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
+        "suggestion": named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
         "reason": found.pop("reasons", None) or "", "review": order}, index=index)
     c = found.pop("confusion", None)
     model = NoisyClassifier._of(
         found.pop("model").tobytes(), classes, list(data.columns) if is_frame(data) else None)
     return Cleaned(
         issues=issues, cleaned=_corrected(X, y, column, labels, cleaned), model=model,
-        confusion=pandas.DataFrame(np.eye(len(classes)) if c is None else c,
+        confusion=pandas.DataFrame(np.eye(len(classes)) if c is None else np.array(c, float),
                                    index=pandas.Index(classes, name="noisy"),
                                    columns=pandas.Index(classes, name="true")),
         probabilities=pandas.DataFrame(found.pop("probabilities").reshape(len(index), len(classes)),
@@ -152,9 +155,6 @@ def _without(X: Any, name: Any, what: str) -> tuple[Any, Any]:
                          "DataFrame has columns with names")
     if name not in X.columns:
         raise ValueError(f"{what}: found no column {name!r}, wanted one of {list(X.columns)}")
-    if not X.columns.is_unique:
-        twice = X.columns[X.columns.duplicated()][0]
-        raise ValueError(f"X: found column {twice!r} twice, wanted different names")
     return X.drop(columns=[name]), X[name]
 
 
@@ -175,29 +175,16 @@ def _by_row(checked: Any, index: Any, rows: int) -> Any:
     if not index.is_unique:
         raise ValueError(f"checked: found the index {index[index.duplicated()][0]!r} twice in X, wanted "
                          "a label for each row: a list, or X.reset_index()")
-    values, seen = np.full(rows, None, object), set()
-    texts = None
-    for row, value in checked.items():
-        at = index.get_indexer([row])[0]
-        if at < 0 and isinstance(row, str):  # of a file
-            texts = index.map(str) if texts is None else texts
-            at = texts.get_indexer([row])[0] if texts.is_unique else -1
-        if at < 0:
-            raise ValueError(f"checked: found row {row!r}, wanted a row of the index of X")
-        if at in seen:
-            raise ValueError(f"checked: found row {row!r} twice, wanted one label")
-        seen.add(at)
-        values[at] = value
+    keys, values = list(checked.keys()), np.full(rows, None, object)
+    at = index.get_indexer(keys)
+    if (at < 0).any() and (texts := index.map(str)).is_unique:  # as files have them
+        at = np.where(at < 0, texts.get_indexer([str(key) for key in keys]), at)
+    for k in np.flatnonzero(at < 0):
+        raise ValueError(f"checked: found row {keys[k]!r}, wanted a row of the index of X")
+    if len(set(at)) < len(at):
+        raise ValueError("checked: found a row twice, wanted one label")
+    values[at] = [value for _, value in checked.items()]
     return values
-
-
-def _named(classes: Any, codes: Any) -> Any:
-    """Return the class of each code, None without one."""
-    if (codes >= 0).all():
-        return classes[codes]
-    named = np.full(len(codes), None, object)
-    named[codes >= 0] = classes[codes[codes >= 0]]
-    return named
 
 
 def _corrected(X: Any, y: Any, column: Any, labels: Any, cleaned: Any) -> Any:

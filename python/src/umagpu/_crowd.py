@@ -8,6 +8,7 @@ import numpy as np
 
 from ._classifier import NoisyClassifier
 from ._data import Labels, framed, is_frame, labels_of, votes_of, wire
+from ._requests import named
 from ._worker import call
 
 ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
@@ -34,34 +35,34 @@ class Consensus:
 
     def __init__(self, found: dict[str, Any], labels: Labels, items: Any, plain: bool) -> None:
         import pandas
+        self._items, self._plain = items, plain
         codes = found.pop("codes")
-        label = np.full(len(codes), None, object)
-        label[codes >= 0] = labels.classes[codes[codes >= 0]]
-        if (codes >= 0).all():
-            label = labels.classes[codes]
         p = found.pop("probabilities").reshape(len(codes), len(labels.classes))
-        self.probabilities = pandas.DataFrame(p, index=items, columns=labels.classes)
-        self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=items)
-        self.label = label if plain else self.table["label"]
-        self.probability = p.max(axis=1) if plain else self.table["probability"]
+        self._enter(named(labels.classes, codes), labels.classes, p)
         self.agreement = found.pop("agreement")
         voters = {v["name"]: v for v in self.agreement.pop("voters")}
         self.agreement["pairs"] = pandas.DataFrame(
             self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
-        self.confusions, tables = {}, {}
+        self.confusions: dict[str, Any] = {}
+        tables = {}
         for what in ("annotators", "functions"):
             each = found.pop(what, None) or []
-            rows = {}
-            for one in each:
-                self.confusions[one["name"]] = np.array(one.pop("confusion"))
-                one.pop("standard_error", None)
-                rows[one["name"]] = {name: v for name, v in one.items() if name != "name"}
-                if what == "annotators":
-                    rows[one["name"]].update(zip(labels.classes, voters[one["name"]]["by_class"]))
-            tables[what] = pandas.DataFrame.from_dict(rows, "index") if rows else None
+            self.confusions.update((one["name"], np.array(one.pop("confusion"))) for one in each)
+            by_class = [dict(zip(labels.classes, voters[one["name"]]["by_class"])) if what == "annotators"
+                        else {} for one in each]
+            table = pandas.DataFrame([{**one, **more} for one, more in zip(each, by_class)])
+            tables[what] = table.drop(columns="standard_error", errors="ignore").set_index(
+                "name") if each else None
         self.annotators, self.functions = tables["annotators"], tables["functions"]
         self.model: Optional[NoisyClassifier] = None
         self.details = found
+
+    def _enter(self, label: Any, classes: Any, p: Any) -> None:
+        import pandas
+        self.probabilities = pandas.DataFrame(p, index=self._items, columns=classes)
+        self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=self._items)
+        self.label = label if self._plain else self.table["label"]
+        self.probability = p.max(axis=1) if self._plain else self.table["probability"]
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self.label, dtype=dtype)
@@ -118,12 +119,7 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
                          "X")
     found.model = NoisyClassifier(verbose=verbose, options=options or None).fit(X, functions=votes)
     p = found.model.predict_proba(X)
-    found.probabilities[:] = p
-    found.table["label"] = found.model.classes_[p.argmax(axis=1)]
-    found.table["probability"] = p.max(axis=1)
-    wide = is_frame(framed(votes))
-    found.label = found.table["label"] if wide else found.table["label"].to_numpy()
-    found.probability = found.table["probability"] if wide else p.max(axis=1)
+    found._enter(found.model.classes_[p.argmax(axis=1)], found.model.classes_, p)
     return found
 
 
@@ -172,12 +168,10 @@ def _long(votes: Any) -> Optional[list[Any]]:
     if votes.shape[1] != 3 or len(votes) < 6 or not votes.columns.is_unique:
         return None
     item, worker, label = (votes.iloc[:, k] for k in range(3))
-    if item.isna().any() or worker.isna().any():
-        return None
     # annotators agree; an item and a worker are together once, and have other values than labels
     alike = max(np.mean(item.to_numpy(object) == label.to_numpy(object)),
                 np.mean(worker.to_numpy(object) == label.to_numpy(object)))
-    once = not votes.iloc[:, :2].duplicated().any()
+    once = not (votes.iloc[:, :2].duplicated() | item.isna() | worker.isna()).any()
     if once and item.duplicated().any() and alike < 0.3 and item.nunique() > label.nunique() \
             and worker.duplicated().any():
         return list(votes.columns)

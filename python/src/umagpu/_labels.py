@@ -27,13 +27,11 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
         if labels is not None or X is not None or pred_probs is not None or true_labels is not None:
             raise ValueError("annotations: found them beside other labels or features, wanted them alone")
         from ._crowd import consensus
-        return np.array(consensus(annotations, method=method, verbose=verbose, **options
-                                  ).details["confusion"])
-    if labels is None:
-        raise ValueError("labels: found None, wanted a label for each example, or annotations")
-    if X is None and pred_probs is None and true_labels is None:
-        raise ValueError("estimate_confusion: found labels alone, wanted X, pred_probs or true_labels "
-                         "beside them")
+        found = consensus(annotations, method=method, verbose=verbose, **options).details
+        return np.array(found["confusion"], dtype=float)
+    if labels is None or X is None and pred_probs is None and true_labels is None:
+        raise ValueError("estimate_confusion: wanted labels, and X, pred_probs or true_labels beside "
+                         "them; or annotations")
     noisy = labels_of(labels, what="labels")
     if true_labels is not None:
         true = labels_of(true_labels, what="true_labels")
@@ -50,8 +48,8 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
         arrays["probabilities"] = p.astype(np.float32).ravel()
     if true_labels is not None:
         arrays["true"] = labels_of(true_labels, noisy.classes, "true_labels").codes
-    return np.array(ask("estimate_noise", request, arrays, X, device=device,
-                        verbose=verbose)["confusion"])
+    found = ask("estimate_noise", request, arrays, X, device=device, verbose=verbose)
+    return np.array(found["confusion"], dtype=float)
 
 
 def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] = None,
@@ -219,11 +217,12 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
                              "compare: all have the same features")
         request["compare"].append({**one, **settings_of({**options, **chosen})[0]})
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)["compared"]
-    rows = [{**{name: one.get(name) for name in ("name", "log_loss", "behind", "behind_error")},
-             **{{"value": "accuracy"}.get(name, name): v for name, v in (one["accuracy"] or {}).items()},
-             "failed": one.get("failed", "")} for one in found]
-    return pandas.DataFrame(rows, columns=["name", "log_loss", "behind", "behind_error", "accuracy",
-                                           "low", "high", "failed"]).set_index("name")
+    columns = ["name", "log_loss", "behind", "behind_error", "accuracy", "low", "high", "failed"]
+    rows = pandas.DataFrame([{"failed": "", **one, **(one["accuracy"] or {}), "accuracy": (
+        one["accuracy"] or {}).get("value")} for one in found], columns=columns).set_index("name")
+    if confusion is None:  # labels that are right have no interval
+        rows[["low", "high"]] = np.nan
+    return rows
 
 
 def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,

@@ -23,6 +23,15 @@ def index_of(X: Any) -> Any:
         X.shape[0] if hasattr(X, "shape") else len(X))
 
 
+def named(classes: Any, codes: Any) -> Any:
+    """Return the class of each code, None where it is below 0."""
+    if (codes >= 0).all():
+        return classes[codes]
+    with_none = np.full(len(classes) + 1, None, object)
+    with_none[:-1] = classes
+    return with_none[np.maximum(codes, -1)]
+
+
 def page_of(X: Any, name: Optional[str], code: str, again: str = "") -> dict[str, Any]:
     """Return a request for pages on the data X that the code has made."""
     return {"name": name or "data", "date": datetime.date.today().isoformat(), "call": code,

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -230,7 +229,6 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 	if labels != nil {
 		class := map[string]int32{}
 		for i, name := range labels {
-			name = strings.Trim(name, " \t")
 			if _, seen := class[name]; seen {
 				continue
 			}
@@ -250,7 +248,7 @@ func New(x Examples, labels, features []string) (*Dataset, error) {
 			class[name] = int32(q)
 		}
 		for _, name := range labels {
-			d.Y = append(d.Y, class[strings.Trim(name, " \t")])
+			d.Y = append(d.Y, class[name])
 		}
 	}
 	if err := d.CheckAll(context.Background()); err != nil {

@@ -119,8 +119,6 @@ func ClassFault(name string) string {
 		return fault
 	case name == "":
 		return "is empty"
-	case strings.Trim(name, " \t") != name:
-		return "begins or ends with a space"
 	case strings.ContainsFunc(name, func(r rune) bool {
 		return unicode.IsControl(r) || r == '\ufeff'
 	}):

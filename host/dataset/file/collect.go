@@ -71,7 +71,15 @@ func (c *collector) inline() bool { return !c.o.NoLabels && c.given == nil }
 func (c *collector) setOther(r role, text []byte) error {
 	switch r {
 	case label:
-		return c.labels.set(text)
+		err := c.labels.set(text)
+		_, none := errors.AsType[errUnlabelled](err)
+		if err != nil && c.o.MayLackLabels && c.o.FeatureNames != nil && c.o.LabelColumn == "" &&
+			(none || c.n == 0) { // so the last column is none that the model knows
+			known := c.known
+			known.unlabelled = true
+			return &known
+		}
+		return err
 	case identity:
 		c.id = string(decimal.Trim(text))
 		if fault := dataset.ClassFault(c.id); fault != "" && c.id != "" {
@@ -93,7 +101,8 @@ func (c *collector) decide(fault error, place int) error {
 	if again, is := errors.AsType[*lesson](fault); is {
 		return again
 	}
-	if fault != nil && c.o.lenient() && c.cells == nil && !c.known.whole {
+	if fault != nil && c.o.lenient() && c.cells == nil && !c.known.whole &&
+		!errors.Is(fault, errHeaderAgain) {
 		return c.known.asWhole()
 	}
 	if fault == nil && c.given != nil {
@@ -181,8 +190,8 @@ func (c *collector) admit() error {
 
 // reject drops the entered example because of err; what it returns ends reading.
 func (c *collector) reject(err error, place int) error {
-	unlabelled := errors.Is(err, errUnlabelled)
-	if !c.o.SkipBad && !(unlabelled && c.o.lenient()) {
+	_, unlabelled := errors.AsType[errUnlabelled](err)
+	if !c.o.SkipBad && !(unlabelled && c.o.lenient()) && !errors.Is(err, errHeaderAgain) {
 		if unlabelled || errors.Is(err, features.ErrMissing) {
 			return err // it is not malformed
 		}

@@ -105,7 +105,7 @@ func (c *copying) file(path string) error {
 		return err
 	}
 	defer done()
-	if l.lenient {
+	if s.lines(); l.lenient {
 		s.latin()
 	}
 	s.keeps = true

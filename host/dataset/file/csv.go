@@ -20,7 +20,8 @@ type csvReader struct {
 	rec     record // the current record
 	columns columns
 	header  bool
-	first   int // line of the first record
+	head    []byte // the text of the header
+	first   int    // line of the first record
 }
 
 // enterCSV reads records, one example each.
@@ -36,6 +37,7 @@ func enterCSV(c *collector) error {
 	if err := checkUTF16(s); err != nil {
 		return err
 	}
+	s.lines()
 	if layout.lenient && s.latin() {
 		c.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 	}
@@ -69,6 +71,9 @@ func (r *csvReader) rows() error {
 	}
 	for ; err == nil; err = r.rec.next() {
 		fault := r.rec.bad
+		if fault == nil && isHeader(r, &r.rec) {
+			fault = r.rec.src.errorAt(r.rec.line, 0, "%w", errHeaderAgain)
+		}
 		if fault == nil {
 			fault = r.row()
 		}
@@ -81,6 +86,13 @@ func (r *csvReader) rows() error {
 	}
 	return nil
 }
+
+// errHeaderAgain says that a row is none.
+var errHeaderAgain = errors.New("the header is there again, as where files were joined, and is " +
+	"left out")
+
+// isHeader reports whether a record is the header of r.
+func isHeader(r *csvReader, rec *record) bool { return r.header && bytes.Equal(rec.text, r.head) }
 
 // about enters the columns in d, and notes on lines that are no examples.
 func (r *csvReader) about(d *dataset.Dataset) {
@@ -284,7 +296,7 @@ func (r *csvReader) resolve() error {
 		return fmt.Errorf("dataset: unknown header choice %s, wanted auto, yes or no",
 			quote.Text(r.c.o.Header))
 	}
-	if !r.header {
+	if r.head = bytes.Clone(r.rec.text); !r.header {
 		names = nil
 	}
 	if r.header && r.rec.layout.lenient {

@@ -76,7 +76,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 	next, done := r.surveyed()
 	defer done()
 	for next.next() == nil {
-		if next.bad != nil {
+		if next.bad != nil || isHeader(r, next) {
 			continue
 		}
 		next.fit(len(tallies))
@@ -125,7 +125,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 func (r *csvReader) surveyed() (next *record, done func()) {
 	if r.c.known.whole {
 		if s, done, err := r.rec.src.in.open(); err == nil {
-			if r.rec.layout.lenient {
+			if s.lines(); r.rec.layout.lenient {
 				s.latin()
 			}
 			next := &record{src: s, layout: r.rec.layout, delim: r.rec.delim, usual: r.rec.usual}

@@ -1,12 +1,12 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
@@ -26,7 +26,9 @@ type LabelRules struct {
 // labels collects a label per example, numbered by first appearance until finish.
 type labels struct {
 	fixed   bool // the class list was given and may not grow
+	merges  bool // another spelling of a class is that class
 	index   map[string]int32
+	alike   map[string]int32 // of sameClass of each name; -1 if several have it
 	names   []string
 	rules   LabelRules
 	growth  memory.Growth // of names
@@ -38,36 +40,40 @@ type labels struct {
 
 // newLabels starts a collection; fixed, if not nil, is the whole list of classes.
 func newLabels(fixed []string, rules LabelRules) (*labels, error) {
-	l := &labels{fixed: fixed != nil, rules: rules, index: make(map[string]int32, len(fixed))}
+	l := &labels{fixed: fixed != nil, rules: rules, index: make(map[string]int32, len(fixed)),
+		alike: map[string]int32{}}
 	for _, name := range fixed {
-		if fault := dataset.ClassFault(name); fault != "" {
+		if fault := dataset.NameFault(name); fault != "" {
 			return nil, fmt.Errorf("dataset: given class name %s %s", quote.Text(name), fault)
 		}
 		if _, twice := l.index[name]; twice {
 			return nil, fmt.Errorf("dataset: given class name %s occurs twice", quote.Text(name))
 		}
-		l.index[name] = int32(len(l.names))
-		l.names = append(l.names, name)
+		l.add(name)
 	}
 	return l, nil
 }
 
 // set takes the label of the next example, unless the error says what is wrong with it.
 func (l *labels) set(text []byte) (err error) {
-	text, l.several = decimal.Trim(text), nil
+	l.several = nil
 	if k, known := l.index[string(text)]; known && string(text) != l.rules.UnknownLabel {
 		l.pending = k
 		return nil
 	}
 	name := string(text)
-	switch none := name == "" || name == l.rules.UnknownLabel; {
+	trimmed := decimal.Trim(text)
+	none := features.IsMissing(trimmed) || string(trimmed) == l.rules.UnknownLabel
+	switch {
 	case none && l.rules.Unlabelled:
 		l.pending, l.several = 0, []int32{}
 		return nil
 	case l.rules.Between != "" && strings.Contains(name, l.rules.Between):
 		return l.candidates(name)
 	}
-	l.pending, err = l.class(name)
+	if l.pending, err = l.class(name); err != nil && none {
+		return errUnlabelled{string(trimmed)}
+	}
 	return err
 }
 
@@ -94,26 +100,60 @@ func (l *labels) class(name string) (int32, error) {
 	if k, known := l.index[name]; known {
 		return k, nil
 	}
-	if name == "" {
-		return 0, errUnlabelled
+	if features.IsMissing(decimal.Trim([]byte(name))) {
+		return 0, errUnlabelled{name}
 	}
 	if fault := dataset.ClassFault(name); fault != "" {
 		return 0, fmt.Errorf("label %s %s", quote.Text(name), fault)
+	}
+	if k, found := l.alike[sameClass(name)]; (l.fixed || l.merges) && found && k >= 0 {
+		l.index[name] = k
+		return k, nil
 	}
 	if l.fixed {
 		return 0, fmt.Errorf("label %s is not one of the %d known classes %s", quote.Text(name),
 			len(l.names), quote.List(l.names))
 	}
-	k := int32(len(l.names))
-	l.index[name] = k
-	l.names = append(l.names, name)
-	l.growth.Bytes += len(name) + 64 // with what the lists take of it
+	k := l.add(name)
+	l.growth.Bytes += len(name) + 128 // with what the lists take of it
 	return k, nil
 }
 
+// add appends a class.
+func (l *labels) add(name string) int32 {
+	k := int32(len(l.names))
+	l.index[name], l.names = k, append(l.names, name)
+	if _, twice := l.alike[sameClass(name)]; twice {
+		k = -1
+	}
+	l.alike[sameClass(name)] = k
+	return l.index[name]
+}
+
+// sameClass returns a text that is equal for spellings of one class: with other blanks around, or
+// of the same number, such as 1, +1 and 1.0.
+func sameClass(name string) string {
+	name = strings.Trim(name, " \t")
+	if _, number := decimal.Parse([]byte(name)); number && !strings.ContainsAny(name, "eE") {
+		name = strings.TrimPrefix(name, "+")
+		if whole, part, _ := strings.Cut(name, "."); strings.Trim(part, "0") == "" {
+			name = whole
+		}
+	}
+	return name
+}
+
 // errUnlabelled is what is wrong with an example without a label, where examples have labels.
-var errUnlabelled = errors.New(`found an empty label "", wanted a class name; label the example, ` +
-	"or leave it out")
+type errUnlabelled struct{ found string }
+
+func (e errUnlabelled) Error() string {
+	what := "found an empty label"
+	if e.found != "" {
+		what = "found a label for none,"
+	}
+	return fmt.Sprintf("%s %s, wanted a class name; label the example, or leave it out", what,
+		quote.Text(e.found))
+}
 
 // commit gives the next example the label set last.
 func (l *labels) commit() {

@@ -90,6 +90,7 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 // readLabelText reads labels from lines, or from one column of a CSV. A word over whole numbers is
 // taken for a header; were it a label, one would be missing.
 func readLabelText(s *source, o Options) (*labelList, error) {
+	s.lines()
 	l := &labelList{name: s.path}
 	r := columnReader{rec: record{src: s}}
 	err := r.start(strings.TrimSpace(o.LabelColumn), "the label column")
@@ -172,7 +173,7 @@ func (r *columnReader) start(column, what string) error {
 	return nil
 }
 
-// text returns the trimmed text of the column in the current record, valid until the next one.
+// text returns the text of the column in the current record, valid until the next one.
 func (r *columnReader) text() ([]byte, error) {
 	if r.rec.bad != nil {
 		return nil, r.rec.bad
@@ -182,5 +183,5 @@ func (r *columnReader) text() ([]byte, error) {
 		return nil, r.rec.src.errorAt(r.rec.line, r.rec.column(width),
 			"found %d fields, wanted %d as in line %d", len(r.rec.ends), width, r.line)
 	}
-	return decimal.Trim(r.rec.field(r.at)), nil
+	return r.rec.field(r.at), nil
 }

@@ -25,6 +25,10 @@ func enterLIBSVM(c *collector) error {
 	if err := cmp.Or(c.begin(), refuseSparse(c)); err != nil {
 		return err
 	}
+	s.lines()
+	if c.labels != nil {
+		c.labels.merges = true // as labels are numbers there
+	}
 	r := &libsvmReader{c: c, base: 1, most: s.limits.columns}
 	if o.ZeroBased {
 		r.base = 0

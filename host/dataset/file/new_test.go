@@ -15,7 +15,7 @@ func TestNewIsWhatReadGives(t *testing.T) {
 		labels []string
 		text   string
 	}{
-		{[]string{"b", "a", " b "}, "x,y,c\n1,0,b\n-0,1e-40,a\n3,4,b\n"},
+		{[]string{"b", "a", " b "}, "x,y,c\n1,0,b\n-0,1e-40,a\n3,4, b \n"},
 		{[]string{"10", "9", "-1"}, "x,y,c\n1,0,10\n-0,1e-40,9\n3,4,-1\n"},
 	} {
 		for _, storage := range []string{"dense", "sparse"} {

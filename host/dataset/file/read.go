@@ -141,9 +141,10 @@ func readInput(in *input, o Options) (d *dataset.Dataset, err error) {
 
 // lesson is what a reading of a file has to know of it before, and the error of one that does not.
 type lesson struct {
-	whole   bool      // all of a table tells what its columns hold, not its beginning
-	gaps    bool      // numbers of an array are missing
-	origins []float64 // of the features that are numbers; nil if they are not known yet
+	whole      bool      // all of a table tells what its columns hold, not its beginning
+	gaps       bool      // numbers of an array are missing
+	unlabelled bool      // there is no column of labels
+	origins    []float64 // of the features that are numbers; nil if they are not known yet
 }
 
 // asWhole is l, and that a table does not go on as it began.
@@ -173,6 +174,7 @@ func readSource(s *source, o Options, known lesson) (*dataset.Dataset, error) {
 	if o.FeatureNames != nil {
 		o.Features = len(o.FeatureNames)
 	}
+	o.NoLabels = o.NoLabels || known.unlabelled
 	c := &collector{src: s, format: f.name, asked: o, o: o, known: known}
 	if o.Labels != "" {
 		if c.given, err = readLabels(s.ctx, o.Labels, o); err != nil {

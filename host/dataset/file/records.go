@@ -3,6 +3,7 @@ package file
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -213,10 +214,12 @@ func (r *record) fit(width int) {
 func (r *record) ahead(n int) *record {
 	r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) // peek moves what they lie in
 	head := r.src.peek(n)
-	if end := bytes.LastIndexByte(head, '\n'); end >= 0 && len(head) >= min(n, r.src.limits.buffer) {
+	end := bytes.LastIndexByte(head, cmp.Or(r.src.end, '\n'))
+	if end >= 0 && len(head) >= min(n, r.src.limits.buffer) {
 		head = head[:end+1] // the last line may go on
 	}
-	s := &source{ctx: r.src.ctx, limits: r.src.limits, r: bufio.NewReader(bytes.NewReader(head))}
+	s := &source{ctx: r.src.ctx, limits: r.src.limits, end: r.src.end,
+		r: bufio.NewReader(bytes.NewReader(head))}
 	return &record{src: s, layout: r.layout, delim: r.delim, usual: r.usual, begun: true}
 }
 

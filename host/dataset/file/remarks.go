@@ -46,7 +46,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 				"predict need these columns in this order", d.Path, quote.Text(name)))
 	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || !slices.Contains(d.Y[1:], d.Y[0])) {
-		warn("line %d reads like a header of numbers (0, 1, 2, …) and was taken as an example; if it is "+
+		warn("line %d reads like a header of numbers and was taken as an example; if it is "+
 			"a header, say so ("+quote.Option("header",
 			"yes")+"), and if not, too ("+quote.Option("header", "no")+")", r.maybeHeader)
 	}
@@ -123,6 +123,14 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 			"them is right, say what stands between them (%s); if all are (multi-label), take "+
 			"scikit-learn's MultiLabelBinarizer and OneVsRestClassifier", d.Path, quote.Text(text),
 			quote.Option("candidates"))
+	}
+	spelt := make(map[string]string, len(d.Classes))
+	for _, name := range d.Classes {
+		if other, twice := spelt[sameClass(name)]; twice {
+			warn("%s and %s are two classes; if they are one, spell them alike", quote.Text(other),
+				quote.Text(name))
+		}
+		spelt[sameClass(name)] = name
 	}
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil

@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -27,7 +28,7 @@ func (r *record) detect(line []byte) []byte {
 	if line[0] == '#' {
 		telling = nil
 	}
-	for next := range bytes.Lines(r.src.peek(1 << 16)) {
+	for next := range bytes.SplitSeq(r.src.peek(1<<16), []byte{cmp.Or(r.src.end, '\n')}) {
 		if len(telling) == most {
 			break
 		}
@@ -240,35 +241,39 @@ func (r *csvReader) namesWanted(fields []string) bool {
 // manyNumbers is how many numbers in the order of counting are no accident.
 const manyNumbers = 3
 
-// numbersColumns reports whether a first record of numbers is surely a header: pandas counts
-// columns from 0, R from 1, without a gap, behind an empty field or with a word for the label that
-// no example has.
+// numbersColumns reports whether a first record of numbers is surely a header: whole numbers that
+// increase, such as years, with a name for the label; or counted as pandas does from 0 and R from
+// 1, behind an empty field or with a word for the label that no example has.
 func (r *csvReader) numbersColumns(fields, features []string) bool {
 	index := features[0] == "" || isIndexName(features[0])
 	if index {
 		features = features[1:]
 	}
-	base := 0
+	base, counts, grows, last := 0, true, true, 0.0
 	if len(features) > 0 && features[0] == "1" {
 		base = 1
 	}
 	for k, text := range features {
-		if text != strconv.Itoa(base+k) {
-			return false
-		}
+		v, _ := decimal.Parse([]byte(text))
+		counts = counts && text == strconv.Itoa(base+k)
+		grows = grows && decimal.IsInteger(text) && (k == 0 || v > last)
+		last = v
+	}
+	if !grows {
+		return false
 	}
 	word, at := false, r.labelField(fields)
 	if at >= 0 {
 		_, number := decimal.Parse([]byte(fields[at]))
 		word = !number && fields[at] != ""
 	}
-	if index && len(features) >= manyNumbers || word && (isLabelName(fields[at]) ||
-		decimal.IsInteger(r.nextField(at))) {
+	if word && isLabelName(fields[at]) || counts && (index && len(features) >= manyNumbers ||
+		word && decimal.IsInteger(r.nextField(at))) {
 		r.c.remarks.note("line %d (%s) is taken as the header; if it is an example, say so ("+
 			quote.Option("header", "no")+")", r.rec.line, quote.Printable(strings.Join(fields, ",")))
 		return true
 	}
-	if base == 0 && (word || len(features) >= manyNumbers) {
+	if (base == 0 || !counts) && (word || len(features) >= manyNumbers) {
 		r.c.remarks.maybeHeader = r.rec.line
 	}
 	return false

@@ -3,6 +3,7 @@ package file
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -58,6 +59,7 @@ type source struct {
 	in     *input   // where it comes from, and can be read again; nil of a part of a file
 	task   *progress.Task
 	unpack io.Closer
+	end    byte   // of a line; 0 for LF
 	mark   int    // bytes of the byte order mark
 	line   int    // number of the line that next returned last, from 1; 0 before it
 	text   int64  // bytes of the (unpacked) file that were passed
@@ -146,12 +148,13 @@ func (s *source) peek(n int) []byte {
 
 // next returns the next line without its end, valid until the next call; io.EOF after the last.
 func (s *source) next() ([]byte, error) {
-	line, err := s.r.ReadSlice('\n')
+	end := cmp.Or(s.end, '\n')
+	line, err := s.r.ReadSlice(end)
 	if err == bufio.ErrBufferFull {
 		s.long = s.long[:0]
 		for err == bufio.ErrBufferFull && len(s.long) <= s.limits.line {
 			s.long = append(s.long, line...)
-			line, err = s.r.ReadSlice('\n')
+			line, err = s.r.ReadSlice(end)
 		}
 		s.long = append(s.long, line...)
 		line = s.long
@@ -179,7 +182,7 @@ func (s *source) next() ([]byte, error) {
 	if s.keeps {
 		s.last, s.kept = len(s.kept), append(s.kept, line...)
 	}
-	if n := len(line); n > 0 && line[n-1] == '\n' {
+	if n := len(line); n > 0 && line[n-1] == end {
 		line = line[:n-1]
 	}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
@@ -464,6 +467,14 @@ func checkUTF16(s *source) error {
 		}
 	}
 	return nil
+}
+
+// lines has s read a text whose lines end with CR alone.
+func (s *source) lines() {
+	head := s.peek(sniffed)
+	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 {
+		s.end = '\r'
+	}
 }
 
 // latin has s read a text that is not UTF-8 as Windows-1252, which has all of Latin-1, and reports

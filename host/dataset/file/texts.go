@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
 )
 
 // ReadTexts returns a text for each of n rows: a column of a CSV by name or position. The first
@@ -49,13 +51,14 @@ func isText(s *source) bool {
 // readColumn reads one column of a CSV of n rows; a first record too many is a header. A malformed
 // row has no text if skip, else it is an error.
 func readColumn(s *source, l layout, column string, n int, skip bool) (texts []string, err error) {
+	s.lines()
 	r := columnReader{rec: record{src: s, layout: l}}
 	for err = r.start(column, "the column of texts"); err == nil; err = r.rec.next() {
 		text, fault := r.text()
 		if fault != nil && !skip {
 			return nil, advised(fault)
 		}
-		texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
+		texts = append(texts, strings.ToValidUTF8(string(decimal.Trim(text)), "\uFFFD"))
 	}
 	if err != io.EOF {
 		return nil, err

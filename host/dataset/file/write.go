@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -53,7 +54,11 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 		return err
 	}
 	for _, c := range d.Classes {
-		if fault := dataset.ClassFault(c); fault != "" {
+		fault := dataset.ClassFault(c)
+		if features.IsMissing([]byte(strings.Trim(c, " \t"))) {
+			fault = "means that there is none"
+		}
+		if fault != "" {
 			return fmt.Errorf("%s: class name %s %s, which readers would change", path, quote.Text(c), fault)
 		}
 	}
@@ -284,7 +289,13 @@ func appendCell(line []byte, text string, quoted bool) []byte {
 }
 
 func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
+	alike := map[string]string{}
 	for _, name := range d.Classes {
+		if other, twice := alike[sameClass(name)]; twice {
+			return fmt.Errorf("dataset: class names %s and %s are one number in a LIBSVM file; write CSV "+
+				"or rename a class", quote.Text(other), quote.Text(name))
+		}
+		alike[sameClass(name)] = name
 		if strings.ContainsAny(name, " ,:#") {
 			return fmt.Errorf("dataset: class name %s does not fit in a LIBSVM file (space, comma, "+
 				"colon or #); write CSV or rename the class", quote.Text(name))

@@ -1,0 +1,158 @@
+package file
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
+)
+
+// any reads any table.
+func anyTable() Table {
+	return Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto,
+		Knots: features.UsualKnots}}
+}
+
+// repeated repeats rows so often that a column of them can be judged.
+func repeated(header string, rows ...string) string {
+	return header + strings.Repeat(strings.Join(rows, "\n")+"\n", 20)
+}
+
+// Files that people have are read as they mean them, and what is left out is told.
+func TestFilesOfPeople(t *testing.T) {
+	model := dataset.Encoding{Missing: dataset.MissingMean, Columns: []dataset.Column{
+		{Name: "c", Kind: dataset.KindNumber, Mean: new(float32(5))},
+		{Name: "v", Kind: dataset.KindNumber, Mean: new(float32(7))}}}
+	known := Options{Table: Table{Encoding: &model}, FeatureNames: []string{"c", "v"},
+		Classes: []string{"a", "b"}, MayLackLabels: true}
+	any := Options{Table: anyTable()}
+	for name, c := range map[string]struct {
+		text    string
+		o       Options
+		n, d    int
+		classes []string
+		say     string // a part of the notes and warnings
+	}{
+		"header of years": {repeated("2015,2016,2017,label\n", "1,2,3,a", "4,5,6,b"), any, 40, 3,
+			[]string{"a", "b"}, "taken as the header"},
+		"numbers and a word": {repeated("", "5,3,7,a", "4,5,6,b"), any, 40, 3, []string{"a", "b"}, ""},
+		"header twice": {repeated("x,y,label\n", "1,2,a", "x,y,label", "4,5,b"), any, 40, 2,
+			[]string{"a", "b"}, "the header is there again"},
+		"quoted header twice": {repeated(`"x","y",l`+"\n", "1,2,a", `"x","y",l`, "4,5,b"), any, 40, 2,
+			[]string{"a", "b"}, "the header is there again"},
+		"labels that are none": {repeated("x,l\n", "1,1.0", "2,nan", "3,NA", "5,", "6,0.0"), any, 40,
+			1, []string{"0.0", "1.0"}, ""},
+		"blanks around labels": {repeated("x,l\n", "1,a", "2,a ", "3, b"), any, 60, 1,
+			[]string{" b", "a", "a "}, `"a" and "a " are two classes`},
+		"spellings of numbers in LIBSVM": {repeated("", "+1 1:2", "-1 1:3", "1 1:4", "1.0 1:5"),
+			Options{Format: "libsvm"}, 80, 1, []string{"-1", "+1"}, ""},
+		"other spellings of classes": {repeated("x,l\n", "1,1.0", "2, 2"),
+			Options{Classes: []string{"2", "1"}}, 40, 1, []string{"2", "1"}, ""},
+		"an empty class":       {"x,l\n1,\n2,b\n", Options{Classes: []string{"", "b"}}, 2, 1, []string{"", "b"}, ""},
+		"lines that end in CR": {strings.ReplaceAll(repeated("x,y,l\n", "1,2,a", "2,3,b"), "\n", "\r"), any, 40, 2, []string{"a", "b"}, ""},
+		"LIBSVM that ends in CR": {strings.ReplaceAll(repeated("", "1 1:2", "2 1:3"), "\n", "\r"),
+			Options{Format: "libsvm"}, 40, 1, []string{"1", "2"}, ""},
+		"dates": {repeated("d,l\n", "2024-01-01,a", "2024-02-01 10:00:00,b",
+			"2025-12-24T01:02:03+01:00,c"),
+			any, 60, 1, []string{"a", "b", "c"}, "seconds since 1970"},
+		"other dates": {repeated("d,x,l\n", "1.2.2024,1,a", "1.3.2024,2,b"), any, 40, 1,
+			[]string{"a", "b"}, "set aside"},
+		"a gap at prediction":       {"c,v\n1,\n2,3\n", known, 2, 2, nil, "their mean stands for them"},
+		"more columns":              {"more,v,c,x\n1,2,3,9\n2,3,4,9\n", known, 2, 2, nil, "x"},
+		"an empty column of labels": {"c,v,label\n1,2,\n3,4,\n", known, 2, 2, nil, "label"},
+		"some labels":               {"c,v,label\n1,2,a\n3,4,\n", known, 2, 2, nil, "label"},
+		"labels":                    {"c,v,label\n1,2,b\n3,4,a\n", known, 2, 2, []string{"a", "b"}, ""},
+	} {
+		d, err := readText("f", c.text, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		classes, said := d.Classes, fmt.Sprint(d.Notes, d.Warnings, d.SkippedErrs)
+		if d.Y == nil {
+			classes = nil
+		}
+		if d.N != c.n || d.D != c.d || !slices.Equal(classes, c.classes) ||
+			!strings.Contains(said, c.say) {
+			t.Errorf("%s: found %d × %d of %q, said %s", name, d.N, d.D, classes, said)
+		}
+	}
+}
+
+// Numbers far from zero get an origin in every format, and a reader for their model takes it.
+func TestOrigins(t *testing.T) {
+	values := []float64{1.7e12, 1.7e12 + 1, 1.7e12 + 3, math.Nextafter(1e9, 2e9)}
+	raw := npyfile.Header("<f8", 2, 2)
+	var text strings.Builder
+	text.WriteString("t,x,l\n")
+	for i := range 2 {
+		fmt.Fprintf(&text, "%v,%v,%d\n", int64(values[i]), values[2+i], i)
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(values[i]))
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(values[2+i]))
+	}
+	for name, c := range map[string]struct {
+		text string
+		o    Options
+	}{
+		"csv":     {text.String(), Options{}},
+		"any":     {text.String(), Options{Table: anyTable()}},
+		"packed":  {pack(t, text.String()), Options{}},
+		"npy":     {string(raw), Options{NoLabels: true}},
+		"mixed":   {strings.ReplaceAll(strings.ReplaceAll(text.String(), ",", ",w,"), "t,w,x,w,l", "t,w,x,u,l"), Options{Table: anyTable()}},
+		"Fortran": {fortran(values), Options{NoLabels: true}},
+	} {
+		d, err := readText("f", c.text, c.o)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		d.Examples = d.Dense()
+		origins := slices.DeleteFunc(d.Encoding.Origins(), func(v float64) bool { return v == 0 })
+		if len(origins) == 0 || d.X[0]+1 != d.X[d.D] {
+			t.Errorf("%s: found %v behind %v", name, d.X, origins)
+		}
+		c.o.Encoding, c.o.Encode = d.Encoding, nil
+		again, err := readText("f", c.text, c.o)
+		if err != nil {
+			t.Fatalf("%s for a model: %v", name, err)
+		}
+		if again.Examples = again.Dense(); !slices.Equal(again.X, d.X) {
+			t.Errorf("%s for a model: found %v, wanted %v", name, again.X, d.X)
+		}
+	}
+}
+
+// fortran is an array of two rows in Fortran's order.
+func fortran(values []float64) string {
+	header := strings.Replace(string(npyfile.Header("<f8", 2, 2)), "False", "True ", 1)
+	raw := []byte(header)
+	for _, v := range values {
+		raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+	}
+	return string(raw)
+}
+
+// Columns that float32 tells apart, or that are float32, keep their bits.
+func TestNoOrigin(t *testing.T) {
+	for _, text := range []string{
+		"x,l\n16777216,a\n16777218,b\n", // float32
+		"x,l\n0.1,a\n0.1,b\n",           // of one value
+		"x,l\n0.1,a\n1.7,b\n",           // near
+		"x,l\n0,a\n1700000000001,b\n",   // with zero
+	} {
+		d, err := readText("f", text, Options{})
+		if err != nil || d.Encoding != nil {
+			t.Errorf("%q: found the encoding %v, %v", text, d.Encoding, err)
+		}
+	}
+	d, err := readText("f", "x,l\n16777216,a\n16777217,b\n0,a\n", Options{})
+	if err != nil || !strings.Contains(fmt.Sprint(d.Notes),
+		"column 1 (x): the different values 16777216 and 16777217 become equal") {
+		t.Errorf("found the notes %v, %v", d.Notes, err)
+	}
+}

@@ -77,7 +77,7 @@ def test_agreement_by_hand():
 
 
 @pytest.mark.parametrize("votes, word", [
-    (FRAME.set_axis(list("aacd"), axis=1), "'a' twice"), ([[1, 2], [1]], "rows of 1 and 2"),
+    (FRAME.set_axis(list("aacd"), axis=1), "'a' twice"), ([[1, 2], [1]], "a column for each annotator"),
     (np.full((9, 3), None), "no label"), (np.ones((9, 3), int), "1 class"), (TRUE, "shape"),
     (pd.concat([LONG, LONG[:1]]), "twice"), (LONG.assign(task_id=None), "no task_id or")])
 def test_refused(votes, word):
@@ -105,5 +105,5 @@ def test_weak_labels():
     assert (learned.model.predict(X) == learned.label).all()
     with pytest.raises(TypeError, match="learner"):
         weak_labels(functions, learner="uma")
-    with pytest.raises(ValueError, match="200"):
+    with pytest.raises(ValueError, match="functions: found 200 rows, wanted 199"):
         weak_labels(functions, X[1:])

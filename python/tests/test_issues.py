@@ -1,6 +1,7 @@
 """find_label_issues and corrected_accuracy, beside values by hand and slow twins."""
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -172,6 +173,9 @@ def test_classes_of_pred_probs():
 @pytest.mark.parametrize("given, error, word", [
     ({"foo": 1}, TypeError, "foo"), ({"multi_label": True}, ValueError, "multi_label"),
     ({"filter_by": "prune"}, ValueError, "both"), ({"frac_noise": .5}, ValueError, "prune_by_class"),
+    ({"min_examples_per_class": 1000}, ValueError, "no use"),
+    ({"num_to_remove_per_class": [1, 1, 1]}, ValueError, "no use"),
+    ({"confident_joint": np.eye(3)}, ValueError, "no use"),
     ({"rank_by_kwargs": {"adjust_pred_probs": True}}, ValueError, "return_indices_ranked_by"),
     ({"return_indices_ranked_by": "margin"}, ValueError, "normalized_margin"),
     ({"num_to_remove_per_class": [1, 1], "filter_by": "both"}, ValueError, r"\(3,\)"),
@@ -188,6 +192,42 @@ def test_classes_of_pred_probs():
 def test_refused(given, error, word):
     with pytest.raises(error, match=word):
         find_label_issues(Y, P, **given)
+
+
+def test_features(noisy):
+    X, y, true, C = noisy
+    some = np.flatnonzero(true < 4)[:400]
+    X, true = X[some], true[some]
+    y = np.where(np.arange(len(some)) % 5 == 0, (true + 1) % 4, true).astype(float)
+    y[:60] = np.nan
+    for rule in ("probability", "both", "low_self_confidence"):
+        mask = find_label_issues(y, X=X, filter_by=rule, folds=3)
+        wrong = (y != true) & (y == y)
+        assert not mask[:60].any() and (mask & wrong).sum() > 0.75 * max(mask.sum(), wrong.sum())
+    ranked = find_label_issues(y, X=pd.DataFrame(X).rename(columns=str), learner="classmean",
+                               return_indices_ranked_by="normalized_margin")
+    assert ranked.min() >= 60 and wrong[ranked[:30]].mean() > 0.9
+    for bad in ({"confusion": np.eye(3)}, {"confusion": np.ones((4, 4))}, {"filter_by": "all"}):
+        with pytest.raises(ValueError):
+            find_label_issues(y, X=X, **bad)
+    with pytest.raises(TypeError, match="colour"):
+        find_label_issues(y, X=X, colour="red")
+    with pytest.raises(ValueError, match="399"):
+        find_label_issues(y, X=X[1:])
+
+
+@pytest.mark.filterwarnings("ignore:.*min_examples_per_class")
+def test_thousand_classes():
+    random = np.random.RandomState(0)
+    true = np.r_[np.arange(1000), random.randint(1000, size=3000)]
+    y = np.where(random.rand(4000) < 0.2, random.randint(1000, size=4000), true)
+    p = 0.5 * random.dirichlet(np.full(1000, .01), 4000)
+    p[np.arange(4000), true] += 0.5
+    for rule in ("probability", *RULES):
+        began = time.perf_counter()
+        mask = find_label_issues(y, p, filter_by=rule)
+        assert time.perf_counter() - began < 20  # of two minutes before; two seconds of a free machine
+        assert (mask & (y != true)).sum() > 0.7 * max(mask.sum(), (y != true).sum())
 
 
 def test_refused_probabilities():

@@ -114,9 +114,6 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
     found = _consensus(votes, "votes", verbose, functions=True)
     if X is None:
         return found
-    if len(found) != np.shape(X)[0]:
-        raise ValueError(f"votes: found {len(found)} rows, wanted {np.shape(X)[0]}, one for each row of "
-                         "X")
     found.model = NoisyClassifier(verbose=verbose, options=options or None).fit(X, functions=votes)
     p = found.model.predict_proba(X)
     found._enter(found.model.classes_[p.argmax(axis=1)], found.model.classes_, p)
@@ -131,11 +128,6 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
     if long:
         labels, part, arrays, items = _votes_of_long(votes, long, what)
     else:
-        if not is_frame(votes):
-            widths = {len(row) for row in votes if hasattr(row, "__len__")}
-            if len(widths) > 1:
-                raise ValueError(f"{what}: found rows of {' and '.join(map(str, sorted(widths)))} votes, "
-                                 "wanted a column for each voter, None where it abstains")
         labels, part, arrays, rows = votes_of(votes, what=what)
         items = votes.index if is_frame(votes) else pandas.RangeIndex(rows)
     if len(labels.classes) < 2:

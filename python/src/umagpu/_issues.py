@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from ._data import Labels, labels_of, names_of
 from ._requests import ask, noise_of, request_of
+from ._worker import warn
 
 PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
 RULES = ("probability", *PRUNING, "confident_learning", "predicted_neq_given",
@@ -25,12 +25,6 @@ class Judged(NamedTuple):
     def given(self) -> Any:
         """Return the probability of each label."""
         return self.p[np.arange(len(self.codes)), self.codes]
-
-    def others(self) -> Any:
-        """Return the largest probability of another class than the label."""
-        rest = self.p.copy()
-        rest[np.arange(len(rest)), self.codes] = -np.inf
-        return rest.max(axis=1)
 
     def counts(self) -> Any:
         return np.bincount(self.codes, minlength=self.p.shape[1])
@@ -83,7 +77,8 @@ def confident_joint(judged: Judged) -> tuple[Any, Any]:
     confident = reached.any(axis=1)
     joint = np.bincount(codes[confident] * k + likely[confident], minlength=k * k).reshape(k, k)
     np.fill_diagonal(joint, np.maximum(joint.diagonal(), 1))
-    return calibrated(joint, judged.counts()), confident & (likely != codes)
+    joint = joint * (judged.counts() / joint.sum(axis=1))[:, None]
+    return np.array([rounded(row) for row in joint]), confident & (likely != codes)
 
 
 def thresholds(judged: Judged) -> Any:
@@ -92,12 +87,6 @@ def thresholds(judged: Judged) -> Any:
     counts = judged.counts()
     sums = np.bincount(judged.codes, judged.given(), minlength=len(counts))
     return np.where(counts > 0, np.maximum(sums / np.maximum(counts, 1), 2e-6), 2.0)
-
-
-def calibrated(joint: Any, counts: Any) -> Any:
-    """Return whole numbers in the proportions of each row of joint that sum to counts."""
-    sums = np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-    return np.array([rounded(row) for row in joint / sums * counts[:, None]])
 
 
 def rounded(row: Any) -> Any:
@@ -152,9 +141,9 @@ def pruned(judged: Judged, rule: str, frac_noise: float, remove: Any, least: int
         keep = counts - remove
     few = np.flatnonzero((counts > 0) & (counts <= max(least, 1)))
     if few.size:
-        warnings.warn(f"filter_by {rule!r}: found at most {max(least, 1)} labels in column "
-                      f"{', '.join(map(str, few[:10]))} of pred_probs, in which no issue is looked for "
-                      "(min_examples_per_class)", stacklevel=3)
+        warn(f"filter_by {rule!r}: found at most {max(least, 1)} labels in column "
+             f"{', '.join(map(str, few[:10]))} of pred_probs, in which no issue is looked for "
+             "(min_examples_per_class)")
     by_class, by_rate = np.zeros(len(codes), bool), np.zeros(len(codes), bool)
     parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
     for label in np.flatnonzero(counts > max(least, 1)):
@@ -172,9 +161,6 @@ def pruned(judged: Judged, rule: str, frac_noise: float, remove: Any, least: int
 def scores(judged: Judged, rank: str, adjust: bool = False) -> Any:
     """Return a score of each label by one of cleanlab's rules, from 0, the worst, to 1."""
     if adjust:
-        if rank == "confidence_weighted_entropy":
-            raise ValueError("rank_by_kwargs: found adjust_pred_probs with "
-                             f"{rank!r}, wanted 'self_confidence' or 'normalized_margin'")
         level = thresholds(judged)
         p = judged.p - level + level.max()
         judged = Judged(judged.codes, p / p.sum(axis=1, keepdims=True))
@@ -182,15 +168,16 @@ def scores(judged: Judged, rank: str, adjust: bool = False) -> Any:
     if rank == "self_confidence":
         return given
     if rank == "normalized_margin":
-        return (given - judged.others() + 1) / 2
+        rest = p.copy()
+        rest[np.arange(len(p)), judged.codes] = -np.inf
+        return (given - rest.max(axis=1) + 1) / 2
     entropy = -(p * np.log(np.where(p > 0, p, 1))).sum(axis=1) / np.log(max(2, p.shape[1]))
     ratio = np.maximum(entropy, 0) / np.where(given > 0, given, 1)
     score = np.where(ratio > 1e-12, np.log1p(ratio) / np.maximum(ratio, 1e-12), 1.0)
     return np.where(given > 0, score, 0.0)  # the limits of a saturated prediction
 
 
-def issues_by(rule: str, judged: Judged, *, frac_noise: float, remove: Any, least: int, joint: Any,
-              ) -> Any:
+def issues_by(rule: str, judged: Judged, frac_noise: float, remove: Any, least: int, joint: Any) -> Any:
     """Return which labels are wrong by one of cleanlab's rules."""
     codes, p = judged
     differs = p.argmax(axis=1) != codes
@@ -250,20 +237,18 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
         raise ValueError(f"return_indices_ranked_by: found {return_indices_ranked_by!r}, wanted None "
                          f"or one of {', '.join(RANKS)}")
     if (X is None) == (pred_probs is None):
-        raise ValueError("find_label_issues: found "
-                         + ("neither pred_probs nor X" if X is None else "both pred_probs and X")
-                         + ", wanted one of them")
+        raise ValueError(f"find_label_issues: found {'neither' if X is None else 'both'} of pred_probs "
+                         "and X, wanted one of them")
     if X is None and settings:
         raise TypeError(f"find_label_issues() got an unexpected keyword argument {min(settings)!r}")
     if n_jobs is not None and n_jobs < 1:
         raise ValueError(f"n_jobs: found {n_jobs}, wanted None or at least 1")
-    adjust = dict(rank_by_kwargs or {})
-    adjusted = adjust.pop("adjust_pred_probs", False)
-    if adjust:
-        raise ValueError(f"rank_by_kwargs: found {min(adjust)!r}, wanted 'adjust_pred_probs'")
-    if adjusted and return_indices_ranked_by not in RANKS[1:]:
-        raise ValueError("rank_by_kwargs: found it with return_indices_ranked_by="
-                         f"{return_indices_ranked_by!r}, wanted one of {', '.join(RANKS[1:3])}")
+    adjusted = bool(rank_by_kwargs and rank_by_kwargs.get("adjust_pred_probs"))
+    if unknown := set(rank_by_kwargs or {}) - {"adjust_pred_probs"}:
+        raise ValueError(f"rank_by_kwargs: found {min(unknown)!r}, wanted 'adjust_pred_probs'")
+    if adjusted and return_indices_ranked_by not in RANKS[1:3]:
+        raise ValueError("rank_by_kwargs: found adjust_pred_probs with return_indices_ranked_by="
+                         f"{return_indices_ranked_by!r}, wanted {' or '.join(RANKS[1:3])}")
     own = {"frac_noise": frac_noise != 1, "min_examples_per_class": min_examples_per_class != 1,
            "confident_joint": confident_joint is not None,
            "num_to_remove_per_class": num_to_remove_per_class is not None}
@@ -299,8 +284,7 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
         remove, joint = (_classwise(name, value, (len(of.classes),) * dims) for name, value, dims in (
             ("num_to_remove_per_class", num_to_remove_per_class, 1),
             ("confident_joint", confident_joint, 2)))
-        wrong = issues_by(filter_by, judged, frac_noise=frac_noise, remove=remove,
-                          least=min_examples_per_class, joint=joint)
+        wrong = issues_by(filter_by, judged, frac_noise, remove, min_examples_per_class, joint)
     if verbose:
         print(f"Number of label issues found: {np.count_nonzero(wrong)}")
     mask = np.zeros(n, dtype=bool)
@@ -316,8 +300,7 @@ def _classwise(name: str, value: Any, shape: tuple[int, ...]) -> Any:
     if value is None:
         return None
     counts = np.asarray(value, dtype=float)
-    if counts.shape != shape or not (np.isfinite(counts) & (counts >= 0)).all() \
-            or (counts != np.floor(counts)).any():
+    if counts.shape != shape or not (np.isfinite(counts) & (counts == abs(np.floor(counts)))).all():
         raise ValueError(f"{name}: found {np.asarray(value).tolist()}, wanted whole numbers of at least "
                          f"0 of shape {shape}, in the order of the classes")
     return counts.astype(int)

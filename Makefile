@@ -116,10 +116,10 @@ small: deps ## the suite on devices with little memory and small work groups
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
 
-# docs/devices.md has some of the figures.
-ptx: deps ## the kernels as PTX, by Debian's clang: bytes not in registers, and fma and loads of the inner loops
-	@.ci/install-deps clang-15 libclc-15
-	go test -vet=off -count=1 -v -tags ptx -run '^TestPTX$$' ./gpu
+# docs/devices.md has the figures. NVIDIA's assembler, of Debian's nvidia-cuda-toolkit (non-free), is asked if it is on PATH.
+gpu-compilers: deps ## the compilers of GPUs by Intel and AMD on all kernels: registers, spills, local memory, fma of inner loops
+	@.ci/install-deps clang-15 clang-16 libclc-15 intel-opencl-icd
+	go test -vet=off -count=1 -v -tags compilers -run '^TestCompilers$$' ./gpu
 
 # Change a learner: run these.
 every: deps ## every learner on every engine: make test leaves most out
@@ -200,7 +200,7 @@ lint: ## gofmt, vet, staticcheck
 	cd bench && go vet ./... && go run $(STATICCHECK) ./...
 	$(NO_CGO) go vet ./...
 	go vet -tags purego ./cpuref/simd
-	go vet -tags ptx ./gpu
+	go vet -tags compilers ./gpu
 
 # Without cgo the tests of bench and gpu are others, and what cmd says of devices; host and cpuref follow for what Go
 # fuses, which nothing that reads files does; all else has no cgo in it, and is as in make test.

@@ -46,6 +46,7 @@ type traits struct {
 	// Work-items in a work-group: of most kernels; of kernels whose work-item takes much on a CPU; of
 	// kernels that compute many columns of a product.
 	group, wideGroup, bigGroup int
+	shape                      shape // of tiles, on a GPU
 }
 
 // kernelSet are the kernels, nil until they are compiled.
@@ -118,6 +119,7 @@ type build struct {
 	stream  bool   // no example stays on the device
 	width   int    // values of a vector; 0: as the device has them
 	group   int    // work-items in a work-group of most kernels; 0: workGroup's
+	shape   shape  // of tiles on a GPU; its zero value: one of shapesFor
 	ranges  int    // of blocks of weighted sums, at most; 0: as many as keep the device busy
 	height  int    // of queue; 0: what all devices can
 }
@@ -137,7 +139,7 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
 	e := &deviceEngine{info: d.info, conforming: true, build: b}
-	e.traits = traits{maxAlloc: d.info.MaxAlloc}
+	e.traits = traits{maxAlloc: d.info.MaxAlloc - readBeyond}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
 	}
@@ -179,8 +181,14 @@ func (e *deviceEngine) start() (err error) {
 		e.options += " -DFETCHES"
 	}
 	e.options += " " + e.build.options
-	all, dense, _ := e.library()
-	return e.compile(all, dense)
+	for _, e.shape = range e.shapes() {
+		all, dense, _ := e.library()
+		if err = e.compile(all, dense); err == nil {
+			return nil
+		}
+		e.kernelSet = kernelSet{} // of another shape
+	}
+	return err
 }
 
 // compilerOptions returns the options of all kernels.

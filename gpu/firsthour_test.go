@@ -347,6 +347,7 @@ type variant struct {
 	file, from, to string // text of a kernel that is replaced, if any
 	options        string // of the compiler
 	group, ranges  int    // of build
+	shape          shape  // of build
 	ordered        bool   // it keeps the contract's order, so that the bits are the same
 }
 
@@ -359,10 +360,9 @@ var variants = []variant{
 	{name: "16 ranges of blocks", ranges: 16, ordered: true},
 	{name: "128 ranges of blocks", ranges: 128, ordered: true},
 	{name: "1024 ranges of blocks", ranges: 1024, ordered: true},
-	{name: "half the steps in local memory", file: "tile.cl", from: "#define STEPS 8",
-		to: "#define STEPS 4", ordered: true},
-	{name: "twice the steps in local memory", file: "tile.cl", from: "#define STEPS 8",
-		to: "#define STEPS 16", ordered: true},
+	{name: "steps in local memory by two", shape: shape{steps: 2}, ordered: true},
+	{name: "steps in local memory by four", shape: shape{steps: 4}, ordered: true},
+	{name: "steps in local memory by sixteen", shape: shape{steps: 16}, ordered: true},
 	// What the bits cost.
 	{name: "one chain for all columns", options: " -UCHUNK -DCHUNK=65536"},
 	{name: "sums that are not rounded alike", file: "weighted.cl", from: "integer_of(sum[n], scale)",
@@ -384,7 +384,8 @@ func BenchmarkVariants(b *testing.B) {
 // found, which wanted has by their names.
 func (v variant) measure(b *testing.B, i Info, wanted map[string][]uint64) {
 	how := build{style: "gpu", guard: noGuard, options: v.options,
-		group: cmp.Or(v.group, workGroup(false, 0, 256)), ranges: v.ranges}
+		group: cmp.Or(v.group, workGroup(false, 0, 256)), ranges: v.ranges,
+		shape: v.shape}
 	if v.file != "" {
 		how.sources = mutate(b, v.file, v.from, v.to)
 	}

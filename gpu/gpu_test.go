@@ -123,6 +123,8 @@ func TestConformance(t *testing.T) {
 		}{
 			{"as opened", Options{}, build{}, enginetest.AllCases()},
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
+			{"as on a GPU of Intel", Options{}, build{style: "gpu", shape: shape{steps: 2}},
+				enginetest.Cases()},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},

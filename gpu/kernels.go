@@ -80,7 +80,8 @@ var fixedGroups = []string{"add_ranges", "score_4", "score_16", "score_64", "pro
 func (e *deviceEngine) library() (all, dense, evaluator program) {
 	group, wide, big, vector := e.group, e.wideGroup, e.bigGroup, e.vector
 	sums := fmt.Sprintf(" -DSUM_COLUMNS=%d", e.sumColumns())
-	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d -DBLOCK=%d", group, big, numerics.Block)
+	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d -DBLOCK=%d", group, big, numerics.Block) +
+		e.shape.macros()
 	all = program{
 		"region update add vector sparse weightedsparse kernelvalue projectsparse project",
 		sums + groups + fmt.Sprintf(" -DWIDTH=%d", vector), []kernelUse{
@@ -123,6 +124,38 @@ func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) (needed []pr
 		needed = append(needed, evaluator)
 	}
 	return needed
+}
+
+// shape is how the kernels of kernels/tile.cl divide their work on a GPU; the zero value on a CPU.
+type shape struct {
+	steps    int // that are in local memory at a time
+	subGroup int // work-items that run together; 0 for the compiler's choice
+}
+
+func (s shape) macros() string {
+	switch {
+	case s.steps == 0:
+		return ""
+	case s.subGroup == 0:
+		return fmt.Sprintf(" -DSTEPS=%d", s.steps)
+	}
+	return fmt.Sprintf(" -DSTEPS=%d -DSUB_GROUP=%d", s.steps, s.subGroup)
+}
+
+// shapes returns the shapes to try, the best first. make gpu-compilers has the figures: Intel's
+// GPUs have 128 registers of 8 or, on the larger ones, 16 values. Sums of 8 × 8 fit only if few
+// steps lie ahead and a work-item takes one lane of a register, by sub-groups that only some
+// devices have.
+func (e *deviceEngine) shapes() []shape {
+	switch {
+	case e.build.shape != shape{}:
+		return []shape{e.build.shape}
+	case e.cpu:
+		return []shape{{}}
+	case strings.Contains(e.info.Vendor, "Intel") && !e.info.processor():
+		return []shape{{2, 8}, {4, 16}, {2, 0}}
+	}
+	return []shape{{8, 0}}
 }
 
 // tile returns the shape of a tile of kernels/tile.cl, for factors in panels of this many columns,

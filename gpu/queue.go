@@ -71,6 +71,10 @@ type buffer[T element] struct {
 // leastBuffer is the size of the smallest buffer, in bytes: OpenCL knows no empty one.
 const leastBuffer = 16
 
+// readBeyond is how many bytes after an array kernels may read, without use: kernels/weighted.cl
+// reads the columns of the last example by fours.
+const readBeyond = 12
+
 // guardByte fills what nothing may write to.
 const guardByte = 0xA5
 
@@ -142,7 +146,8 @@ func (b *buffer[T]) alloc() (err error) {
 	}
 	if q.planned != nil {
 		q.planned[b.name] += int64(size)
-	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite, size+q.guard); err != nil {
+	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite,
+		size+max(q.guard, readBeyond)); err != nil {
 		return fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
 			size, b.name, q.inUse, q.memory, err)
 	}

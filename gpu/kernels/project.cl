@@ -89,10 +89,15 @@ __kernel void product(__global const float *restrict a, int lda,
 #else
 
 // A step is a column, a row of the tile one of a (tile.cl).
-#define STEP_A(n) (int)((n) % STEPS)
-#define ROW_A(n) (int)((n) / STEPS)
-#define A(s, r) a[(size_t)min(first + (r), rows - 1) * lda + (s)]
-#define B(s, c) b[(size_t)(s) * COLUMNS + (c)]
+#define STEP_A(m, i) (int)((m) % (STEPS / VEC) * VEC + (i))
+#define ROW_A(m, i) (int)((m) / (STEPS / VEC))
+#define A a
+#define A_PITCH 1
+#define AT_A(s, r) ((size_t)min(r, rows - 1 - first) * lda + (s))
+#define KEEP_A(v, is) KEEP_B(v, is)
+#define B b
+#define B_PITCH COLUMNS
+#define AT_B(s, c) ((s) * COLUMNS + (c))
 
 #if CLASSES != COLUMNS || WIDTH != 4
 #error "the host must define CLASSES as COLUMNS, and WIDTH as 4, the values of a vector of tile.cl"
@@ -107,21 +112,23 @@ void product(__global const float *restrict a, int lda,
              float gamma, float coef0, int degree)
 {
 	TILE
-	float4 total[ROWS][COLS / 4];
 	const int begin = (int)get_group_id(0) * BROAD;
 	const int first = (int)get_global_id(1) * TALL;
+	a += (size_t)first * lda;
 	b += (size_t)(begin / COLUMNS) * lda * COLUMNS + begin % COLUMNS;
 #define ROW(k) (first + MY_ROW(k))
 #define COLUMN(v) (begin + MY_COLUMN(v))
 
-	EACH_SUM total[k][v] = 0.0f;
+	// The totals of chunks lie where they are written: registers are for the sums.
 	for (int low = 0; low < lda; low += CHUNK) {
 		SUM(low, min(low + CHUNK, lda))
-		EACH_SUM total[k][v] += acc[k][v];
+		EACH_SUM
+			if (ROW(k) < rows) {
+				__global float *row = out + (size_t)ROW(k) * ldo;
+				const float4 before = low > 0 ? kept(row, COLUMN(v), ldo) : (float4)(0.0f);
+				put(before + acc[k][v], row, COLUMN(v), ldo);
+			}
 	}
-	EACH_SUM
-		if (ROW(k) < rows)
-			put(total[k][v], out + (size_t)ROW(k) * ldo, COLUMN(v), ldo);
 	// Once for all sums, not once for each.
 	for (int n = 0; ending != NOTHING && n < ROWS * COLS / 4; n++) {
 		const int i = ROW(n % ROWS), column = COLUMN(n / ROWS);

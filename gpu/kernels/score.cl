@@ -86,10 +86,15 @@ __kernel void NAME(score_, CLASSES)(__global const float *restrict x, __global c
 #else
 
 // A step is a column, a row of the tile an example (tile.cl).
-#define STEP_A(n) (int)((n) % STEPS)
-#define ROW_A(n) (int)((n) / STEPS)
-#define A(s, r) x[(size_t)min(first + (r), rows - 1) * d + (s)]
-#define B(s, c) wg[(size_t)(s) * CLASSES + (c)]
+#define STEP_A(m, i) (int)((m) % (STEPS / VEC) * VEC + (i))
+#define ROW_A(m, i) (int)((m) / (STEPS / VEC))
+#define A tile
+#define A_PITCH 1
+#define AT_A(s, r) ((size_t)min(r, rows - 1 - first) * d + (s))
+#define KEEP_A(v, is) v
+#define B wg
+#define B_PITCH CLASSES
+#define AT_B(s, c) ((s) * CLASSES + (c))
 
 TILE_KERNEL
 void NAME(score_, CLASSES)(__global const float *restrict x, __global const float *restrict w,
@@ -97,23 +102,25 @@ void NAME(score_, CLASSES)(__global const float *restrict x, __global const floa
                            int rows, int d, int Q, int m)
 {
 	TILE
-	float4 total[ROWS][COLS / 4];
 	const int column = (int)get_group_id(0) * BROAD;
 	const int first = (int)get_global_id(1) * TALL;
+	__global const float *tile = x + (size_t)first * d;
 	__global const float *wg = w + (size_t)(column / CLASSES) * d * CLASSES + column % CLASSES;
 
-	EACH_SUM total[k][v] = 0.0f;
+	// The totals of chunks lie where they are written: registers are for the sums.
 	for (int from = 0; from < d; from += CHUNK) {
 		SUM(from, min(from + CHUNK, d))
-		EACH_SUM total[k][v] += acc[k][v];
-	}
-	EACH_SUM {
-		const int i = first + MY_ROW(k), c = column + MY_COLUMN(v);
-		float score[4];
-		vstore4(total[k][v], 0, score);
-		if (i < rows)
-			FIRST(n, m - c, 4)
-				scores[SCORE(i, classes[c + n])] = score[n];
+		EACH_SUM {
+			const int i = first + MY_ROW(k), c = column + MY_COLUMN(v);
+			__global float *line = scores + SCORE(i, 0);
+			float sum[4];
+			vstore4(acc[k][v], 0, sum);
+			if (i < rows)
+				FIRST(n, m - c, 4) {
+					__global float *score = line + (size_t)classes[c + n] * LANES;
+					*score = (from > 0 ? *score : 0.0f) + sum[n];
+				}
+		}
 	}
 }
 

@@ -125,10 +125,15 @@ __kernel void weighted(__global const float *restrict x, __global const float *r
 #else
 
 // A step is an example, a row of the tile a column, a column of it a class (tile.cl).
-#define STEP_A(n) (int)((n) / TALL)
-#define ROW_A(n) (int)((n) % TALL)
-#define A(s, r) x[(size_t)(s) * d + min(left + (r), d - 1)]
-#define B(s, c) a[(size_t)((s) - first) * classes + min(group + (c), classes - 1)]
+#define STEP_A(m, i) (int)((m) / (TALL / VEC))
+#define ROW_A(m, i) (int)((m) % (TALL / VEC) * VEC + (i))
+#define A x
+#define A_PITCH d
+#define AT_A(s, r) ((size_t)(s) * d + min(left + (r), d - 1))
+#define KEEP_A(v, is) v
+#define B a
+#define B_PITCH classes
+#define AT_B(s, c) ((size_t)(s) * classes + min(group + (c), classes - 1))
 
 // Work-group (v, u·groups + g) takes columns v·TALL and more for the g-th BROAD classes, and the
 // blocks of range u. Groups of one range run together: its examples are soon in a cache.
@@ -143,9 +148,10 @@ void NAME(weighted_, CLASSES)(__global const float *restrict x, __global const f
 	const int u = (int)get_global_id(1) / groups;
 	const int group = (int)get_global_id(1) % groups * BROAD;
 	partial += (size_t)u * classes * d;
+	x += (size_t)first * d;
 
 	for (int from = first + u * BLOCK; from < end; from += ranges * BLOCK) {
-		SUM(from, min(from + BLOCK, end))
+		SUM(from - first, min(from + BLOCK, end) - first)
 		EACH_SUM {
 			const int j = left + MY_ROW(k), c = group + MY_COLUMN(v);
 			float sum[4];

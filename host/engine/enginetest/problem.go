@@ -122,8 +122,12 @@ func tiny(r *rand.Rand) float32    { return float32(r.NormFloat64() * 0x1p-70) }
 func faint(r *rand.Rand) float32   { return float32(r.NormFloat64() * 0x1p-118) }
 func strong(r *rand.Rand) float32  { return float32(40 * r.NormFloat64()) }
 func losing(r *rand.Rand) float32  { return float32(r.NormFloat64() * 0x1p12) }
-func alike(r *rand.Rand) float32   { return float32(1000 + 0.01*r.NormFloat64()) }
-func powers(r *rand.Rand) float32  { return float32(math.Ldexp(1, r.IntN(4))) }
+func fromOne(r *rand.Rand) float32 { return 1 + r.Float32() }
+
+// sometimesLarge are numbers of which some have kernel values that overflow.
+func sometimesLarge(r *rand.Rand) float32 { return fromOne(r) * []float32{1, 1, 1, 1e9}[r.IntN(4)] }
+func alike(r *rand.Rand) float32          { return float32(1000 + 0.01*r.NormFloat64()) }
+func powers(r *rand.Rand) float32         { return float32(math.Ldexp(1, r.IntN(4))) }
 func wide(r *rand.Rand) float32 {
 	return float32(math.Ldexp(r.NormFloat64(), r.IntN(120)-60))
 }

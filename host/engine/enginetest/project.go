@@ -56,6 +56,8 @@ func projections() []projection {
 		add(projection{name: f.Kind, f: f, n: 39, d: 21, m: 45, axes: 13})
 		add(projection{name: f.Kind + " without axes", f: f, n: 39, d: 21, m: 45})
 	}
+	add(projection{name: "some kernel values infinite", f: seventh, n: 21, d: 1, m: 35, axes: 17,
+		value: sometimesLarge, axis: fromOne})
 	add(projection{name: "nearly empty", f: gauss, n: 61, d: 1090, m: 43, axes: 5, keep: 0.01})
 	add(projection{name: "all zero", f: gauss, n: 20, d: 9, m: 17, axes: 5, value: zero})
 	// Whatever the argument of the exponential is: the whole range, and beyond it.

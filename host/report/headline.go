@@ -42,7 +42,9 @@ func (r *Report) headline() []Number {
 			labels.What = "labels in doubt"
 		}
 	}
-	if c := j.Corrected; c != nil {
+	if c := j.Corrected; c != nil && (c.Accuracy.Low > 1 || c.Accuracy.High < 0) {
+		right.Note = "The matrix and the labels disagree."
+	} else if c != nil {
 		a := c.Accuracy
 		right.Value = percent(possible(a.Value))
 		right.Note = fmt.Sprintf("Estimated; 95 %% interval %s to %s.",

@@ -30,12 +30,13 @@ var style string
 var script string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent": percent,
+	"percent":  percent,
+	"cutShare": func(v float64) string { return percent(possible(v)) },
 	"share": func(v *float64) string {
 		if v == nil {
 			return "–"
 		}
-		return percent(*v)
+		return percent(possible(*v))
 	},
 	"count":      count,
 	"chance":     Chance,
@@ -44,7 +45,9 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number":     func(v float64) string { return fmt.Sprintf("%.4g", v) },
 	"bar":        func(v float64) string { return fmt.Sprintf("%.0f", 100*possible(v)) },
 	"cut":        cut,
-	"safe":       func(s string) template.URL { return template.URL(s) }, // pictures that Picture made
+
+	"abbreviated": abbreviated,
+	"safe":        func(s string) template.URL { return template.URL(s) }, // what Picture made
 	// places of shares in a diagram, to a tenth
 	"x":     func(v float64) float64 { return math.Round(600+4120*possible(v)) / 10 },
 	"y":     func(v float64) float64 { return math.Round(2560-2480*possible(v)) / 10 },
@@ -180,9 +183,10 @@ func calibration(bins []metric.Bin) (dots []dot) {
 func (v *view) classes(j *Judged) {
 	if c := j.Corrected; c != nil {
 		for _, p := range c.PerClass {
-			row := classRow{Class: p.Class, Examples: percent(p.Share), F1: p.F1}
+			row := classRow{Class: p.Class, Examples: percent(possible(p.Share)), F1: p.F1}
 			if e := p.Recall; e != nil {
-				row.Recall, row.Interval = &e.Value, percent(e.Low)+" to "+percent(e.High)
+				row.Recall = &e.Value
+				row.Interval = percent(possible(e.Low)) + " to " + percent(possible(e.High))
 			}
 			if e := p.Precision; e != nil {
 				row.Precision = &e.Value
@@ -235,6 +239,26 @@ func (v *view) Say(text string) string {
 		return text
 	}
 	return v.Phrase(text)
+}
+
+// abbreviated returns names without the words that all of them begin with, if they are long.
+func abbreviated(names []string) []string {
+	common, longest := names[0], 0
+	for _, name := range names {
+		for !strings.HasPrefix(name, common) {
+			common = common[:strings.LastIndexAny(strings.TrimRight(common, " ./_-"), " ./_-")+1]
+		}
+		longest = max(longest, utf8.RuneCountInString(name))
+	}
+	const short = 16
+	if longest <= short || common == "" || len(names) < 2 {
+		return names
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = "…" + strings.TrimPrefix(name, common)
+	}
+	return list
 }
 
 // cut shortens a text to mostText characters.

@@ -81,11 +81,11 @@ func (r *Report) accuracy() string {
 	switch {
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
-		if a.Value < 0 || a.Value > 1 {
+		if a.Low > 1 || a.High < 0 {
 			return "The accuracy is unknown: the matrix and the labels disagree"
 		}
-		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)", percent(a.Value),
-			percent(max(0, a.Low)), percent(min(1, a.High)))
+		return fmt.Sprintf("%s of the predictions are right (95 %% interval %s to %s)",
+			percent(possible(a.Value)), percent(possible(a.Low)), percent(possible(a.High)))
 	case r.Noise != nil && j.Folds > 0:
 		return fmt.Sprintf("%s of the predictions agree with the noisy labels", percent(1-j.ErrorRate))
 	}

@@ -13,9 +13,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import check_array
 
 from ._worker import warn
+
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
-EXACT = 1 << 53  # whole numbers up to this are float64
 COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
 
@@ -25,7 +25,6 @@ class Data(NamedTuple):
     part: dict[str, Any]
     arrays: dict[str, Any]
     rows: int
-    names: Optional[list[str]]  # of the columns; None for an array
 
 
 class Labels(NamedTuple):
@@ -66,36 +65,35 @@ def framed(X: Any) -> Any:
     """Return X, as a DataFrame of pandas if it is one of another library."""
     if is_frame(X) or not hasattr(X, "columns"):
         return X
-    if hasattr(X, "to_pandas"):
-        return X.to_pandas()
-    if hasattr(X, "__dataframe__"):
-        from pandas.api.interchange import from_dataframe
-        return from_dataframe(X)
-    return X
+    return X.to_pandas() if hasattr(X, "to_pandas") else pandas.api.interchange.from_dataframe(X)
 
 
-def data_of(X: Any, at: str = "data", **options: Any) -> Data:
+def data_of(X: Any, **options: Any) -> Data:
     """Return the examples X: a DataFrame of any columns, an array, a sparse matrix or a list.
 
     options are of a table, such as text=["title"].
     """
     X, options = framed(X), {name: value for name, value in options.items() if value is not None}
-    names = None
     if not is_frame(X):
         X = numbers_of(X)
-        if not is_frame(X) and not options:
-            return _matrix(X, at)
         if not is_frame(X):
+            if not options:
+                return _matrix(X, None)
             X = pandas.DataFrame(X).add_prefix("x")
-    else:
-        names = [wire(c) for c in X.columns]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"X: found column {twice[0]!r} twice, wanted different names")
-        if 0 in X.shape:
-            check_array(np.empty(X.shape))  # raises
-        if not options and all(hasattr(t, "fill_value") for t in X.dtypes):
-            return _matrix(X.sparse.to_coo().tocsr(), at, names)
-    return _table(X, names, at, options)
+    names = different(X.columns, "X")
+    if 0 in X.shape:
+        check_array(np.empty(X.shape))  # raises
+    if not options and all(hasattr(t, "fill_value") for t in X.dtypes):
+        return _matrix(X.sparse.to_coo().tocsr(), names)
+    return _table(X, names, options)
+
+
+def different(columns: Any, what: str) -> list[str]:
+    """Return the names of columns, which must be different."""
+    names = [wire(c) for c in columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{what}: found column {twice[0]!r} twice, wanted different names")
+    return names
 
 
 def numbers_of(X: Any) -> Any:
@@ -115,7 +113,7 @@ def numbers_of(X: Any) -> Any:
     return pandas.DataFrame(X).infer_objects().add_prefix("x")
 
 
-def _matrix(X: Any, at: str, names: Optional[list[str]] = None) -> Data:
+def _matrix(X: Any, names: Optional[list[str]]) -> Data:
     """Return numbers of one type."""
     part = {"rows": X.shape[0], "columns": X.shape[1], **({"names": names} if names else {})}
     arrays, values = {}, X
@@ -133,8 +131,7 @@ def _matrix(X: Any, at: str, names: Optional[list[str]] = None) -> Data:
     elif values.dtype != np.uint8:
         values = _exact(values, "X")
     arrays[values.dtype.name] = values
-    return Data({"matrix": part}, {f"{at}.matrix.{name}": a for name, a in arrays.items()},
-                X.shape[0], names)
+    return Data({"matrix": part}, {f"data.matrix.{name}": a for name, a in arrays.items()}, X.shape[0])
 
 
 def _exact(values: Any, where: str) -> Any:
@@ -143,7 +140,7 @@ def _exact(values: Any, where: str) -> Any:
         raise ValueError(f"{where}: {COMPLEX}")
     numbers = values.astype(np.float64, copy=False)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and numbers.size:
-        far = max(numbers.max(), -numbers.min()) > EXACT
+        far = max(numbers.max(), -numbers.min()) > 1 << 53
         if far and (numbers.astype(values.dtype) != values).any():
             wrong = values[numbers.astype(values.dtype) != values][0]
             raise ValueError(f"{where}: found {wrong}, wanted whole numbers that float64 holds, up to "
@@ -151,11 +148,11 @@ def _exact(values: Any, where: str) -> Any:
     return numbers
 
 
-def _table(X: Any, names: Optional[list[str]], at: str, options: dict[str, Any]) -> Data:
+def _table(X: Any, names: list[str], options: dict[str, Any]) -> Data:
     """Return columns of any kind. Those of a categorical type are chosen as categories."""
     text, chosen = options.get("text", []), list(options.get("categories", []))
     columns, arrays = [], {}
-    for k, name in enumerate(names or X.columns):
+    for k, name in enumerate(names):
         values = X.iloc[:, k]
         kind, parts = _typed(f"X: column {name!r}", values)
         if name in text and kind == "category":
@@ -164,10 +161,10 @@ def _table(X: Any, names: Optional[list[str]], at: str, options: dict[str, Any])
             chosen.append(name)
         columns.append({"name": name, "kind": kind, **(
             {"levels": parts.pop("levels")} if "levels" in parts else {})})
-        arrays.update({f"{at}.table.columns.{k}.{part}": a for part, a in parts.items()})
+        arrays.update({f"data.table.columns.{k}.{part}": a for part, a in parts.items()})
     if chosen:
         options = {**options, "categories": chosen}
-    return Data({"table": {"columns": columns, **options}}, arrays, len(X), names)
+    return Data({"table": {"columns": columns, **options}}, arrays, len(X))
 
 
 def _texts(codes: Any, levels: list[str]) -> dict[str, Any]:
@@ -259,7 +256,7 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
     if isinstance(y, np.ma.MaskedArray):
         hidden, y = _hidden(y).ravel(), y.data
     elif isinstance(y, (list, tuple)):
-        y = _objects(y)
+        y = np.array(y, dtype=object)
     elif not hasattr(y, "dtype") and not is_frame(y):
         y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] == 1:
@@ -281,11 +278,6 @@ def _hidden(array: Any) -> Any:
     return np.broadcast_to(array.mask, array.shape)
 
 
-def _objects(values: Any) -> Any:
-    """Return a list as an array of its values, each of its type."""
-    return np.array(values, dtype=object)
-
-
 def _unique(given: Any, what: str) -> tuple[Any, Any]:
     """Return the classes of labels, in their order and of their type, and the place of each label."""
     kind = types.infer_dtype(given) if given.dtype == object else ""
@@ -301,33 +293,25 @@ def _unique(given: Any, what: str) -> tuple[Any, Any]:
             raise ValueError(f"{what}: Unknown label type: continuous; found {classes[0]}, wanted whole "
                              "numbers or texts")
         return classes, codes.ravel()
-    values = given.tolist()
     if kind.startswith("mixed") or kind == "unknown-array":
-        found = sorted({type(v).__name__ for v in values})
+        found = sorted({type(v).__name__ for v in given})
         raise ValueError(f"{what}: found labels of type {' and '.join(found)}, wanted texts, or numbers, "
                          "or booleans")
-    ordered = sorted(set(values))
-    classes = np.empty(len(ordered), object)
-    classes[:] = ordered
-    at = {c: k for k, c in enumerate(ordered)}
-    return classes, np.fromiter((at[v] for v in values), np.intp, len(values))
+    codes, classes = pandas.factorize(given, sort=True)
+    return classes, codes
 
 
-def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",
-             **options: Any) -> tuple[Labels, dict[str, Any], dict[str, Any], int]:
+def votes_of(annotations: Any, what: str = "annotations", **options: Any,
+             ) -> tuple[Labels, dict[str, Any], dict[str, Any], int]:
     """Return the classes of votes, the field "votes" of labels, its arrays, and the number of rows.
 
     Each annotator or labelling function has a column; None, NaN, pd.NA and the number -1 abstain.
     """
-    annotations = framed(annotations)
-    if is_frame(annotations):
-        voters = [wire(c) for c in annotations.columns]
-        columns = [_values(annotations.iloc[:, k], what) for k in range(len(voters))]
-        table = np.full(annotations.shape, None, object)
-        for k, (given, gaps) in enumerate(columns):
-            table[~gaps, k] = given
+    table = framed(annotations)
+    if is_frame(table):
+        voters, table = different(table.columns, what), table.astype(object).to_numpy()
     else:
-        table = annotations if isinstance(annotations, np.ndarray) else _objects(annotations)
+        table = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
         if table.ndim != 2:
             raise ValueError(f"{what}: found an array of shape {table.shape}, wanted a row for each "
                              "example and a column for each annotator")
@@ -336,16 +320,27 @@ def votes_of(annotations: Any, classes: Any = None, what: str = "annotations",
     gaps = absent(flat)
     gaps[~gaps] = flat[~gaps] == -1
     flat[gaps] = None
-    if twice := sorted({name for name in voters if voters.count(name) > 1}):
-        raise ValueError(f"{what}: found column {twice[0]!r} twice, wanted different names")
-    labels = labels_of(flat, classes, what)
+    labels = labels_of(flat, what=what)
     where = np.flatnonzero(labels.codes >= 0)
     if not len(where):
         raise ValueError(f"{what}: found no label, wanted at least one")
-    rows, by = np.divmod(where, len(voters))
+    rows, by = np.divmod(where.astype(np.int32), np.int32(len(voters)))
     return labels, {"votes": {"names": voters, **options}}, {
-        "votes.rows": rows.astype(np.int32), "votes.by": by.astype(np.int32),
-        "votes.codes": labels.codes[where]}, len(table)
+        "votes.rows": rows, "votes.by": by, "votes.codes": labels.codes[where]}, len(table)
+
+
+def soft_of(probabilities: Any) -> tuple[Labels, Any]:
+    """Return the classes of probabilities, by the columns' names or else 0, 1, ..., and n×Q float32."""
+    probabilities = framed(probabilities)
+    if len(shape := np.shape(probabilities)) != 2:
+        raise ValueError(f"probabilities: found shape {shape}, wanted a row for each example and a "
+                         "column for each class")
+    columns = probabilities.columns if is_frame(probabilities) else np.arange(shape[1])
+    labels = labels_of(columns, what="probabilities")
+    if len(labels.classes) < shape[1]:
+        raise ValueError(f"probabilities: found columns {list(columns)}, wanted different classes")
+    values = np.asarray(probabilities, dtype=np.float32)
+    return labels, np.ascontiguousarray(values[:, np.argsort(labels.codes)])
 
 
 def soft_of(probabilities: Any) -> tuple[Labels, Any]:

@@ -80,6 +80,9 @@ type Spelling func(option, value string) string
 // SpellGo spells options as fields: MaxSteps = 8.
 func SpellGo(option, value string) string {
 	name := ""
+	if option == "confusion_axes" {
+		option = "confusion.Axes"
+	}
 	for word := range strings.SplitSeq(option, "_") {
 		name += strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):]
 	}

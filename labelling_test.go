@@ -59,9 +59,10 @@ func TestEstimateNoise(t *testing.T) {
 		"counts": {Labels: threeClasses(noisy), Counts: &umagpu.Confusion{P: counts}},
 		"counts by axes": {Labels: threeClasses(nil), Counts: &umagpu.Confusion{P: counts,
 			Axes: "true-rows"}},
-		"shares":        {Labels: threeClasses(nil), Counts: fortyPercent},
-		"probabilities": {Labels: threeClasses(gaps), Probabilities: exact(right), True: some},
-		"data":          {Labels: threeClasses(gaps), Data: r.Data, True: some, Method: "em"},
+		"shares":              {Labels: threeClasses(nil), Counts: fortyPercent},
+		"shares of true rows": {Labels: threeClasses(nil), Counts: &umagpu.Confusion{P: shares(counts)}},
+		"probabilities":       {Labels: threeClasses(gaps), Probabilities: exact(right), True: some},
+		"data":                {Labels: threeClasses(gaps), Data: r.Data, True: some, Method: "em"},
 	} {
 		got, err := umagpu.EstimateNoise(t.Context(), c)
 		if err != nil {
@@ -70,6 +71,21 @@ func TestEstimateNoise(t *testing.T) {
 			t.Errorf("%s: got %v", name, got.Confusion)
 		}
 	}
+}
+
+// shares divides each row by its sum.
+func shares(counts [][]float64) (rows [][]float64) {
+	for _, row := range counts {
+		sum, part := 0.0, make([]float64, len(row))
+		for _, v := range row {
+			sum += v
+		}
+		for k, v := range row {
+			part[k] = v / sum
+		}
+		rows = append(rows, part)
+	}
+	return rows
 }
 
 // Wrong labels are found from probabilities and from data, with the matrix and without, in the

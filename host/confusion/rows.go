@@ -7,9 +7,10 @@ import (
 )
 
 // FromRows returns the table of numbers in memory: rows of counts or shares of the classes, in
-// their order, and standard errors of shares, nil if they are unknown. axes is as ReadOptions.Axes.
-// Counts need one that decides, unless they are of all examples: labelled is how many of these have
-// each noisy label. Errors are of ReadTable, without a path.
+// their order, and standard errors of shares, nil if they are unknown. axes is as ReadOptions.Axes:
+// without, the true classes are where shares sum to 1, columns if rows do too. Counts need axes,
+// unless they are of all examples: labelled is how many of these have each noisy label. Errors are
+// of ReadTable, without a path.
 func FromRows(classes []string, rows, errs [][]float64, axes string, labelled []int64,
 ) (*Table, error) {
 	t, q := &Table{Classes: classes}, len(classes)
@@ -31,8 +32,14 @@ func FromRows(classes []string, rows, errs [][]float64, axes string, labelled []
 			return nil, fmt.Errorf("standard errors: %w", err)
 		}
 	}
-	if err := new(grid).findAxes(t, byLabels(t, axes, labelled)); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"", AxesAuto, TrueRows, TrueColumns}, axes) {
+		return nil, fmt.Errorf("found axes %q, wanted %s, %s or %s", axes, AxesAuto, TrueRows,
+			TrueColumns)
+	}
+	if t.Axes = bySums(t, axes, labelled); t.Axes == "" {
+		return nil, fmt.Errorf("counts, and nothing says whether rows or columns are the true classes: "+
+			"divide by the sums of the true classes, which are rows of scikit-learn's "+
+			"confusion_matrix(y_true, y_noisy); or say %s or %s", axesOption(), TrueColumns)
 	}
 	if t.Axes == TrueRows {
 		t.V, t.Error = transpose(t.V, q), transpose(t.Error, q)
@@ -40,25 +47,30 @@ func FromRows(classes []string, rows, errs [][]float64, axes string, labelled []
 	return t, nil
 }
 
-// byLabels returns the axes, of counts those by which all labels are counted once.
-func byLabels(t *Table, axes string, labelled []int64) string {
-	if axes != "" && axes != AxesAuto || !t.Counts {
+// bySums returns the axes: of counts those by which all labels are counted once, "" for none.
+func bySums(t *Table, axes string, labelled []int64) string {
+	if axes != "" && axes != AxesAuto {
 		return axes
 	}
-	counts := func(v []float64) bool {
-		sums := (&Table{Classes: t.Classes, V: v}).sums()
-		return slices.EqualFunc(sums, labelled, func(sum float64, n int64) bool {
+	turned := &Table{Classes: t.Classes, V: transpose(t.V, len(t.Classes))}
+	if !t.Counts {
+		if turned.isShares(SumTolerance) && !t.isShares(SumTolerance) {
+			return TrueRows
+		}
+		return TrueColumns
+	}
+	counts := func(t *Table) bool {
+		return slices.EqualFunc(t.sums(), labelled, func(sum float64, n int64) bool {
 			return sum == float64(n)
 		})
 	}
-	rows, columns := counts(transpose(t.V, len(t.Classes))), counts(t.V)
-	switch {
+	switch rows, columns := counts(turned), counts(t); {
 	case columns && !rows:
 		return TrueRows // the columns sum to the noisy labels
 	case rows && !columns:
 		return TrueColumns
 	}
-	return axes
+	return ""
 }
 
 func flat(rows [][]float64, q int) (v []float64, err error) {

@@ -299,8 +299,12 @@ func Rows[T any](table []T, q int) [][]T { return slices.Collect(slices.Chunk(ta
 const MostClasses = 30
 
 // PrintMatrix prints a square table with the same names at its rows and columns, right-aligned;
-// entry (i,j) is cell(i, j).
+// entry (i,j) is cell(i, j). Of more than MostClasses names it prints how many there are.
 func PrintMatrix(w io.Writer, names []string, cell func(i, j int) string) error {
+	if len(names) > MostClasses {
+		_, err := fmt.Fprintf(w, "%d classes, more than fit here; --json has all\n", len(names))
+		return err
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "\t")
 	for _, name := range names {

@@ -49,9 +49,7 @@ func (r *Report) text(w io.Writer) error {
 		what = ", ± standard error"
 	}
 	fmt.Fprintf(w, "%s: P(noisy = row | true = column)%s\n", r.Method, what)
-	if len(r.Classes) > app.MostClasses {
-		fmt.Fprintf(w, "%d classes, more than fit here; --out and --json have all\n", len(r.Classes))
-	} else if err := app.PrintEstimated(w, r.Classes, r.Confusion, r.Error); err != nil {
+	if err := app.PrintEstimated(w, r.Classes, r.Confusion, r.Error); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)

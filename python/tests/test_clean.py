@@ -82,8 +82,12 @@ def test_checked(mixed, result):
             clean(frame, "y", checked=bad)
 
 
-def test_a_file_of_checked_rows(mixed):
+def test_a_file_of_checked_rows(mixed, tmp_path):
     frame, true = mixed
+    path = str(tmp_path / "checked.csv")
+    named = frame.assign(y=frame["y"].replace("b", "NA"))
+    pd.DataFrame({"row": ["r17", "r3"], "label": ["NA", " a"]}).to_csv(path, index=False)
+    assert clean(named, "y", checked=path).cleaned["y"][["r17", "r3"]].tolist() == ["NA", " a"]
     numbered = frame.reset_index(drop=True)
     some = pd.Series({"17": true["r17"], "3": true["r3"]})  # the index as text, as files have it
     for checked in (some, some.rename_axis("row").reset_index(name="label")):

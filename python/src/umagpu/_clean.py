@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -84,9 +85,9 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         array or a sparse matrix.
     label : the name of the column of labels, or labels, one for each row. None, NaN and pandas.NA
         are no label: such rows get a suggestion.
-    checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label},
-        or checked.csv of the review page as pandas reads it; or one value for each row, None or NaN
-        where not checked; or the name of their column.
+    checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label}
+        or the path of checked.csv, which the review page saves; or one value for each row, None or
+        NaN where not checked; or the name of their column.
     name : what pages call the data.
     options : of the table and the training: text=["title"] names columns of free text; also
         categories, missing, normalize, seed and others of uma-gpu clean, with _ for -.
@@ -102,7 +103,9 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         column = label
         call_text = f"umagpu.clean(df, label={label!r})"
         data, y = _without(X, label, "label")
-    if checked is not None and _is_name(checked):
+    if isinstance(checked, str) and os.path.isfile(checked) and checked not in getattr(X, "columns", ()):
+        checked = pandas.read_csv(checked, dtype=str, keep_default_na=False)  # "NA" is a class
+    elif checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
     index = index_of(X)
     if is_frame(y) and y.shape[1] == 1:
@@ -118,7 +121,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
             raise ValueError(f"checked: found class {right.classes[places.index(-1)]!r}, wanted one of "
                              f"{labels.classes.tolist()}")
         arrays["checked"] = np.array([*places, -1], np.int32)[right.codes]
-    again = call_text[:-1] + ", checked=pandas.read_csv('checked.csv'))"
+    again = call_text[:-1] + ", checked='checked.csv')"
     found = ask("clean", request, arrays, X, device=device, verbose=verbose,
                  page=page_of(X, name, call_text, again))
     classes, cleaned = labels.classes, found.pop("cleaned")

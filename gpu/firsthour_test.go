@@ -300,6 +300,9 @@ func projectionWork(e *tested, n, d, m, axes int) work {
 		}}
 }
 
+// innerShare is the share of multiply-adds in the inner loops of 64 classes (docs/devices.md).
+const innerShare = 0.85
+
 // BenchmarkProfile says how long each operation takes, and which share of the roofline that is: of
 // what the larger of its multiply-adds at their peak and its bytes at the bandwidth would take.
 func BenchmarkProfile(b *testing.B) {
@@ -326,6 +329,7 @@ func BenchmarkProfile(b *testing.B) {
 				least := max(w.fma/fma, w.bytes/bandwidth)
 				b.ReportMetric(1e3*took.Seconds(), "ms")
 				b.ReportMetric(100*least/took.Seconds(), "%roofline")
+				b.ReportMetric(1e3*max(w.fma/fma/innerShare, w.bytes/bandwidth), "ms-predicted")
 			})
 		}
 		for _, s := range sizes {

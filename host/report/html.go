@@ -148,7 +148,7 @@ func (r *Report) heat(m heatMap, shares [][]float64) *heatMap {
 	for _, name := range r.Classes {
 		longest = max(longest, utf8.RuneCountInString(name))
 	}
-	if q := len(r.Classes); q > 8 || q > 2 && q*longest > 60 {
+	if q := len(r.Classes); longest > 3 && (q > 8 || q > 2 && q*longest > 60) {
 		m.Kind += " tall"
 	}
 	if q := len(r.Classes); q > mostCells {

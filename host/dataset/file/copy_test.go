@@ -92,7 +92,7 @@ func TestCopyKeepsBytes(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, seed))
 		bit := func() bool { return random.IntN(2) == 0 }
 		one := func(texts ...string) string { return texts[random.IntN(len(texts))] }
-		delim, end := one(",", ";", "\t"), one("\n", "\r\n")
+		delim, end := one(",", ";", "\t"), one("\n", "\r\n", "\r")
 		classes := []string{"p", "q r", "a,;b", `say "x"`, "ä"}
 		cell := func(text string, quoted bool) string {
 			if quoted || strings.ContainsAny(text, delim+"\"\r\n") {

@@ -71,6 +71,50 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 	return right, err
 }
 
+// unsure is the answer of an expert who cannot tell the class.
+const unsure = "?"
+
+// Answers enters labels that an expert gives, in a CSV as of Right, and returns how many are new.
+// labels[i] is the label of example i of d, below 0 if it has none; the answer ? is aside. Another
+// label than an example has is an error.
+func Answers(ctx context.Context, path string, d *dataset.Dataset, labels []int32, aside int32,
+) (entered int, err error) {
+	s, t, err := openClasses(ctx, path, "row,label")
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	keys := findKeys(t.header, d)
+	column := slices.IndexFunc(t.header, func(name string) bool { return word(name) == "label" })
+	if keys == nil || column < 0 {
+		return 0, t.at(fmt.Errorf("found the columns %.80q, wanted a header with row or id, and label",
+			t.header))
+	}
+	classes := newNames(d.Classes)
+	return entered, t.each(func(row []string) error {
+		k, text := aside, strings.TrimSpace(row[column])
+		if text == "" {
+			return nil // no answer yet
+		}
+		i, err := keys.find(row)
+		if err == nil && text != unsure {
+			k, err = classes.find(text)
+		}
+		switch {
+		case err != nil:
+			return err
+		case labels[i] == k:
+		case labels[i] == dataset.Unlabelled:
+			labels[i] = k
+			entered++
+		default:
+			return fmt.Errorf("found the label %.60q of %s %.60q, which has another one before; keep one "+
+				"of them", text, keys.name, row[keys.column])
+		}
+		return nil
+	})
+}
+
 // Pairs returns the noisy label and the true class of each row of a CSV, plain or compressed by
 // gzip, with a column for each (noisy, given, observed, predicted …; true, clean, right …), and the
 // sorted names of the classes. Errors are as of Right.

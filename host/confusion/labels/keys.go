@@ -25,6 +25,7 @@ type keys struct {
 	first int              // the number of the first row of the input; -1 for ids or names
 	rows  map[int]int      // the example of each row of the input; nil if example i is row i
 	last  int              // row of the input that holds an example
+	twice map[string][]int // the first two examples of ids that several have
 	names *names           // ids of the data, or names without data
 }
 
@@ -54,7 +55,12 @@ func findKeys(header []string, d *dataset.Dataset) *keys {
 		return k
 	}
 	if hasIDs {
-		k.names = newNames(d.IDs)
+		k.names, k.twice = newNames(d.IDs), map[string][]int{}
+		for i, id := range d.IDs { // names has the last of each
+			if last := int(k.names.index[id]); last != i && k.twice[id] == nil {
+				k.twice[id] = []int{i, last}
+			}
+		}
 	}
 	k.last = d.N - 1
 	if d.Source != nil {
@@ -71,7 +77,10 @@ func (k *keys) find(row []string) (int, error) {
 	text := strings.TrimSpace(row[k.column])
 	if k.first < 0 {
 		i, ok := k.names.index[text]
-		switch {
+		switch at := k.twice[text]; {
+		case at != nil:
+			return 0, fmt.Errorf("found %s %.40q, which rows %d and %d of the data have, wanted one of "+
+				"its own", k.name, text, k.data.SourceRow(at[0])+1, k.data.SourceRow(at[1])+1)
 		case ok:
 			return int(i), nil
 		case k.data != nil && k.data.IDs == nil:

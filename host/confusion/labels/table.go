@@ -85,6 +85,11 @@ type table struct {
 // table returns the CSV in s. columns is the header that it should have.
 func (s *source) table(columns string) (*table, error) {
 	t := &table{source: s, csv: csv.NewReader(osfile.Lines(s.text))}
+	first, _ := s.text.Peek(s.text.Size())
+	first, _, _ = bytes.Cut(first, []byte("\n"))
+	if bytes.Contains(first, []byte(";")) && !bytes.Contains(first, []byte(",")) {
+		t.csv.Comma = ';' // of spreadsheets where a comma is the decimal point
+	}
 	t.csv.FieldsPerRecord = -1 // counted here, for a better message
 	header, err := t.next()
 	if err == io.EOF {

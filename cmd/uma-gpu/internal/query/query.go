@@ -4,7 +4,6 @@ package query
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/active"
+	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -234,22 +234,14 @@ func (o *Options) read(ctx context.Context, read file.Options) (d *dataset.Datas
 }
 
 // readAnswers enters the labels of --answers.
-func (o *Options) readAnswers(ctx context.Context, d *dataset.Dataset, labels []int32) error {
-	u, err := newUnanswered(d, labels)
-	if err != nil {
-		return err
-	}
+func (o *Options) readAnswers(ctx context.Context, d *dataset.Dataset, known []int32) error {
 	answered := 0
 	for _, path := range o.Input.Answers {
-		text, err := app.Awaited(ctx, path, osfile.Read)
+		n, err := app.Awaited(ctx, path, func(path string) (int, error) {
+			return labels.Answers(ctx, path, d, known, active.Aside)
+		})
 		if err != nil {
-			return fmt.Errorf("%s: cannot read the answers: %w", path, err)
-		}
-		n, err := u.take(string(text))
-		if bad := (*answerError)(nil); errors.As(err, &bad) {
-			return fmt.Errorf("%s:%d: %w", path, bad.line, bad.err)
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 		answered += n
 	}

@@ -74,6 +74,9 @@ func knownDevices() ([]device, error) {
 		}
 	}
 	if len(all) == 0 {
+		if err := checkCache(); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%w: the drivers (%s) know none; is the device there, and may you use it "+
 			"(groups video, render)?", ErrNoDevice, strings.Join(names, ", "))
 	}

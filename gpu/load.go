@@ -20,6 +20,8 @@ import (
 	"unsafe"
 
 	"github.com/jgillich/go-opencl/cl"
+
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // LibraryVariable names the environment variable that replaces libOpenCL.so.1 as
@@ -46,7 +48,7 @@ var load = sync.OnceValue(func() error {
 // protectCache gives PoCL a folder that only this user can enter if there is no home: it would load
 // compiled kernels from a folder below /tmp, where anybody may have put them.
 func protectCache() error {
-	const variable = "POCL_CACHE_DIR"
+	const variable = cacheVariable
 	if cmp.Or(os.Getenv(variable), os.Getenv("XDG_CACHE_HOME"), os.Getenv("HOME")) != "" {
 		return nil
 	}
@@ -64,6 +66,28 @@ func protectCache() error {
 			"owner; remove it, or set HOME or %s", dir, about.Mode(), variable)
 	}
 	return os.Setenv(variable, dir) // with cgo C's environment too, which PoCL reads
+}
+
+// cacheVariable names the folder where PoCL keeps compiled kernels.
+const cacheVariable = "POCL_CACHE_DIR"
+
+// checkCache returns an error if PoCL, which has no device then, cannot write to its folder.
+func checkCache() error {
+	dir := os.Getenv(cacheVariable)
+	if dir == "" {
+		return nil
+	}
+	err := os.MkdirAll(dir, 0o700) // as PoCL does
+	var f *os.File
+	if err == nil {
+		f, err = os.CreateTemp(dir, "")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: PoCL cannot keep compiled kernels in %s, which is %s: %w; name a folder "+
+			"that you may write to, or unset it", ErrNoDevice, cacheVariable, dir, osfile.Cause(err))
+	}
+	f.Close() // nothing was written
+	return os.Remove(f.Name())
 }
 
 // openLibrary loads the OpenCL loader.

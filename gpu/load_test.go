@@ -47,7 +47,9 @@ func TestNothingThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		checks = append(checks, check{"OCL_ICD_VENDORS=" + alone + " POCL_DEVICES=nothing", "device",
-			"(Portable Computing Language) know none"})
+			"(Portable Computing Language) know none"},
+			check{"OCL_ICD_VENDORS=" + alone + " POCL_CACHE_DIR=/dev/null/no", "device",
+				"POCL_CACHE_DIR, which is /dev/null/no: not a directory"})
 	}
 	for _, c := range checks {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestNothingThere$")

@@ -38,6 +38,9 @@ type Dataset struct {
 	Source []int
 	// Encoding says what the Features were made of; nil if each is a column of numbers.
 	Encoding *Encoding
+	// Rest[i] is a hash of what example i lost where its numbers were rounded to float32, 0 if
+	// nothing; nil if no example did, or without Options.Exact of package file.
+	Rest []uint64
 	// Found is what Read says of the file.
 	Found
 

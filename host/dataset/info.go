@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"iter"
 	"math"
+	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -37,8 +38,8 @@ type Info struct {
 type ValueInfo struct {
 	NonZero    int64   `json:"nonzero_values"`
 	Density    float64 `json:"density"` // NonZero / (Examples · Features)
-	Min        float32 `json:"min"`     // of all values, zeros included
-	Max        float32 `json:"max"`
+	Min        float64 `json:"min"`     // of all values, zeros included, with their origins
+	Max        float64 `json:"max"`
 	MeanAbs    float64 `json:"mean_absolute"`  // mean of |value|, zeros included
 	Subnormals int     `json:"subnormals"`     // Dataset.Subnormals
 	Empty      int     `json:"empty_examples"` // all of whose values are zero
@@ -97,7 +98,7 @@ func Describe(d *Dataset) Info {
 			i.Classes[y].Examples++
 		}
 	}
-	i.values(d.Examples)
+	i.values(d.Examples, d.Encoding)
 	i.Duplicates, i.Conflicting = countDuplicates(d)
 	return i
 }
@@ -109,7 +110,17 @@ type featureRange struct {
 }
 
 // values fills in what the values tell one by one.
-func (i *ValueInfo) values(e Examples) {
+func (i *ValueInfo) values(e Examples, encoding *Encoding) {
+	origins := make([]float64, e.D)
+	if encoding != nil && encoding.Width() == e.D {
+		at := 0
+		for k := range encoding.Columns {
+			if c := &encoding.Columns[k]; c.Width() > 0 {
+				origins[at] = c.Origin
+				at += c.Width()
+			}
+		}
+	}
 	features := make([]featureRange, e.D)
 	sum := 0.0
 	visit := func(j int, v float32) {
@@ -141,15 +152,22 @@ func (i *ValueInfo) values(e Examples) {
 		if f.n == 0 {
 			i.EmptyFeatures++
 		}
+		least, most := shortest(f.min)+origins[j], shortest(f.max)+origins[j]
 		if j == 0 {
-			i.Min, i.Max = f.min, f.max
+			i.Min, i.Max = least, most
 		}
-		i.Min, i.Max = min(i.Min, f.min), max(i.Max, f.max)
+		i.Min, i.Max = min(i.Min, least), max(i.Max, most)
 		i.NonZero += int64(f.n)
 	}
 	if cells := float64(e.N) * float64(e.D); cells > 0 {
 		i.Density, i.MeanAbs = float64(i.NonZero)/cells, sum/cells
 	}
+}
+
+// shortest returns the float64 of the shortest text that is v as float32.
+func shortest(v float32) float64 {
+	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // a number
+	return wide
 }
 
 // appendKey appends column and bits of each value other than 0: equal for equal examples.
@@ -178,7 +196,7 @@ func nonzero(e Examples, i int) iter.Seq2[int, float32] {
 
 // countDuplicates counts examples that equal an earlier one, and those with another label.
 func countDuplicates(d *Dataset) (duplicates, conflicting int) {
-	for i, first := range Firsts(d.Examples) {
+	for i, first := range firsts(d.Examples, d.Rest) {
 		if int(first) == i {
 			continue
 		}
@@ -195,12 +213,17 @@ var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
 // Firsts returns for each example the number of the first one that equals it, as two hashes of 64
 // bits tell.
-func Firsts(e Examples) []int32 {
+func Firsts(e Examples) []int32 { return firsts(e, nil) }
+
+// firsts is Firsts of examples that Dataset.Rest tells apart, too.
+func firsts(e Examples, rest []uint64) []int32 {
 	hashes, first := make([][2]uint64, e.N), make([]int32, e.N)
 	parallel.Ranges(e.N, 256, func(from, to int) {
 		var key []byte
 		for i := from; i < to; i++ {
-			key = appendKey(e, key[:0], i)
+			if key = appendKey(e, key[:0], i); rest != nil {
+				key = binary.LittleEndian.AppendUint64(key, rest[i])
+			}
 			hashes[i] = [2]uint64{maphash.Bytes(seeds[0], key), maphash.Bytes(seeds[1], key)}
 		}
 	})

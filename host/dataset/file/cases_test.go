@@ -150,9 +150,14 @@ func TestNoOrigin(t *testing.T) {
 			t.Errorf("%q: found the encoding %v, %v", text, d.Encoding, err)
 		}
 	}
-	d, err := readText("f", "x,l\n16777216,a\n16777217,b\n0,a\n", Options{})
-	if err != nil || !strings.Contains(fmt.Sprint(d.Notes),
-		"column 1 (x): the different values 16777216 and 16777217 become equal") {
-		t.Errorf("found the notes %v, %v", d.Notes, err)
+	for _, o := range []Options{{Exact: true}, {Exact: true, Table: anyTable()}} {
+		d, err := readText("f", "x,l\n16777216,a\n16777217,b\n0,a\n16777217,b\n", o)
+		if err != nil || !strings.Contains(fmt.Sprint(d.Notes),
+			"column 1 (x): the different values 16777216 and 16777217 become equal") {
+			t.Fatalf("found the notes %v, %v", d.Notes, err)
+		}
+		if about := dataset.Describe(d); about.Duplicates != 1 || about.Max != 16777216 {
+			t.Errorf("found %d duplicates and the maximum %v, wanted 1", about.Duplicates, about.Max)
+		}
 	}
 }

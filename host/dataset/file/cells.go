@@ -106,6 +106,17 @@ func (s *cells) begin(place int) {
 	s.begun++
 }
 
+// rest returns a hash of what the numbers of the row lose as float32.
+func (s *cells) rest() (rest uint64) {
+	for k := range s.columns {
+		c := &s.columns[k]
+		if v := c.number - c.Origin; c.Kind == dataset.KindNumber && !s.done {
+			rest = restOf(rest, k, v, float32(v))
+		}
+	}
+	return rest
+}
+
 // keep ends a row whose cells are all set; an error says that memory would not hold many more
 // levels.
 func (s *cells) keep() (err error) {

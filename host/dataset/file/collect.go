@@ -42,6 +42,7 @@ type collector struct {
 
 	pile     pile            // the values, unless they lie in home
 	numbers  numbers         // how they become float32
+	encoded  bool            // cells become examples now, which were counted
 	cells    *cells          // the features of a table; nil if all are numbers
 	home     *osfile.Mapping // in which the only segment lies; nil if it is in memory
 	prepared *dataset.Preparation
@@ -119,6 +120,10 @@ func (c *collector) decide(fault error, place int) error {
 		return err
 	}
 	if c.cells != nil {
+		if c.numbers.rest = 0; c.o.Exact {
+			c.numbers.rest = c.cells.rest()
+			c.numbers.keepRest(c.n - 1)
+		}
 		if err := c.cells.keep(); err != nil {
 			return fmt.Errorf("%s: %w", c.src.path, err)
 		}
@@ -132,6 +137,9 @@ func (c *collector) decide(fault error, place int) error {
 // keep ends an example in pile.
 func (c *collector) keep() error {
 	c.numbers.watch()
+	if c.o.Exact && !c.encoded {
+		c.numbers.keepRest(c.n - 1)
+	}
 	full, err := c.pile.keep()
 	if err != nil || !full {
 		return err
@@ -265,7 +273,7 @@ func (c *collector) fill(ctx context.Context, d *dataset.Dataset) (err error) {
 	if err := c.pile.seal(); err != nil {
 		return err
 	}
-	d.Subnormals = c.pile.subnormals
+	d.Subnormals, d.Rest = c.pile.subnormals, c.numbers.rests
 	if d.Examples, err = c.examples(); err != nil {
 		return err
 	}
@@ -335,7 +343,7 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 	}
 	p := &c.pile
 	p.subnormals += c.cells.tiny
-	p.width = c.encoding.Width()
+	p.width, c.encoded = c.encoding.Width(), true
 	silent, err := features.Encode(ctx, t, c.encoding, func(columns []int32, values []float32) error {
 		p.columns, p.values = append(p.columns, columns...), append(p.values, values...)
 		return c.keep()

@@ -18,6 +18,8 @@ type numbers struct {
 	gaps    []int           // how many values lack in each column, with means
 	spans   []features.Span // of the columns; nil if nothing is to be found out
 	watched []int           // columns whose spans more values can change
+	rest    uint64          // of the current example, with Options.Exact
+	rests   []uint64        // of the examples; nil while all are 0
 	done    bool            // the rows are behind their origins, and the spans have their values
 }
 
@@ -88,8 +90,33 @@ func enterNumbers(c *collector) int {
 		}
 		x[j] = f
 	}
+	if n.rest = 0; c.o.Exact {
+		for j, v := range n.row {
+			n.rest = restOf(n.rest, j, v-originOf(c, j), x[j])
+		}
+	}
 	p.x = p.x[:len(p.x)+len(n.row)]
 	return -1
+}
+
+// restOf adds to a hash of an example what number j loses as float32.
+func restOf(rest uint64, j int, v float64, rounded float32) uint64 {
+	lost := v - float64(rounded)
+	if lost == 0 || lost != lost {
+		return rest
+	}
+	const prime = 0x9e3779b97f4a7c15
+	return (rest ^ math.Float64bits(lost) ^ uint64(j)<<32) * prime
+}
+
+// keepRest keeps what example i lost.
+func (n *numbers) keepRest(i int) {
+	if n.rests == nil && n.rest != 0 {
+		n.rests = make([]uint64, i)
+	}
+	if n.rests != nil {
+		n.rests = append(n.rests, n.rest)
+	}
 }
 
 // originOf returns the origin of column j.

@@ -44,6 +44,8 @@ type Options struct {
 	// Classes, if not nil, is the whole list in order; another label is an error.
 	Classes []string
 
+	// Exact sets Dataset.Rest, of 8 bytes an example.
+	Exact bool
 	// SkipBad passes over malformed examples and lists them in Dataset.SkippedAt.
 	SkipBad bool
 

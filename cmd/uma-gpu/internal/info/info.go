@@ -59,7 +59,9 @@ Example: uma-gpu info --data train.csv`,
 // Run prints the description of the data.
 func Run(ctx context.Context, o *Options) error {
 	o.Notes.Described = true
-	d, problems, err := o.read(ctx, o.Data.Options())
+	options := o.Data.Options()
+	options.Exact = true
+	d, problems, err := o.read(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func rows(i described, row app.Row) {
 	}
 	row("storage\t%s, %s in memory", i.Storage, app.BytesText(i.Bytes))
 	row("density\t%.3g %% (%d values are not zero)", 100*i.Density, i.NonZero)
-	row("values\t%s to %s, mean |value| %.4g", app.FloatText(i.Min), app.FloatText(i.Max), i.MeanAbs)
+	row("values\t%s to %s, mean |value| %.4g", app.NumberText(i.Min), app.NumberText(i.Max), i.MeanAbs)
 	row("subnormals\t%d, read as 0", i.Subnormals)
 	row("constant features\t%d, zero in every example %d", i.ConstantFeatures, i.EmptyFeatures)
 	row("empty examples\t%d", i.Empty)

@@ -2,8 +2,10 @@ package file
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,26 @@ func TestSheet(t *testing.T) {
 		was, is := must(before.GetCellType("table", "D11")), must(after.GetCellType("table", "D11"))
 		if was != is || changed != 2 {
 			t.Errorf("%s: %d cells changed, and the type of one from %v to %v", name, changed, was, is)
+		}
+	}
+}
+
+// What no sheet can be read of is an error that says what to do.
+func TestSheetFaults(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "in.xlsx")
+	writeSheet(t, path, func(int) any { return "p" })
+	whole := must(os.ReadFile(path))
+	for want, text := range map[string][]byte{"with a password": []byte("\xd0\xcf\x11\xe0" +
+		strings.Repeat(" ", 600)), "cannot read the Excel file": whole[:len(whole)/2],
+		"one class": whole} {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(t.Context(), path, Options{Table: Table{LabelColumn: "label",
+			Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

@@ -103,6 +103,9 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 	}
 	if head, _ := s.r.Peek(64); isSheet(head) {
 		return s, s.openSheet()
+	} else if bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) {
+		return nil, fmt.Errorf("%s: found an Excel file of before 2007 or with a password, wanted .xlsx "+
+			"without one; save it so, or as CSV", path)
 	}
 	if mark, _ := s.r.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		s.mark = len(mark)

@@ -233,6 +233,11 @@ func TestFaultsOfLabels(t *testing.T) {
 			name},
 			Rows: []int32{0, 0}, By: []int32{0, 1}, Codes: []int32{0, code}}}
 	}
+	trusting := func(name string, functions bool) *umagpu.Labels {
+		l := vote("w", 1)
+		l.Votes.Trust, l.Votes.Functions, l.Votes.By[1] = []string{name}, functions, 0
+		return l
+	}
 	for want, request := range map[string]any{
 		"probabilities: row 3: column 1: got NaN": &umagpu.FindIssuesRequest{Labels: labels,
 			Probabilities: nan},
@@ -262,6 +267,10 @@ func TestFaultsOfLabels(t *testing.T) {
 		"counts: got row 0": &umagpu.EstimateNoiseRequest{Labels: labels,
 			Counts: &umagpu.Confusion{P: [][]float64{{1}}}},
 		"labels: got no votes": &umagpu.ConsensusRequest{Labels: labels, Examples: 60},
+		`trust: got "x"`: &umagpu.ConsensusRequest{Labels: trusting("x", false),
+			Examples: 1},
+		"votes: row 0: got two of fun": &umagpu.ConsensusRequest{Labels: trusting("v", true),
+			Examples: 1},
 		`votes: got voter "v"`: &umagpu.ConsensusRequest{Labels: vote("v", 0), Examples: 1},
 		"votes: got row 0":     &umagpu.ConsensusRequest{Labels: vote("w", 2), Examples: 1},
 		`method: got "best"`: &umagpu.ConsensusRequest{Labels: vote("w", 1), Examples: 1,

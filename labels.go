@@ -107,12 +107,30 @@ func (v *Votes) check(n, q int) error {
 	if name, twice := repeated(v.Names); twice {
 		return invalid("votes", fmt.Sprintf("voter %q twice", name), "different names")
 	}
+	for _, name := range v.Trust {
+		if !slices.Contains(v.Names, name) {
+			return invalid("trust", strconv.Quote(name), "a voter")
+		}
+	}
+	var seen []bool // n × voters: votes of functions
+	if v.Functions {
+		seen = make([]bool, n*len(v.Names))
+	}
 	for k := range v.Rows {
-		if r, b, c := int(v.Rows[k]), int(v.By[k]), int(v.Codes[k]); r < 0 || r >= n || b < 0 ||
-			b >= len(v.Names) || c < 0 || c >= q {
+		r, b, c := int(v.Rows[k]), int(v.By[k]), int(v.Codes[k])
+		if r < 0 || r >= n || b < 0 || b >= len(v.Names) || c < 0 || c >= q {
 			return invalid("votes", fmt.Sprintf("row %d, voter %d, code %d", r, b, c),
 				fmt.Sprintf("a row below %d, a voter below %d, a code below %d", n, len(v.Names), q))
 		}
+		if !v.Functions {
+			continue
+		}
+		at := r*len(v.Names) + b
+		if seen[at] {
+			return &Fault{Kind: Invalid, Option: "votes", Row: &r,
+				Got: fmt.Sprintf("two of function %q", v.Names[b]), Want: "one"}
+		}
+		seen[at] = true
 	}
 	return nil
 }

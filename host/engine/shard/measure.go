@@ -22,11 +22,11 @@ func Measure(drivers []engine.Driver, features, classes, stored int) ([]int, err
 	x := made(min(features, 1<<15), stored)
 	shares, fastest := make([]int, len(drivers)), map[string]int{}
 	for _, e := range drivers {
-		seconds, err := evaluationSeconds(e, x, classes)
+		took, err := timesOf(e, x, classes)
 		if err != nil {
-			return nil, fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
+			return nil, err
 		}
-		speed := int(min(max(1, float64(x.Size())/seconds/ShareValues), mostShare))
+		speed := int(min(max(1, float64(x.Size())/took.Evaluation/ShareValues), mostShare))
 		fastest[e.Device().ID] = max(fastest[e.Device().ID], speed)
 	}
 	for i, e := range drivers {
@@ -47,13 +47,33 @@ func made(features, stored int) dataset.Examples {
 	return x
 }
 
-// evaluationSeconds returns the time of an evaluation, the shortest of a few after a first.
-func evaluationSeconds(e engine.Driver, x dataset.Examples, classes int) (_ float64, err error) {
+// Times are the seconds that a driver takes for dense examples: to load them, and to evaluate them
+// once.
+type Times struct{ Load, Evaluation float64 }
+
+// TimesFor returns the times of a driver for so many stored values of so many features and classes.
+// It measures at most 2^22 of them, in about a tenth of a second.
+func TimesFor(e engine.Driver, features, classes, stored int) (Times, error) {
+	x := made(min(features, 1<<15), min(stored, 1<<22))
+	took, err := timesOf(e, x, classes)
+	scale := float64(stored) / float64(x.Size())
+	return Times{took.Load * scale, took.Evaluation * scale}, err
+}
+
+// timesOf returns the times of an evaluation, the shortest of a few after a first, and of loading.
+func timesOf(e engine.Driver, x dataset.Examples, classes int) (took Times, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("shard: to measure %s: %w", e.Device().ID, err)
+		}
+	}()
+	start := time.Now()
 	loaded, err := e.Load(x, engine.Task{Use: engine.UseEvaluator, Classes: classes,
 		Format: numerics.NewFixedPoint(1, x.N)})
 	if err != nil {
-		return 0, err
+		return took, err
 	}
+	took.Load = time.Since(start).Seconds()
 	defer func() { err = errors.Join(err, loaded.Close()) }()
 	r := loaded.(engine.LoadedEvaluator)
 	labels := make([]int32, x.N)
@@ -62,19 +82,19 @@ func evaluationSeconds(e engine.Driver, x dataset.Examples, classes int) (_ floa
 	}
 	if err := r.SetTargets(engine.Targets{Values: make([]float32, classes*classes),
 		Row: labels}); err != nil {
-		return 0, err
+		return took, err
 	}
 	w, sums := engine.NewWeights(classes, x.D), make([]int64, classes*x.D)
-	best := math.Inf(1)
+	took.Evaluation = math.Inf(1)
 	for range 4 {
-		start := time.Now()
+		start = time.Now()
 		if _, err := r.Evaluate(sums, w); err != nil {
-			return 0, err
+			return took, err
 		}
-		best = min(best, max(time.Since(start).Seconds(), 1e-9))
+		took.Evaluation = min(took.Evaluation, max(time.Since(start).Seconds(), 1e-9))
 		for j := range w.W {
 			w.W[j] += float32(j%7) * 0x1p-8
 		}
 	}
-	return best, nil
+	return took, nil
 }

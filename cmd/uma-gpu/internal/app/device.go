@@ -315,7 +315,13 @@ func (d *Device) openPart(s selection, n Notes, w Work) (engine.Driver, error) {
 			if !about.Conforming {
 				n.Warn("%s fails the self-test; its weights may differ from other devices'", about.ID)
 			}
-			return d.audited(e), nil
+			if s.cpu == nil || pays(n, e, s.cpu(), w) {
+				return d.audited(e), nil
+			}
+			if err := e.Close(); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if s.cpu == nil {
 			return nil, Advise(err)

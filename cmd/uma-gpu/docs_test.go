@@ -15,6 +15,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/program"
+	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
 
 const root = "../.."
@@ -180,6 +181,11 @@ var allFlags = sync.OnceValue(func() map[string]bool {
 			}
 		}
 	})
+	for _, d := range catalog.All() {
+		for _, p := range d.Parameters {
+			all[app.FlagOf(p.Name)] = true
+		}
+	}
 	return all
 })
 
@@ -190,7 +196,7 @@ func judgeArguments(args []string) string {
 	args = slices.DeleteFunc(slices.Clone(args), func(w string) bool {
 		return w == "…" || w == "NAME"
 	})
-	top := program.New(io.Discard, io.Discard)
+	top := program.New(io.Discard, io.Discard, args...)
 	reached := false
 	var disarm func(list []*cli.Command)
 	disarm = func(list []*cli.Command) {

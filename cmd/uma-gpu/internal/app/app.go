@@ -296,10 +296,16 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 	for _, word := range words {
 		name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		_, err := strconv.ParseFloat(word, 64)
-		if name != word && name != "" && err != nil && !slices.Contains(known, name) {
-			return OfCommand(c, Usage("unknown flag %s, did you mean %s?", word,
-				cli.SuggestFlag(c.Command.Flags, name, true)))
+		if name == word || name == "" || err == nil || slices.Contains(known, name) {
+			continue
 		}
+		if with := learnersWith(strings.ReplaceAll(name, "-", "_")); with != nil &&
+			slices.Contains(known, "learner") {
+			return OfCommand(c, Usage("--%s is a flag of --learner %s, not of the learner that is chosen",
+				name, OrList(with)))
+		}
+		return OfCommand(c, Usage("unknown flag %s, did you mean %s?", word,
+			cli.SuggestFlag(c.Command.Flags, name, true)))
 	}
 	return OfCommand(c, Usage("%v", err))
 }

@@ -43,16 +43,20 @@ type Device struct {
 // before any file is read.
 func (d *Device) Flags() []cli.Flag {
 	var name string
-	return Grouped("Device",
-		Choice(&d.Audit, "audit", "", "`LEVEL` of checks by another engine: off, sample, full",
-			audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"),
-		CheckedFlag{StringFlag: &cli.StringFlag{Name: "device", Value: "auto",
-			EnvVars: []string{DeviceVariable}, Destination: &name,
-			Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
-			Check: func(*cli.Context) (err error) {
-				d.parts, err = selectDevices(name, gpu.Devices)
-				return err
-			}})
+	return Grouped("Device", CheckedFlag{StringFlag: &cli.StringFlag{Name: "device", Value: "auto",
+		EnvVars: []string{DeviceVariable}, Destination: &name,
+		Usage: "`DEVICE` to compute on; uma-gpu devices lists them"},
+		Check: func(*cli.Context) (err error) {
+			d.parts, err = selectDevices(name, gpu.Devices)
+			return err
+		}})
+}
+
+// AuditFlag returns the flag of checks by another engine.
+func (d *Device) AuditFlag() []cli.Flag {
+	return Grouped("Device", Choice(&d.Audit, "audit", "",
+		"`LEVEL` of checks by another engine: off, sample, full",
+		audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"))
 }
 
 // NewDevice returns the device of a name, as --device has it, with an audit of a level.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -58,17 +60,24 @@ func SeedFlag(into *uint64, of string) cli.Flag {
 type CheckedFlag struct {
 	*cli.StringFlag
 	Check func(c *cli.Context) error
+
+	learner bool // it is a parameter of learners
+}
+
+// Checked returns a flag with a check.
+func Checked(f *cli.StringFlag, check func(c *cli.Context) error) CheckedFlag {
+	return CheckedFlag{StringFlag: f, Check: check}
 }
 
 // Choice returns a flag that has only the allowed values, and "" if it is not given, which stands
 // for value.
 func Choice(into *string, name, value, usage string, allowed ...string) CheckedFlag {
-	return CheckedFlag{Text(into, name, "", usage), func(*cli.Context) error {
+	return Checked(Text(into, name, "", usage), func(*cli.Context) error {
 		if *into != "" && !slices.Contains(allowed, *into) {
 			return NotAllowed(name, *into, allowed...)
 		}
 		return nil
-	}}.Unless(value)
+	}).Unless(value)
 }
 
 // Unless returns the flag with what help has for its default.
@@ -80,7 +89,7 @@ func (f CheckedFlag) Unless(text string) CheckedFlag {
 // Size returns the flag of a number of bytes, 0 if it is not given, which help has as unless.
 func Size(into *int64, name, unless, usage string) CheckedFlag {
 	f := Text(new(string), name, "0", usage)
-	return CheckedFlag{f, func(c *cli.Context) (err error) {
+	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) (err error) {
 		if !c.IsSet(name) {
 			return nil
 		}
@@ -96,7 +105,7 @@ func Size(into *int64, name, unless, usage string) CheckedFlag {
 func Count(into *int, name string, value, least, most int, usage string) CheckedFlag {
 	*into = value
 	f := Text(new(string), name, strconv.Itoa(value), usage)
-	return CheckedFlag{f, func(c *cli.Context) (err error) {
+	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) (err error) {
 		if !c.IsSet(name) {
 			return nil
 		}
@@ -121,7 +130,7 @@ func Text(into *string, name, value, usage string) *cli.StringFlag {
 // ListFlag returns the flag of a list with commas between.
 func ListFlag(into *[]string, name, usage string) cli.Flag {
 	f := Text(new(string), name, "", usage)
-	return CheckedFlag{f, func(c *cli.Context) error {
+	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) error {
 		if c.IsSet(name) {
 			*into = List(*f.Destination)
 		}
@@ -326,6 +335,11 @@ func InstallChecks(c *cli.Command) {
 	}
 }
 
+// several reports whether a flag may be given several times.
+func several(f cli.Flag) bool {
+	return flagField(f, "Destination").Type() == reflect.TypeFor[*cli.StringSlice]()
+}
+
 // once returns an error if a flag of one value is given twice.
 func once(c *cli.Context) error {
 	words, _ := c.App.Metadata["args"].([]string)
@@ -347,8 +361,7 @@ func once(c *cli.Context) error {
 			value = words[k]
 		}
 		first := f.Names()[0]
-		if before, twice := seen[first]; twice && !flagField(f, "Destination").Type().
-			AssignableTo(reflect.TypeFor[*cli.StringSlice]()) {
+		if before, twice := seen[first]; twice && !several(f) {
 			return Usage("--%s is given twice, as %q and %q; give one", first, before, value)
 		}
 		seen[first] = value
@@ -397,7 +410,7 @@ Usage: {{.HelpName}}{{if .VisibleCommands}} COMMAND{{end}}{{if .VisibleFlags}} [
 {{end}}{{define "commands"}}{{range .}}
   {{.Name}}{{"\t"}}{{.Usage}}{{end}}
 {{end}}{{define "flags"}}{{range .}}
-  {{wrap .String 6}}{{end}}
+{{.String}}{{end}}
 {{end}}`
 	helpFlags = `{{if .VisibleFlagCategories}}{{range .VisibleFlagCategories}}
 {{or .Name "Options"}}:{{template "flags" .Flags}}{{end}}{{else if .VisibleFlags}}
@@ -413,11 +426,93 @@ Commands:{{template "commands" .}}{{end}}` + helpFlags
 	cli.HelpPrinter = func(w io.Writer, template string, about any) {
 		cli.HelpPrinterCustom(w, template, about, map[string]any{"wrapAt": helpColumns})
 	}
-	text := cli.FlagStringer
-	cli.FlagStringer = func(f cli.Flag) string { // the description below the flag
-		flag := strings.Replace(text(f), "\t", "\n", 1)
-		return strings.TrimSuffix(strings.TrimSuffix(flag, " (default: 0)"), " (default: false)")
+	cli.FlagStringer = flagText
+}
+
+// flagText is what help says of a flag: its name with the value that its usage has in backquotes,
+// and beside it the usage, second names and the default.
+func flagText(f cli.Flag) string {
+	doc := f.(cli.DocGenerationFlag)
+	name, names := "  --"+f.Names()[0], f.Names()[1:]
+	before, rest, _ := strings.Cut(doc.GetUsage(), "`")
+	value, after, takes := strings.Cut(rest, "`")
+	if takes {
+		name += " " + value
 	}
+	about := before + value + after
+	if takes && before == "" && strings.HasPrefix(after, ": ") {
+		about = after[2:]
+	}
+	for _, other := range names {
+		about += " (or " + strings.Repeat("-", min(2, len(other))) + other + ")"
+	}
+	if text := doc.GetDefaultText(); text != "" && text != "0" && text != "false" {
+		about += " (default: " + strings.Trim(text, `"`) + ")"
+	}
+	for _, variable := range doc.GetEnvVars() {
+		about += " [$" + variable + "]"
+	}
+	return beside(name, strings.Fields(about), helpColumns())
+}
+
+// beside returns a text to the right of a name, in lines of a width; below it if the name is long.
+func beside(name string, words []string, width int) string {
+	const indent = 28
+	var b strings.Builder
+	b.WriteString(name)
+	at := utf8.RuneCountInString(name)
+	if at >= indent {
+		at = width
+	}
+	for k, word := range words {
+		n := utf8.RuneCountInString(word) + 1
+		switch {
+		case k == 0 && at < width:
+			b.WriteString(strings.Repeat(" ", indent-at-1))
+			at = indent - 1
+		case at+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent-1))
+			at = indent - 1
+		}
+		b.WriteString(" " + word)
+		at += n
+	}
+	return b.String()
+}
+
+// more is the heading of flags that --help leaves to --help all.
+const more = "More options"
+
+// Rest puts flags but the named ones below a heading that --help leaves to --help all.
+func Rest(flags []cli.Flag, usual ...string) []cli.Flag {
+	for _, f := range flags {
+		if !slices.Contains(usual, f.Names()[0]) {
+			flagField(f, "Category").SetString(more)
+		}
+	}
+	return flags
+}
+
+// Abridge leaves out of the help of a command, and of its subcommands, the flags of Rest, and of
+// their descriptions all but the first paragraph and the examples.
+func Abridge(c *cli.Command) {
+	for _, s := range c.Subcommands {
+		Abridge(s)
+	}
+	if !slices.ContainsFunc(c.Flags, func(f cli.Flag) bool {
+		return flagField(f, "Category").String() == more
+	}) {
+		return
+	}
+	for _, f := range c.Flags {
+		heading := flagField(f, "Category")
+		flagField(f, "Hidden").SetBool(heading.String() == more)
+		heading.SetString("") // one list takes fewer lines
+	}
+	first, _, _ := strings.Cut(c.Description, "\n\n")
+	at := strings.Index(c.Description, "Example:")
+	c.Description = fmt.Sprintf("%s\n\n%s\nThe rest: %s --help all", first,
+		strings.TrimSpace(c.Description[at:]), cmp.Or(c.HelpName, "uma-gpu "+c.Name))
 }
 
 // helpColumns returns the width of help texts: the terminal's, or COLUMNS, but from 40 to 110.

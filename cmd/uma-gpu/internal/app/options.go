@@ -60,12 +60,10 @@ const zeroBased = "libsvm0"
 // DataUsage follows the description of --data.
 const DataUsage = ": `FILE`, or - for standard input (required)"
 
-// FormatFlags returns the flags of how files are read.
+// FormatFlags returns the flags of columns and labels that commands have.
 func (d *Data) FormatFlags(o *Common) []cli.Flag {
 	d.Bind(o)
-	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
 	return Grouped("Data",
-		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
 			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
@@ -73,14 +71,22 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 			"comma-separated `LIST` of columns to leave out, names or positions from 1"),
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
 			Usage: "`COLUMN` that names the examples in reports and outputs; not a feature"},
+		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"))
+}
+
+// ReadingFlags returns the flags of files that are not read as they should without. Commands
+// without them take them from --request.
+func (d *Data) ReadingFlags() []cli.Flag {
+	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
+	return Grouped("Data",
+		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
 		Choice(&d.Header, "header", "auto",
 			"whether a CSV file begins with a header, `ANSWER`: auto, yes or no", "auto", "yes", "no"),
-		CheckedFlag{Text(&d.Separator, "separator", "",
+		Checked(Text(&d.Separator, "separator", "",
 			"`CHARACTER` between the fields of a CSV file, or comma, tab, semicolon, blanks"),
-			d.checkSeparator}.Unless("auto"),
+			d.checkSeparator).Unless("auto"),
 		Choice(&d.Decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
 			"point", ".", "comma", ","),
-		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"),
 		Switch(&d.SkipBad, "skip-bad",
 			"skip malformed examples, and say which; without it they are an error"))
 }
@@ -92,12 +98,6 @@ func (d *Data) ColumnFlags() []cli.Flag {
 
 // TextFlag returns the flag of columns of text.
 func (d *Data) TextFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "text")[0] }
-
-// EncodingFlags returns the flags of how many features columns become, and how they are stored.
-func (d *Data) EncodingFlags() []cli.Flag {
-	return ParameterFlags(&d.TableOptions, "levels", "knots", "text_features", "text_min_df",
-		"text_ngrams", "storage")
-}
 
 func (d *Data) StorageFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "storage")[0] }
 
@@ -296,7 +296,7 @@ const NormalizeHelp = "--normalize auto prepares by " + dataset.DefaultSteps +
 
 // StepsFlag makes a flag accept only auto or a list of steps.
 func StepsFlag(f *cli.StringFlag) cli.Flag {
-	return CheckedFlag{f, func(*cli.Context) error {
+	return CheckedFlag{StringFlag: f, Check: func(*cli.Context) error {
 		if *f.Destination != "auto" {
 			if _, err := dataset.ParseSteps(*f.Destination); err != nil {
 				return Usage("--%s: %v", f.Name, err)

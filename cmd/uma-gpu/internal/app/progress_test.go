@@ -212,7 +212,7 @@ func TestLongWorkTells(t *testing.T) {
 			lock.Unlock()
 		}
 		var out bytes.Buffer
-		top := program.New(&out, &out)
+		top := program.New(&out, &out, c.args...)
 		if err := top.RunContext(progress.With(t.Context(), hear), append([]string{"uma-gpu"},
 			c.args...)); err != nil {
 			t.Errorf("uma-gpu %s: %v\n%s", strings.Join(c.args, " "), err, &out)

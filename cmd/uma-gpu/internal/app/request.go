@@ -58,7 +58,7 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	}
 	f := &cli.StringFlag{Name: name, Aliases: aliases[p.Name], Usage: usage, Category: p.Group,
 		DefaultText: p.Default, Destination: text}
-	return CheckedFlag{f, func(c *cli.Context) error {
+	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) error {
 		if c.IsSet(name) {
 			return p.Set(*text)
 		}
@@ -71,22 +71,55 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 var UsualParameters = []string{"correction", "learn_confusion", "l2"}
 
 // LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
-// enter s. Help shows the flags of the default learner; the command learners lists the others.
+// enter s. OfLearner leaves those of one learner.
 func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
 	seen := map[string]bool{}
-	for k, d := range catalog.All() {
+	for _, d := range catalog.All() {
 		for _, p := range d.Parameters {
 			if seen[p.Name] || names != nil && !slices.Contains(names, p.Name) {
 				continue
 			}
 			seen[p.Name] = true
-			flags = append(flags, learnerFlag(s, p, k > 0))
+			flags = append(flags, learnerFlag(s, p))
 		}
 	}
 	return flags
 }
 
-func learnerFlag(s *umagpu.Settings, p learners.Parameter, hidden bool) cli.Flag {
+// OfLearner returns the flags without the parameters that the learner of a command line lacks.
+func OfLearner(flags []cli.Flag, words []string) []cli.Flag {
+	name := catalog.All()[0].Name
+	for k, word := range words {
+		if value, ok := strings.CutPrefix(word, "--learner="); ok {
+			name = value
+		} else if word == "--learner" && k+1 < len(words) {
+			name = words[k+1]
+		}
+	}
+	d, err := catalog.Find(name)
+	if err != nil {
+		return flags // the command says what is wrong
+	}
+	own := d.New()
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		_, has := learners.Lookup(own, strings.ReplaceAll(f.Names()[0], "-", "_"))
+		of, checked := f.(CheckedFlag)
+		_, on := f.(SwitchFlag)
+		return !has && (on || checked && of.learner)
+	})
+}
+
+// learnersWith names the learners that have a parameter.
+func learnersWith(name string) (names []string) {
+	for _, d := range catalog.All() {
+		if _, has := learners.Lookup(d.New(), name); has {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+func learnerFlag(s *umagpu.Settings, p learners.Parameter) cli.Flag {
 	name, text := FlagOf(p.Name), new(string)
 	enter := func(value any) {
 		s.Parameters = maps.Clone(s.Parameters)
@@ -96,12 +129,12 @@ func learnerFlag(s *umagpu.Settings, p learners.Parameter, hidden bool) cli.Flag
 		s.Parameters[p.Name] = value
 	}
 	if p.Kind == learners.Switch {
-		return SwitchFlag{&cli.BoolFlag{Name: name, Hidden: hidden, Usage: p.Sentence,
+		return SwitchFlag{&cli.BoolFlag{Name: name, Usage: p.Sentence,
 			Category: "Learner"}, func(on bool) { enter(on) }}
 	}
-	f := &cli.StringFlag{Name: name, Hidden: hidden, Category: "Learner", DefaultText: p.String(),
+	f := &cli.StringFlag{Name: name, Category: "Learner", DefaultText: p.String(),
 		Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted, Destination: text}
-	return CheckedFlag{f, func(c *cli.Context) error {
+	return CheckedFlag{StringFlag: f, learner: true, Check: func(c *cli.Context) error {
 		if number, err := strconv.ParseFloat(*text, 64); c.IsSet(name) && err == nil {
 			enter(number)
 		} else if c.IsSet(name) {
@@ -151,8 +184,8 @@ func (f RequestFlag) load(c *cli.Context) error {
 		return nil
 	}
 	given := map[string]string{}
-	for _, name := range FlagNames(c.Command.Flags) {
-		if c.IsSet(name) {
+	for _, f := range c.Command.Flags {
+		if name := f.Names()[0]; c.IsSet(name) && !several(f) {
 			given[name] = fmt.Sprint(c.Value(name))
 		}
 	}

@@ -61,7 +61,7 @@ Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(app.Input(&o.Input.Path, "data", "same as TABLE"+app.DataUsage),
-			o.Input.FormatFlags(&o.Common), o.Input.TextFlag(), o.Input.ColumnFlags(),
+			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(), o.Input.TextFlag(), o.Input.ColumnFlags(),
 			app.Input(&o.Input.Checked, "checked",
 				"verified labels of some rows: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",

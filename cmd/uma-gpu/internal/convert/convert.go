@@ -48,8 +48,8 @@ them). --encoding has them made, in a table too, as they are for a model that wa
 
 Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
 Example: uma-gpu convert --data big.csv --normalize auto --out big.npz`,
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"),
-			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.EncodingFlags(), o.Data.NoLabelsFlag(),
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.ReadingFlags(),
+			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "encode columns as the model `FILE`.npz does"),
 			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.Formats(true)),

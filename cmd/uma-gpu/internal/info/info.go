@@ -49,7 +49,7 @@ other. Its value is the tf-idf; the model keeps the vocabulary. Words that it do
 count. Data of texts are sparse; other columns beside them are scaled to at most 1.
 
 Example: uma-gpu info --data train.csv`,
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"),
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"), o.Data.ReadingFlags(),
 			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),

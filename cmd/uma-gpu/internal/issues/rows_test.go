@@ -33,7 +33,8 @@ func TestRowNumbers(t *testing.T) {
 	}
 	out := filepath.Join(dir, "issues.csv")
 	clitest.Succeed(t, "issues", "--data", clitest.Write(t, dir, "d.csv", data.String()), "--label",
-		"kind", "--id-column", "who", "--skip-bad", "--probabilities",
+		"kind", "--id-column", "who", "--request",
+		clitest.Write(t, dir, "request.json", `{"input": {"skip_bad": true}}`), "--probabilities",
 		clitest.Write(t, dir, "p.csv", p.String()), "--out", out)
 	rows, err := csv.NewReader(strings.NewReader(string(clitest.Read(t, out)))).ReadAll()
 	if err != nil || len(rows) != 121 {

@@ -67,7 +67,7 @@ func TestHelpIsNarrow(t *testing.T) {
 		if c.Hidden {
 			return
 		}
-		help, _ := clitest.Succeed(t, append(strings.Fields(words), "--help")...)
+		help, _ := clitest.Succeed(t, append(strings.Fields(words), "--help", "all")...)
 		if !strings.Contains(help, "Example: uma-gpu "+words) {
 			t.Errorf("the help of %s lacks an example", words)
 		}
@@ -77,6 +77,19 @@ func TestHelpIsNarrow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The usual help of train fits two screens, and has the flags of the learner that is named.
+func TestHelpIsShort(t *testing.T) {
+	t.Setenv("COLUMNS", "100")
+	help, _ := clitest.Succeed(t, "train", "--help")
+	if lines := strings.Count(help, "\n"); lines > 48 {
+		t.Errorf("got %d lines, want at most 48:\n%s", lines, help)
+	}
+	all, _ := clitest.Succeed(t, "train", "--learner", "uma", "--help", "all")
+	if !strings.Contains(all, "--alpha") || strings.Contains(all, "--l2 ") {
+		t.Errorf("want the flags of uma, --alpha and without --l2:\n%s", all)
+	}
 }
 
 // A bare call is wrong usage, told in one line.

@@ -84,10 +84,13 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	m := app.NewMeter(stderr)
 	defer m.Gone()
 	out := bufio.NewWriterSize(app.StandardOutput{W: stdout, Meter: m}, 1<<16)
-	top := New(out, m)
+	top := New(out, m, args...)
 	ctx = progress.With(ctx, m.Hear)
 	top.Metadata = map[string]any{"args": args}
 	err := dataset.Guard(func() error {
+		if asksHelp(args) && args[len(args)-1] == "all" {
+			args = args[:len(args)-1]
+		}
 		return top.RunContext(ctx, append([]string{"uma-gpu"}, fileLast(args)...))
 	})
 	if flushErr := out.Flush(); flushErr != nil && !errors.Is(err, flushErr) {
@@ -105,8 +108,9 @@ func fileLast(args []string) []string {
 	return append(slices.Concat(args[:1], args[2:]), args[1])
 }
 
-// New returns the program with new commands: the cli package keeps state in them.
-func New(stdout, stderr io.Writer) *cli.App {
+// New returns the program with new commands, with the flags of the learner that args name: the cli
+// package keeps state in them.
+func New(stdout, stderr io.Writer, args ...string) *cli.App {
 	top := &cli.App{
 		Name:     "uma-gpu",
 		HelpName: "uma-gpu",
@@ -147,9 +151,19 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {
+		c.Flags = app.OfLearner(c.Flags, args)
 		app.InstallChecks(c)
+		if asksHelp(args) && args[len(args)-1] != "all" {
+			app.Abridge(c)
+		}
 	}
 	return top
+}
+
+// asksHelp reports whether a command line asks for help.
+func asksHelp(args []string) bool {
+	return slices.Contains(args, "--help") || slices.Contains(args, "-h") ||
+		len(args) > 0 && args[0] == "help"
 }
 
 // grouped puts commands below a heading in help texts.

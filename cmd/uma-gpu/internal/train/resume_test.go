@@ -141,7 +141,7 @@ func TestResumeRefuses(t *testing.T) {
 	clitest.Succeed(t, with(train, "--model", done, "--checkpoint", k, "--every", "13",
 		"--kernel", "poly", "--gamma", "0.1", "--components", "20", "--landmarks", "50")...)
 	resume := clitest.Resumed(with(train, "--model", m), k)
-	for _, flag := range []string{"--weights=last", "--seed=1", "--select=random", "--learner=uma",
+	for _, flag := range []string{"--weights=last", "--seed=1", "--l2=1", "--learner=uma",
 		"--l2=1", "--normalize=l2", "--kernel=rbf", "--gamma=1", "--components=9"} {
 		name, _, _ := strings.Cut(flag, "=")
 		clitest.Fail(t, app.ExitUsage, name+" --resume", with(resume, flag)...)

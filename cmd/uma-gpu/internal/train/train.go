@@ -87,11 +87,11 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ColumnFlags(),
-			o.Input.EncodingFlags(), o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
+		Flags: app.Rest(app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ReadingFlags(), o.Input.ColumnFlags(),
+			app.ParameterFlags(&o.Input.TableOptions, "knots", "storage"), o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
 			o.Input.EvidenceFlags(), app.MatchFlag(&o.Input.Match),
-			app.ParameterFlags(&o.Request), app.LearnerFlags(&o.Request.Settings),
-			o.Device.Flags(), o.Device.DetailFlags(),
+			app.Without(app.ParameterFlags(&o.Request), "coef0"), app.LearnerFlags(&o.Request.Settings),
+			o.Device.Flags(), o.Device.AuditFlag(), o.Device.DetailFlags(),
 			app.Required(app.Output(&o.Output.Model, "model", "model to write, `FILE`.npz (required)")),
 			app.Output(&o.Output.Checkpoint, "checkpoint",
 				"also write the training so far to `FILE`.npz, every so often"),
@@ -103,6 +103,9 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
 			judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
+			"data", "label-column", "ignore-columns", "id-column", "text", "confusion", "annotators",
+			"model", "learner", "l2", "max-steps", "seed", "time", "normalize", "kernel", "gamma",
+			"hold-out", "checkpoint", "resume", "device", "request", "json", "quiet"),
 		Action: app.Action(o, run),
 	}
 }

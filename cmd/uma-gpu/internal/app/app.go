@@ -299,10 +299,10 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 		if name == word || name == "" || err == nil || slices.Contains(known, name) {
 			continue
 		}
-		if with := learnersWith(strings.ReplaceAll(name, "-", "_")); with != nil &&
-			slices.Contains(known, "learner") {
-			return OfCommand(c, Usage("--%s is a flag of --learner %s, not of the learner that is chosen",
-				name, OrList(with)))
+		with, chosen := learnersWith(strings.ReplaceAll(name, "-", "_")), learnerOf(words)
+		if with != nil && slices.Contains(known, "learner") && !slices.Contains(with, chosen) {
+			return OfCommand(c, Usage("--%s is a flag of --learner %s, not of %s", name, OrList(with),
+				chosen))
 		}
 		return OfCommand(c, Usage("unknown flag %s, did you mean %s?", word,
 			cli.SuggestFlag(c.Command.Flags, name, true)))

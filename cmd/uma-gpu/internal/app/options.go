@@ -101,12 +101,6 @@ func (d *Data) TextFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "tex
 
 func (d *Data) StorageFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "storage")[0] }
 
-// UnseenFlag returns the flag of levels that a model does not know.
-func (d *Data) UnseenFlag() cli.Flag {
-	return Choice(&d.Unseen, "unseen", "zero",
-		"`RULE` for levels that the model does not know: zero (none) or error", "zero", "error")
-}
-
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
 	return Switch(&d.NoLabels, "no-labels", "all columns are features; ignore LIBSVM's labels")

@@ -66,10 +66,6 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	}}
 }
 
-// UsualParameters are the parameters of learners that matter most. Commands that do not train for a
-// model have no flags of others.
-var UsualParameters = []string{"correction", "learn_confusion", "l2"}
-
 // LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
 // enter s. OfLearner leaves those of one learner.
 func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
@@ -88,15 +84,7 @@ func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
 
 // OfLearner returns the flags without the parameters that the learner of a command line lacks.
 func OfLearner(flags []cli.Flag, words []string) []cli.Flag {
-	name := catalog.All()[0].Name
-	for k, word := range words {
-		if value, ok := strings.CutPrefix(word, "--learner="); ok {
-			name = value
-		} else if word == "--learner" && k+1 < len(words) {
-			name = words[k+1]
-		}
-	}
-	d, err := catalog.Find(name)
+	d, err := catalog.Find(learnerOf(words))
 	if err != nil {
 		return flags // the command says what is wrong
 	}
@@ -107,6 +95,19 @@ func OfLearner(flags []cli.Flag, words []string) []cli.Flag {
 		_, on := f.(SwitchFlag)
 		return !has && (on || checked && of.learner)
 	})
+}
+
+// learnerOf returns the name of the learner of a command line.
+func learnerOf(words []string) string {
+	name := catalog.All()[0].Name
+	for k, word := range words {
+		if value, ok := strings.CutPrefix(word, "--learner="); ok {
+			name = value
+		} else if word == "--learner" && k+1 < len(words) {
+			name = words[k+1]
+		}
+	}
+	return name
 }
 
 // learnersWith names the learners that have a parameter.

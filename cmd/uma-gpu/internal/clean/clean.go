@@ -61,14 +61,14 @@ Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(app.Input(&o.Input.Path, "data", "same as TABLE"+app.DataUsage),
-			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(), o.Input.TextFlag(), o.Input.ColumnFlags(),
+			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(), o.Input.TextFlag(),
 			app.Input(&o.Input.Checked, "checked",
 				"verified labels of some rows: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
 				Destination: &o.Output.Folder, Usage: "write into this `FOLDER`"},
 			app.Text(&o.Output.Show, "show", "", "`COLUMN` to show beside suspects in report.html "+
 				"(default: the first of --text)"),
-			app.ParameterFlags(&o.Request), o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
+			app.ParameterFlags(&o.Request, "seed"), o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

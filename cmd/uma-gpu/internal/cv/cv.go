@@ -54,7 +54,7 @@ Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax"
            --try "--kernel rbf" --try "--learner uma --normalize l2"`,
 		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
 			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "seed", "kernel", "folds"),
-			app.LearnerFlags(&o.Request.Settings, app.UsualParameters...),
+			app.LearnerFlags(&o.Request.Settings, "l2"),
 			&cli.StringSliceFlag{Name: "try", Destination: &o.Try,
 				Usage: "compare trainings by these `FLAGS` with others; may be given again"},
 			o.Device.Flags(), judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(),

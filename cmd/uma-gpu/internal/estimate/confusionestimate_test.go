@@ -163,7 +163,6 @@ func TestEstimateUsage(t *testing.T) {
 		`--method "best" auto em data`: {"--data", clitest.Digits, "--method", "best"},
 		"--confusion-axes --table":     {"--data", clitest.Digits, "--confusion-axes", "true-rows"},
 		"--trust --annotators":         {"--data", clitest.Digits, "--trust", "anna"},
-		"--kernel --data":              {"--table", table, "--kernel", "rbf"},
 		"--folds 1 2 100":              {"--data", clitest.Digits, "--folds", "1"},
 	} {
 		clitest.Fail(t, app.ExitUsage, want, append([]string{"confusion", "estimate"}, args...)...)

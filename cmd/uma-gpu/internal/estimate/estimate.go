@@ -90,7 +90,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 				"out-of-fold probabilities of the labels of --data: `FILE`, .npy or CSV"),
 			app.Input(&o.Input.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
 			o.Input.FormatFlags(&o.Common), o.Input.TextFlag(),
-			app.ParameterFlags(&o.Request, "method", "folds", "normalize", "seed", "kernel"),
+			app.ParameterFlags(&o.Request, "method", "folds", "seed"),
 			o.Device.Flags(),
 			app.Output(&o.Output.Confusion, "out",
 				"confusion matrix to write, `FILE`.csv, for train --confusion"),

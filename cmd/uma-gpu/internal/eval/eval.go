@@ -49,11 +49,10 @@ If the model has prediction sets (see calibrate --sets), their coverage is evalu
 interval, and their mean size.
 
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
-		Flags: app.Flags(o.Input.Classified.Flags(&o.Common, "examples with labels"), o.Input.ReadingFlags(),
-			o.Input.UnseenFlag(),
+		Flags: app.Flags(o.Input.Classified.Flags(&o.Common, "examples with labels"),
 			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o), o.JSONFlag(),
-			o.QuietFlag()),
+			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o),
+			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

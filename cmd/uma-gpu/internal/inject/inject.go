@@ -34,7 +34,7 @@ seed corrupts the same labels. Rates and shares are from 0 to 1.
 
 Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out noisy.csv \
            --write-confusion C.csv`,
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"), o.Data.ReadingFlags(),
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"),
 			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"),
 			app.Number(&o.Symmetric, "symmetric", 0,
 				"labels are wrong at this `RATE`, all wrong classes alike"),

@@ -93,9 +93,9 @@ Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
-			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "seed", "folds", "kernel",
-				"survey"),
-			app.LearnerFlags(&o.Request.Settings, "correction", "learn_confusion", "l2"),
+			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "folds",
+				"kernel", "survey"),
+			app.LearnerFlags(&o.Request.Settings, "correction", "l2"),
 			o.Device.Flags(), app.Input(&o.Input.OutOfFold, "probabilities",
 				"out-of-fold probabilities of classes: `FILE`, .npy or CSV"),
 			app.Output(&o.Output.Rows, "out", "also write all rows, ranked, to `FILE`.csv"),

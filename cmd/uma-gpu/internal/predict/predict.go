@@ -56,13 +56,13 @@ examples. They need a model from calibrate --sets with the same level.
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --probabilities --out probabilities.jsonl`,
 		Flags: app.Flags(o.Input.Flags(&o.Common, "examples to classify"), o.Input.ReadingFlags(),
-			o.Input.UnseenFlag(), o.Input.NoLabelsFlag(),
+			o.Input.NoLabelsFlag(),
 			app.OutputOrStandard(&o.Output.Path, "out", "`FILE` for the predictions"),
 			app.ParameterFlags(&o.Request),
 			app.Choice(&o.Output.Format, "to", "auto",
 				"`FORMAT` of the table: auto (by the name of --out), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
-			o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o), o.QuietFlag()),
+			o.Device.Flags(), o.RequestFlag(o), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }

@@ -58,7 +58,7 @@ predicts, and labels are trusted unless --confusion is given.
 Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
 		Flags: app.Flags(in.Model.Flag(), app.Input(&in.Data.Path, "data",
 			"examples to evaluate on: `FILE`"),
-			in.FormatFlags(&o.Common), in.MatchFlag(),
+			in.FormatFlags(&o.Common),
 			in.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
 			app.ParameterFlags(&o.Request),
 			app.Text(&out.Show, "show", "", "`COLUMN` of the data to show with suspicious rows "+

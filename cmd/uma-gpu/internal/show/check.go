@@ -35,9 +35,8 @@ A correct matrix may not help: where people err on hard examples, C alone says l
 --correction em uses more.
 
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), app.ParameterFlags(&o.Request, "normalize",
-			"learner", "max_steps", "seed", "folds", "kernel"),
-			app.LearnerFlags(&o.Request.Settings, "correction", "learn_confusion", "l2"),
+		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), app.ParameterFlags(&o.Request, "learner",
+			"folds"), app.LearnerFlags(&o.Request.Settings, "l2"),
 			o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

@@ -35,7 +35,8 @@ counts without rest, leave some examples out. The same seed gives the same parts
 format and the label column of the original, unless its name asks for another.
 
 Example: uma-gpu split --data all.csv --fractions 0.7,0.3 --out train.csv --out test.csv`,
-		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to divide"), o.Data.ReadingFlags(), o.Data.NoLabelsFlag(),
+		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to divide"), o.Data.ReadingFlags(),
+			o.Data.NoLabelsFlag(),
 			app.Text(&o.Fractions, "fractions", "",
 				"comma `LIST` of the parts' sizes, as fractions of all examples"),
 			app.Text(&o.Counts, "counts", "",

@@ -34,6 +34,7 @@ func TestTrainKernel(t *testing.T) {
 	dir := t.TempDir()
 	data, test := ringsFile(t, dir, "train.csv", 1), ringsFile(t, dir, "test.csv", 2)
 	model := filepath.Join(dir, "m.npz")
+	degree := clitest.Write(t, dir, "r.json", `{"request": {"degree": 2}}`)
 	evaluate := func() float64 {
 		stdout, _ := clitest.Succeed(t, "eval", "--model", model, "--data", test, "--json")
 		return clitest.Decode[eval.Report](t, stdout).ErrorRate
@@ -69,7 +70,7 @@ func TestTrainKernel(t *testing.T) {
 		}
 	}
 	for _, more := range [][]string{
-		{"--kernel", "poly", "--degree", "2", "--gamma", "1"},
+		{"--kernel", "poly", "--request", degree, "--gamma", "1"},
 		{"--kernel", "rbf"},
 		{"--kernel", "rbf", "--gamma", "median"},
 		{"--kernel", "rbf", "--landmarks", "50", "--normalize-components", "l2"},
@@ -90,6 +91,7 @@ func TestTrainKernelErrors(t *testing.T) {
 	same := clitest.Write(t, dir, "same.csv", strings.Repeat("1,2,a\n1,2,b\n", 9))
 	model := filepath.Join(dir, "m.npz")
 	train := []string{"train", "--model", model, "--data", data}
+	degree := clitest.Write(t, t.TempDir(), "r.json", `{"request": {"degree": 2}}`)
 	for _, c := range []struct {
 		code     int
 		fragment string
@@ -102,8 +104,7 @@ func TestTrainKernelErrors(t *testing.T) {
 		{app.ExitUsage, "gamma -1", []string{"--kernel", "rbf", "--gamma", "-1"}},
 		{app.ExitUsage, "--gamma big 0", []string{"--kernel", "rbf", "--gamma", "big"}},
 		{app.ExitUsage, "--gamma --kernel=linear", []string{"--kernel", "linear", "--gamma", "search"}},
-		{app.ExitUsage, "--degree --kernel=rbf", []string{"--kernel", "rbf", "--degree", "2"}},
-		{app.ExitUsage, "degree 0", []string{"--kernel", "poly", "--degree", "0"}},
+		{app.ExitUsage, "--degree --kernel=rbf", []string{"--kernel", "rbf", "--request", degree}},
 		{app.ExitUsage, "--components 0 1", []string{"--kernel", "rbf", "--components", "0"}},
 		{app.ExitUsage, `--landmarks "0"`, []string{"--kernel", "rbf", "--landmarks", "0"}},
 		{app.ExitUsage, "--normalize-components", []string{"--kernel", "rbf", "--normalize-components",

@@ -87,10 +87,13 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Rest(app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ReadingFlags(), o.Input.ColumnFlags(),
-			app.ParameterFlags(&o.Input.TableOptions, "knots", "storage"), o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
+		Flags: app.Rest(app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ReadingFlags(),
+			app.ParameterFlags(&o.Input.TableOptions, "categories", "missing", "knots", "storage",
+				"text_features", "text_min_df"),
+			o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
 			o.Input.EvidenceFlags(), app.MatchFlag(&o.Input.Match),
-			app.Without(app.ParameterFlags(&o.Request), "coef0"), app.LearnerFlags(&o.Request.Settings),
+			app.Without(app.ParameterFlags(&o.Request), "coef0", "degree"),
+			app.LearnerFlags(&o.Request.Settings),
 			o.Device.Flags(), o.Device.AuditFlag(), o.Device.DetailFlags(),
 			app.Required(app.Output(&o.Output.Model, "model", "model to write, `FILE`.npz (required)")),
 			app.Output(&o.Output.Checkpoint, "checkpoint",

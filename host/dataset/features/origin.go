@@ -140,7 +140,9 @@ func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // Rounded returns v behind an origin as float32, +0 if it is subnormal there.
 func Rounded(v, origin float64) float32 {
 	f := float32(v - origin)
-	if f < decimal.MinNormal && f > -decimal.MinNormal && f != 0 {
+	// Not by comparisons with f, whose sign no processor can predict.
+	size := math.Float32bits(f) &^ (1 << 31)
+	if size < math.Float32bits(decimal.MinNormal) && size != 0 {
 		return 0
 	}
 	return f

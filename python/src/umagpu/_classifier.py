@@ -71,7 +71,7 @@ def _weights(sample_weight: Any, rows: int) -> Any:
     """Return a weight for each row."""
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
-        return np.full(rows, float(weights))
+        weights = np.full(rows, weights)
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight: found shape {weights.shape}, wanted ({rows},), a weight for "
                          "each row of X")
@@ -142,13 +142,11 @@ class _Program(BaseEstimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:  # before scikit-learn 1.6
         return {"allow_nan": True}
 
-    def _seed(self) -> Optional[int]:
-        if self.random_state is None:
-            return None
-        random = check_random_state(self.random_state)
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(random.randint(1 << 31))
+    def _seed(self) -> Any:
+        random = check_random_state(self.random_state)  # which refuses what is no seed
+        if self.random_state is None or isinstance(self.random_state, (int, np.integer)):
+            return self.random_state
+        return random.randint(1 << 31)
 
     def _saw(self, features: dict[str, Any], names: Optional[list[Any]]) -> None:
         """Take over what a file says of the features, and the names of a DataFrame's columns."""
@@ -450,16 +448,13 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
 
 
 def classes_of(names: list[str], kind: str = "") -> Any:
-    """Return the classes of a model by their names, of a kind if it is given."""
-    if kind == "float":
-        return np.array([float(name) for name in names])
-    if kind == "text":
-        return np.array(names, dtype=object)
-    if set(names) == {"False", "True"}:
-        return np.array([name == "True" for name in names])
-    if all(re.fullmatch("0|-?[1-9][0-9]*", name) for name in names):
-        return np.array([int(name) for name in names])
-    return np.array(names, dtype=object)
+    """Return the classes of a model by their names, of the kind that save has told, if it has."""
+    if not kind and set(names) == {"False", "True"}:
+        kind = "truth"
+    elif not kind and all(re.fullmatch("0|-?[1-9][0-9]*", name) for name in names):
+        kind = "whole"
+    make: Any = {"float": float, "whole": int, "truth": "True".__eq__}.get(kind)
+    return np.array([make(name) for name in names] if make else names, dtype=None if make else object)
 
 
 def _parameters(meta: dict[str, Any]) -> dict[str, Any]:

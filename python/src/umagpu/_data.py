@@ -343,22 +343,6 @@ def soft_of(probabilities: Any) -> tuple[Labels, Any]:
     return labels, np.ascontiguousarray(values[:, np.argsort(labels.codes)])
 
 
-def soft_of(probabilities: Any) -> tuple[Labels, Any]:
-    """Return the classes of probabilities, by the columns' names or else 0, 1, ..., and n×Q float32."""
-    probabilities = framed(probabilities)
-    shape, columns = np.shape(probabilities), None
-    if len(shape) == 2:
-        columns = probabilities.columns if is_frame(probabilities) else np.arange(shape[1])
-    if columns is None:
-        raise ValueError(f"probabilities: found shape {shape}, wanted a row for each example and a "
-                         "column for each class")
-    labels = labels_of(columns, what="probabilities")
-    if len(labels.classes) < len(columns):
-        raise ValueError(f"probabilities: found columns {list(columns)}, wanted different classes")
-    values = np.asarray(probabilities, dtype=np.float32)
-    return labels, np.ascontiguousarray(values[:, np.argsort(labels.codes)])
-
-
 def confusion_of(confusion: Any, labels: Labels, axes: Optional[str] = None) -> Any:
     """Return the field "confusion" of a request and its array, in the order of the classes.
 

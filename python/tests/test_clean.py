@@ -141,6 +141,7 @@ def test_labels_beside_a_table(mixed):
     assert found.equals(clean(X, y).cleaned)
     with pytest.raises(ValueError, match="reindex"):
         clean(X, y[::-1])
+    assert clean(X, pd.Categorical(y)).cleaned.dtype == "category"
     masked = np.ma.masked_array(pd.Categorical(y).codes, np.arange(len(y)) < 4)
     assert clean(X, masked).cleaned.mask.sum() == 4
     infinite = X.assign(size=np.where(X.index == "r7", np.inf, 1.0))

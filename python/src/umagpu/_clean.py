@@ -110,6 +110,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     index = index_of(X)
     if is_frame(y) and y.shape[1] == 1:
         y = y.iloc[:, 0]
+    elif isinstance(y, pandas.api.extensions.ExtensionArray):
+        y = pandas.Series(y, index=index if len(y) == len(index) else None)
     if is_frame(X) and hasattr(y, "iloc") and not y.index.equals(index) and set(y.index) == set(index):
         raise ValueError("label: found the index of X in another order, wanted label.reindex(X.index)")
     labels = labels_of(y, what="label" if column is None else f"column {column!r}")
@@ -118,7 +120,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         right = labels_of(_by_row(checked, index, len(labels.codes)), what="checked")
         places = [labels.names.index(n) if n in labels.names else -1 for n in right.names]
         if -1 in places:
-            raise ValueError(f"checked: found class {right.classes[places.index(-1)]!r}, wanted one of "
+            raise ValueError(f"checked: found class {right.classes.tolist()[places.index(-1)]!r}, wanted one of "
                              f"{labels.classes.tolist()}")
         arrays["checked"] = np.array([*places, -1], np.int32)[right.codes]
     again = call_text[:-1] + ", checked='checked.csv')"
@@ -176,7 +178,7 @@ def _by_row(checked: Any, index: Any, rows: int) -> Any:
                              "or a Series or dict by the index of rows")
         return checked
     if not index.is_unique:
-        raise ValueError(f"checked: found the index {index[index.duplicated()][0]!r} twice in X, wanted "
+        raise ValueError(f"checked: found the index {index[index.duplicated()].tolist()[0]!r} twice in X, wanted "
                          "a label for each row: a list, or X.reset_index()")
     keys, values = list(checked.keys()), np.full(rows, None, object)
     at = index.get_indexer(keys)

@@ -176,11 +176,11 @@ def _votes_of_long(votes: Any, columns: list[Any], what: str) -> Any:
     item, worker, label = (votes[c] for c in columns)
     gaps = votes[columns[:2]].isna().any(axis=1)
     if gaps.any():
-        raise ValueError(f"{what}: found no {columns[0]} or {columns[1]} in row {votes.index[gaps][0]!r}")
+        raise ValueError(f"{what}: found no {columns[0]} or {columns[1]} in row {votes.index[gaps].tolist()[0]!r}")
     twice = votes[columns[:2]].duplicated()
     if twice.any():
-        raise ValueError(f"{what}: found {columns[1]} {worker[twice].iloc[0]!r} twice on {columns[0]} "
-                         f"{item[twice].iloc[0]!r} (row {votes.index[twice][0]!r}), wanted one vote")
+        raise ValueError(f"{what}: found {columns[1]} {worker[twice].tolist()[0]!r} twice on {columns[0]} "
+                         f"{item[twice].tolist()[0]!r} (row {votes.index[twice].tolist()[0]!r}), wanted one vote")
     labels = labels_of([None if isinstance(v, (int, float)) and v == -1 else v for v in label.tolist()],
                        what=what)
     rows, items = pandas.factorize(item)

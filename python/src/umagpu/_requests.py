@@ -118,5 +118,5 @@ def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any =
         found = re.search(r"\brow (\d+)", str(error))
         row = int(found[1]) if found else -1
         if is_frame(X) and 0 <= row < len(X) and not np.array_equal(X.index[row], row):
-            error.args = (f"{error} (row {row} is {X.index[row]!r} in the index)",)
+            error.args = (f"{error} (row {row} is {X.index.tolist()[row]!r} in the index)",)
         raise

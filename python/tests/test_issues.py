@@ -164,6 +164,12 @@ def test_classes_of_pred_probs():
     frame = pd.DataFrame(P, columns=letters)[["a", "b", "c"]]
     frame["d"] = 0.0
     assert (find_label_issues(letters[Y], frame, filter_by="both") == want).all()
+    for columns in ([0, 1, 2], ["0", "1", "2"]):
+        named = pd.DataFrame(P, columns=columns)
+        assert (find_label_issues(Y, named, filter_by="both") == want).all()
+    for columns in ("xyz", "aab"):
+        with pytest.raises(ValueError, match="columns"):
+            find_label_issues(letters[Y], pd.DataFrame(P, columns=list(columns)))
     gaps = [None, np.nan, pd.NA] + Y[3:].tolist()
     found = find_label_issues(gaps, P, filter_by="predicted_neq_given")
     assert rows(found) == [3, 5, 9]
@@ -231,7 +237,8 @@ def test_thousand_classes():
 
 
 def test_refused_probabilities():
-    for p in (P[:, :2], P[:9], np.where(P == .9, np.nan, P), P * 2, P.ravel()):
+    for p in (P[:, :2], P[:9], np.where(P == .9, np.nan, P), P * 2, P.ravel(),
+              np.ma.masked_array(P, P == .9)):
         with pytest.raises(ValueError, match="pred_probs"):
             find_label_issues(Y, p)
 

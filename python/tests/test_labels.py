@@ -7,8 +7,8 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import (NoisyClassifier, PredictionSets, compare, cross_validate, estimate_confusion,
-                    find_label_issues, query, report, survey)
+from umagpu import (NoisyClassifier, PredictionSets, compare, corrected_accuracy, cross_validate,
+                    estimate_confusion, find_label_issues, query, report, survey)
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +134,15 @@ def test_report(noisy, tmp_path):
         report(model, frame, y[1:])
     with pytest.raises(ValueError, match="90"):
         report(model, frame, y + 90)
+
+
+def test_a_class_that_no_label_has(noisy):
+    X, y, true, _ = noisy
+    some = np.flatnonzero(true < 3)[:300]
+    X, y = X[some], np.where(true[some] == 2, 1, true[some])  # all 2 are called 1
+    C = np.array([[1, 0, 0], [0, 1, 0.9], [0, 0, 0.1]])
+    assert cross_validate(X, y, confusion=C, folds=2).probabilities.shape == (300, 3)
+    assert corrected_accuracy(y, true[some], C).value == pytest.approx(1, abs=0.4)
+    assert compare(X, y, ["softmax"], confusion=C, folds=2)["log_loss"].notna().all()
+    assert find_label_issues(y, X=X, confusion=C).shape == (300,)
+    assert len(query(X[:20], X, y, confusion=C, k=2)) == 2

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from ._classifier import with_classes
 from ._data import Labels, labels_of, names_of
 from ._requests import ask, noise_of, request_of
 from ._worker import warn
@@ -33,10 +34,12 @@ class Judged(NamedTuple):
 def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
     """Return labels of the classes that the columns of pred_probs are, and the array.
 
-    A DataFrame names its columns. Those of an array are all classes of the labels in order, or, of
-    more columns, labels that are whole numbers from 0.
+    A DataFrame names its columns, unless they are 0, 1, ...; those of an array are all classes of the
+    labels in order, or, of more columns, labels that are whole numbers from 0.
     """
     p, classes = np.asarray(pred_probs, dtype=float), labels.classes
+    if isinstance(pred_probs, np.ma.MaskedArray):
+        p = np.where(pred_probs.mask, np.nan, p)
     if p.ndim != 2 or len(p) != len(labels.codes):
         raise ValueError(f"pred_probs: found shape {p.shape}, wanted {len(labels.codes)} rows, one for "
                          "each label, and a column for each class")
@@ -44,13 +47,19 @@ def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
     if bad.size:
         raise ValueError(f"pred_probs: found {p[bad[0]].tolist()} in row {bad[0]}, wanted "
                          "probabilities from 0 to 1")
-    names, k = getattr(pred_probs, "columns", None), p.shape[1]
-    if names is not None and set(classes.tolist()) <= set(names):
-        columns, place = labels_of(names, what="pred_probs"), names.get_indexer(classes)
-        if len(columns.classes) < k:
-            raise ValueError(f"pred_probs: found columns {list(names)}, wanted different names")
-        order = np.argsort(columns.codes)
-        p, classes, place = p[:, order], columns.classes, columns.codes[place]
+    names: Any = getattr(pred_probs, "columns", None)
+    k = p.shape[1]
+    by_name = names is not None and names.tolist() != list(range(k))
+    if by_name or names is not None and set(classes.tolist()) <= set(names):
+        columns = labels_of(names, what="pred_probs")
+        own, wanted = (columns.names, labels.names) if not set(classes.tolist()) <= set(names) else (
+            columns.classes.tolist(), classes.tolist())
+        if len(own) < k or not set(wanted) <= set(own):
+            raise ValueError(f"pred_probs: found columns {list(names)}, wanted a column for each of the "
+                             f"classes {labels.names[:10]}, with different names")
+        p = p[:, np.argsort(columns.codes)]
+        place = np.array([own.index(c) for c in wanted])
+        classes = columns.classes
     elif len(classes) == k:
         place = np.arange(k)
     elif classes.dtype.kind in "iuf" and np.isin(classes, np.arange(k)).all():
@@ -267,6 +276,7 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
     quality: Any = None
     wanted = return_indices_ranked_by
     if X is not None:
+        of = with_classes(of, labels, confusion)
         if filter_by == "probability":
             quality = _asked("find_issues", X, of, confusion, settings)["quality"][known]
         if filter_by != "probability" or wanted in RANKS[1:]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 from sklearn.utils import Bunch
 
-from ._classifier import TABLE, NoisyClassifier, Page, settings_of
+from ._classifier import TABLE, NoisyClassifier, Page, settings_of, with_classes
 from ._data import framed, is_frame, labels_of
 from ._issues import columns_of
 from ._requests import ask, index_of, noise_of, page_of, request_of
@@ -59,7 +59,7 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] 
 
     Rows are called by the index of a DataFrame, else counted from 0.
     """
-    given = labels_of(labels, what="labels")
+    given = with_classes(labels_of(labels, what="labels"), labels, confusion)
     request, arrays = request_of(X, given, confusion, options, survey=True)
     found: dict[str, Any] = ask("find_issues", request, arrays, X, device=device,
                                 verbose=verbose)["survey"]
@@ -86,7 +86,7 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
     confusion is of errors of the expert who gives more.
     """
     X_pool, X = framed(X_pool), framed(X)
-    labels = labels_of(y)
+    labels = with_classes(labels_of(y), y, confusion)
     rows, pool = np.shape(X)[0], np.shape(X_pool)[0]
     if len(labels.codes) != rows:
         raise ValueError(f"y: found {len(labels.codes)} labels, wanted {rows}, one for each row of X")
@@ -130,7 +130,7 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     if confusion is None:
         raise ValueError("confusion: found None, wanted P(noisy = row | true = column); for labels that "
                          "are right use accuracy_score")
-    labels = labels_of(y_noisy, what="y_noisy")
+    labels = with_classes(labels_of(y_noisy, what="y_noisy"), y_noisy, confusion)
     predicted = labels_of(y_pred, labels.classes, "y_pred")
     if len(labels.codes) != len(predicted.codes):
         raise ValueError(f"y_pred: found {len(predicted.codes)} predictions, wanted "
@@ -167,7 +167,7 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
     Accuracy if confusion is given, else the share of labels that are predicted), log_loss (likewise
     corrected) and details.
     """
-    labels = labels_of(y)
+    labels = with_classes(labels_of(y), y, confusion)
     request, arrays = request_of(X, labels, confusion, options, folds=folds)
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
     codes, p = found.pop("codes"), found.pop("probabilities", None)
@@ -201,7 +201,8 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
         candidates = {name: {"learner": name} for name in candidates}
     if not candidates:
         raise ValueError("candidates: found none, wanted one or more")
-    labels, table = labels_of(y), {name: v for name, v in options.items() if name in TABLE}
+    labels = with_classes(labels_of(y), y, confusion)
+    table = {name: v for name, v in options.items() if name in TABLE}
     request, arrays = request_of(X, labels, confusion, table, folds=folds, compare=[])
     for k, (name, chosen) in enumerate(candidates.items()):
         chosen = dict(chosen)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
@@ -60,21 +59,11 @@ type CleanResult struct {
 	Device      engine.Device    `json:"device"`
 }
 
-// Share is a share of the examples, with its 95 % interval if checked rows tell it.
-type Share struct {
-	Value float64  `json:"value"`
-	Low   *float64 `json:"low"`
-	High  *float64 `json:"high"`
-}
+// Share is a share of the examples, with its 95 % interval if checked ones tell it.
+type Share = clean.Share
 
-// CleanCandidate is a model of the contest and its result on held-out rows.
-type CleanCandidate struct {
-	Name    string   `json:"name"`
-	Loss    *float64 `json:"loss"` // of noisy labels; nil if it does not predict them
-	Wrong   int      `json:"wrong"`
-	Checked int      `json:"checked"`
-	Share   float64  `json:"share"` // of the model
-}
+// CleanCandidate is a model of the contest and its result on held-out examples.
+type CleanCandidate = clean.Candidate
 
 // Pair counts the corrected rows of a pair of labels.
 type Pair struct {
@@ -171,14 +160,14 @@ func workOn(set *dataset.Dataset) func() host.Work {
 func (r *CleanResult) fill(set *dataset.Dataset, found *clean.Result, checked []int32) (err error) {
 	q := len(set.Classes)
 	r.Model, r.Probabilities, r.CheckedRows = &Model{found.Model.Model}, found.True, found.Checked
-	r.Error = share(found.Error)
-	if found.Wrong.Known {
-		r.WrongShare = new(share(found.Wrong))
+	r.WrongShare, r.Error, r.Candidates = found.Wrong, found.Error, found.Candidates
+	r.Chosen = r.Candidates[found.Chosen].Name
+	if found.Plain >= 0 {
+		r.Plain = r.Candidates[found.Plain].Name
 	}
 	if found.Noise != nil {
 		r.Confusion, r.Errors = rows(found.Noise.P, q), rows(found.Noise.Error, q)
 	}
-	r.contest(found)
 	pairs := map[Pair]int{}
 	for i, is := range found.Issues {
 		r.Wrong, r.WrongProbability = append(r.Wrong, is.Wrong), append(r.WrongProbability, 1-is.Quality)
@@ -207,28 +196,6 @@ func (r *CleanResult) fill(set *dataset.Dataset, found *clean.Result, checked []
 	}
 	r.Judgement, err = judged(set, found)
 	return err
-}
-
-func share(s clean.Share) Share {
-	if !s.Known {
-		return Share{Value: s.Value}
-	}
-	return Share{s.Value, &s.Low, &s.High}
-}
-
-// contest enters the candidates.
-func (r *CleanResult) contest(found *clean.Result) {
-	for _, c := range found.Candidates {
-		one := CleanCandidate{Name: c.Name, Wrong: c.Wrong, Checked: c.Checked, Share: c.Share}
-		if !math.IsNaN(c.Loss) {
-			one.Loss = &c.Loss
-		}
-		r.Candidates = append(r.Candidates, one)
-	}
-	r.Chosen = r.Candidates[found.Chosen].Name
-	if found.Plain >= 0 {
-		r.Plain = r.Candidates[found.Plain].Name
-	}
 }
 
 // judged compares the out-of-fold predictions with the labels.

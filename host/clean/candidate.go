@@ -14,15 +14,13 @@ import (
 
 // Candidate is a model of the contest and its result on held-out examples.
 type Candidate struct {
-	Name string
-	// Loss is the mean of -log P(noisy label) over the unchecked examples of the contest; NaN if it
+	Name string `json:"name"`
+	// Loss is the mean of -log P(noisy label) over the unchecked examples of the contest; nil if it
 	// does not predict noisy labels.
-	Loss float64
-	// Wrong of the Checked examples are predicted wrong; RightLoss is their mean of -log P(true
-	// class).
-	Wrong, Checked int
-	RightLoss      float64
-	Share          float64 // in the final model
+	Loss    *float64 `json:"loss"`
+	Wrong   int      `json:"wrong"` // predictions of the Checked examples
+	Checked int      `json:"checked"`
+	Share   float64  `json:"share"` // in the final model
 }
 
 // noiseKind is the assumption of a candidate about the labels.

@@ -45,19 +45,20 @@ type Result struct {
 	// Noise is the estimated noise of the labels; nil without evidence of wrong labels.
 	Noise      *estimate.Estimate
 	Candidates []Candidate
-	Chosen     int   // index of the winner
-	Plain      int   // index of the best candidate that trusts the labels
-	Wrong      Share // of the labels
-	Error      Share // of the model's classes that are wrong
-	Checked    int   // examples whose true class is known
-	Next       []int // examples to check next, the most informative first
+	Chosen     int    // index of the winner
+	Plain      int    // index of the best candidate that trusts the labels
+	Wrong      *Share // of the labels; nil: unknown
+	Error      Share  // of the model's classes that are wrong
+	Checked    int    // examples whose true class is known
+	Next       []int  // examples to check next, the most informative first
 	Model      *host.Trained
 }
 
-// Share is a share of the examples with a 95 % interval; Known reports whether it was estimated.
+// Share is a share of the examples, with its 95 % interval if checked ones tell it.
 type Share struct {
-	Value, Low, High float64
-	Known            bool
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
 }
 
 // Find estimates which labels of data are wrong, from the labels and the known true classes of some

@@ -53,7 +53,7 @@ func TestWrongLabelsAreMended(t *testing.T) {
 	if r.Noise == nil {
 		t.Fatalf("chose %s, want one that doubts labels", r.Candidates[r.Chosen].Name)
 	}
-	if !(r.Wrong.Low < 0.3 && 0.3 < r.Wrong.High) {
+	if !(*r.Wrong.Low < 0.3 && 0.3 < *r.Wrong.High) {
 		t.Errorf("wrong labels: got %v, want about 0.3", r.Wrong)
 	}
 	hit, flagged, wrong := 0, 0, 0
@@ -107,7 +107,7 @@ func TestCheckedRowsDecide(t *testing.T) {
 	if wrong > 60 {
 		t.Errorf("%s: %d of 600 classes are wrong", r.Candidates[r.Chosen].Name, wrong)
 	}
-	if !(r.Wrong.Low < 0.7 && 0.7 < r.Wrong.High) {
+	if !(*r.Wrong.Low < 0.7 && 0.7 < *r.Wrong.High) {
 		t.Errorf("wrong labels: got %v, want about 0.7", r.Wrong)
 	}
 	for i := range 80 {

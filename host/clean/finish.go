@@ -42,8 +42,10 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 		return nil, errNothing
 	}
 	for k, s := range c.said {
-		one := Candidate{Name: s.way.String(), Loss: s.loss(), Checked: len(s.right), Wrong: s.wrong,
-			RightLoss: lists.Mean(s.right)}
+		one := Candidate{Name: s.way.String(), Checked: len(s.right), Wrong: s.wrong}
+		if s.drops != nil {
+			one.Loss = new(s.loss())
+		}
 		for _, p := range parts {
 			if p.candidate == s {
 				one.Share = p.share
@@ -254,10 +256,10 @@ func measure(c *cases, r *Result, chosen *candidate) {
 		n := float64(len(both))
 		more /= n
 		off := 2 * math.Sqrt(max(squares/n-float64(more*more), 1/float64(4*n))/n)
-		r.Wrong = bounded(believed+more, off)
+		r.Wrong = interval(believed+more, off)
 		wrong, of := chosen.wrong, len(chosen.right)
 		low, high := wilson(wrong, of)
-		r.Error = Share{float64(wrong) / float64(of), low, high, true}
+		r.Error = Share{float64(wrong) / float64(of), &low, &high}
 		return
 	}
 	if r.Noise != nil {
@@ -274,7 +276,7 @@ func measure(c *cases, r *Result, chosen *candidate) {
 			}
 			off += float64(e * e)
 		}
-		r.Wrong = bounded(believed, 2*math.Sqrt(off))
+		r.Wrong = interval(believed, 2*math.Sqrt(off))
 	}
 	unsure := 0.0
 	for i := range c.data.N {
@@ -284,9 +286,9 @@ func measure(c *cases, r *Result, chosen *candidate) {
 	r.Error = Share{Value: unsure / float64(c.data.N)}
 }
 
-func bounded(value, off float64) Share {
+func interval(value, off float64) *Share {
 	at := func(v float64) float64 { return max(0, min(1, v)) }
-	return Share{at(value), at(value - off), at(value + off), true}
+	return &Share{at(value), new(at(value - off)), new(at(value + off))}
 }
 
 // wilson returns Wilson's 95 % score interval of the share k/n.

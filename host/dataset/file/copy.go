@@ -70,7 +70,8 @@ func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (
 
 // check refuses what is no table of text in a file.
 func (c *copying) check() error {
-	info, err := os.Stat(c.Path)
+	name, _ := SplitSheet(c.Path)
+	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || c.d.Format != "csv" && c.d.Format != "xlsx" ||
 		(c.d.LabelColumn > 0) != (c.d.Y != nil) {
 		return fmt.Errorf("%s: %w", c.d.Path, ErrNoTable)

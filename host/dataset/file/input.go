@@ -34,7 +34,8 @@ func openInput(ctx context.Context, path string, stdin io.Reader) (*input, error
 		}
 		return copyInput(ctx, "standard input", stdin, true)
 	}
-	f, err := openFile(ctx, path)
+	name, _ := SplitSheet(path)
+	f, err := openFile(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &missingFile{path, osfile.Cause(err)}
 	}

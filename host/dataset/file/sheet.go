@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,10 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// sheet is the first visible sheet of an Excel file, which is read as a CSV.
+// sheet is a sheet of an Excel file, which is read as a CSV.
 type sheet struct {
 	file  *excelize.File
 	name  string
@@ -42,8 +44,54 @@ func isSheet(head []byte) bool {
 	return false
 }
 
-// openSheet has s give the first visible sheet of a workbook as a CSV: cells as they are stored,
-// and dates as 2006-01-02.
+// SplitSheet cuts the name of a sheet from a path such as table.xlsx#Sheet1, unless there is a file
+// of that name.
+func SplitSheet(path string) (file, sheet string) {
+	at := strings.LastIndexByte(path, '#')
+	if at < 0 || FormatOfName(path[:at]) != "xlsx" {
+		return path, ""
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path, ""
+	}
+	return path[:at], path[at+1:]
+}
+
+// choose returns the sheet of that name, or the one visible sheet that has cells.
+func (t *sheet) choose(name string) (string, error) {
+	var full []string
+	for _, sheet := range t.file.GetSheetList() {
+		if sheet == name {
+			return name, nil
+		}
+		visible, err := t.file.GetSheetVisible(sheet)
+		if err != nil {
+			return "", err
+		}
+		rows, err := t.file.Rows(sheet)
+		if err != nil {
+			return "", err
+		}
+		if visible && rows.Next() {
+			full = append(full, sheet)
+		}
+		rows.Close() // only read
+	}
+	switch {
+	case name != "":
+		return "", fmt.Errorf("found the sheets %s, wanted %s", quote.List(t.file.GetSheetList()),
+			quote.Text(name))
+	case len(full) == 1:
+		return full[0], nil
+	case full == nil:
+		return "", fmt.Errorf("found no visible sheet with cells, wanted a table")
+	}
+	return "", fmt.Errorf("found the sheets %s, wanted one; name it behind the path, as in table.xlsx#%s",
+		quote.List(full), full[0])
+}
+
+// openSheet has s give a sheet of a workbook as a CSV: cells as they are stored, and dates as
+// 2006-01-02.
 func (s *source) openSheet() error {
 	whole, err := io.ReadAll(io.LimitReader(s.r, s.limits.whole))
 	if err != nil {
@@ -58,10 +106,9 @@ func (s *source) openSheet() error {
 	if p, err := f.GetWorkbookProps(); err == nil && p.Date1904 != nil {
 		t.base = *p.Date1904
 	}
-	for _, name := range f.GetSheetList() {
-		if visible, err := f.GetSheetVisible(name); t.name == "" && err == nil && visible {
-			t.name = name
-		}
+	_, name := SplitSheet(s.path)
+	if t.name, err = t.choose(name); err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	if t.text, err = t.csv(); err != nil {
 		return fmt.Errorf("%s: sheet %q: %w", s.path, t.name, err)

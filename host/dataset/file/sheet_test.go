@@ -46,6 +46,8 @@ func writeSheet(t *testing.T, path string, label func(i int) any) *excelize.File
 		check(f.SetCellStyle("table", fmt.Sprint("F", 4+i), fmt.Sprint("F", 4+i), percent))
 	}
 	check(f.SetCellFormula("table", "H40", "SUM(A4:A33)"))
+	_, err = f.NewSheet("notes")
+	check(err)
 	check(f.SaveAs(path))
 	return f
 }
@@ -130,4 +132,34 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// Of several sheets with cells one is named behind the path.
+func TestSheetNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.xlsx")
+	f := excelize.NewFile()
+	for k, name := range []string{"Sheet1", "my table"} {
+		if _, err := f.NewSheet(name); err != nil {
+			t.Fatal(err)
+		}
+		for row, cells := range [][]any{{"x", "y"}, {1 + k, "a"}, {1234567890123 + k, "b"}} {
+			if err := f.SetSheetRow(name, fmt.Sprint("A", row+1), &cells); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	for suffix, want := range map[string]string{
+		"":          `found the sheets "Sheet1", "my table", wanted one`,
+		"#none":     `wanted "none"`,
+		"#my table": "", "#Sheet1": "",
+	} {
+		d, err := Read(t.Context(), path+suffix, Options{})
+		if want == "" && (err != nil || d.N != 2) || want != "" && (err == nil ||
+			!strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %s", suffix, err, want)
+		}
+	}
 }

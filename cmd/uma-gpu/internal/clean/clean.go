@@ -12,6 +12,7 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 )
 
 type Options struct {
@@ -123,7 +124,8 @@ func (o *Options) check() (err error) {
 		if o.Input.Path == "-" {
 			return app.Missing("dir")
 		}
-		o.Output.Folder = strings.TrimSuffix(o.Input.Path, filepath.Ext(o.Input.Path)) + ".clean"
+		path, _ := file.SplitSheet(o.Input.Path)
+		o.Output.Folder = strings.TrimSuffix(path, filepath.Ext(path)) + ".clean"
 	}
 	return os.MkdirAll(o.Output.Folder, 0o777)
 }

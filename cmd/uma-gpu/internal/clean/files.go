@@ -80,7 +80,8 @@ func (w *writer) page(ctx context.Context) *page.Request {
 
 // table writes the table with corrected labels, named as the table is.
 func (w *writer) table(ctx context.Context) error {
-	base := filepath.Base(w.d.Path)
+	path, _ := file.SplitSheet(w.d.Path)
+	base := filepath.Base(path)
 	name := "cleaned" + filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(base, ".gz"), ".zst"))
 	if w.d.Format != "csv" && w.d.Format != "xlsx" || name == "cleaned" {
 		name = "cleaned.csv"

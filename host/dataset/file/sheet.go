@@ -86,8 +86,8 @@ func (t *sheet) choose(name string) (string, error) {
 	case full == nil:
 		return "", fmt.Errorf("found no visible sheet with cells, wanted a table")
 	}
-	return "", fmt.Errorf("found the sheets %s, wanted one; name it behind the path, as in table.xlsx#%s",
-		quote.List(full), full[0])
+	return "", fmt.Errorf("found the sheets %s, wanted one; name it behind the path, as in "+
+		"table.xlsx#%s", quote.List(full), full[0])
 }
 
 // openSheet has s give a sheet of a workbook as a CSV: cells as they are stored, and dates as

@@ -1,8 +1,6 @@
 package crowd
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -33,7 +31,7 @@ type VoterAgreement struct {
 	ByClass []*float64 `json:"by_class"` // by the class of the consensus
 }
 
-// MostPairs is how many pairs of voters Agree tells of.
+// MostPairs is how many pairs of voters Agree tells of, among the voters with the most votes.
 const MostPairs = 1000
 
 // Agree returns the agreement of the votes of a, with each other and with the consensus, a class of
@@ -119,31 +117,29 @@ func fleiss(a *dataset.Annotations) *float64 {
 	return beyond(same/(votes*float64(m-1)), chance)
 }
 
+// mostVoters is how many voters Agree pairs: those with the most votes.
+const mostVoters = 200
+
 // pairs returns the pairs of voters with examples in common, at most MostPairs.
 func pairs(a *dataset.Annotations) []PairAgreement {
-	type pair struct{ first, second int32 }
-	common := map[pair]int{}
-	for i := range a.N() {
-		by, _ := a.Of(i)
-		by = slices.Compact(slices.Clone(by))
-		for k, first := range by {
-			for _, second := range by[k+1:] {
-				common[pair{first, second}]++
+	m, votes, list := len(a.Names), firstVotes(a), []PairAgreement{}
+	most := make([]int, m) // the voters, those with the most votes first
+	for k := range most {
+		most[k] = k
+	}
+	slices.SortStableFunc(most, func(x, y int) int { return len(votes[y]) - len(votes[x]) })
+	most = most[:min(mostVoters, m)]
+	slices.Sort(most)
+	for k, first := range most {
+		for _, second := range most[k+1:] {
+			n, kappa := cohen(votes[first], votes[second], len(a.Classes))
+			if n > 0 {
+				list = append(list, PairAgreement{a.Names[first], a.Names[second], n, kappa})
 			}
 		}
 	}
-	order := slices.SortedFunc(maps.Keys(common), func(x, y pair) int {
-		return cmp.Or(-cmp.Compare(common[x], common[y]), cmp.Compare(x.first, y.first),
-			cmp.Compare(x.second, y.second))
-	})
-	order = order[:min(MostPairs, len(order))]
-	votes := firstVotes(a)
-	list := make([]PairAgreement, 0, len(order))
-	for _, p := range order {
-		list = append(list, PairAgreement{First: a.Names[p.first], Second: a.Names[p.second],
-			Examples: common[p], Kappa: cohen(votes[p.first], votes[p.second], len(a.Classes))})
-	}
-	return list
+	slices.SortStableFunc(list, func(x, y PairAgreement) int { return y.Examples - x.Examples })
+	return list[:min(MostPairs, len(list))]
 }
 
 // vote is a label of an example.
@@ -163,9 +159,9 @@ func firstVotes(a *dataset.Annotations) [][]vote {
 	return votes
 }
 
-// cohen returns the kappa of Cohen (A coefficient of agreement for nominal scales, 1960) for the
-// votes of two voters on q classes.
-func cohen(x, y []vote, q int) *float64 {
+// cohen returns how many examples two voters have in common, and the kappa of Cohen (A coefficient
+// of agreement for nominal scales, 1960) for their votes on q classes.
+func cohen(x, y []vote, q int) (examples int, kappa *float64) {
 	first, second, same, n := make([]float64, q), make([]float64, q), 0.0, 0.0
 	for len(x) > 0 && len(y) > 0 {
 		switch {
@@ -182,11 +178,14 @@ func cohen(x, y []vote, q int) *float64 {
 			x, y = x[1:], y[1:]
 		}
 	}
+	if n == 0 {
+		return 0, nil
+	}
 	chance := 0.0
 	for k, v := range first {
 		chance += float64(v / n * (second[k] / n))
 	}
-	return beyond(same/n, chance)
+	return int(n), beyond(same/n, chance)
 }
 
 // voters compares the votes with the consensus.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // ErrNoTable marks files that are no table of text, or cannot be read again: CopyTable copies none.
@@ -47,8 +48,8 @@ func CopyTable(ctx context.Context, path string, d *dataset.Dataset, c Copy, o W
 	return o.put(ctx, path, f, d)
 }
 
-// ReadRows returns the texts of the cells of some examples of d, but for their labels, and what
-// their columns are called. c says which table was read.
+// ReadRows returns the texts of the cells of some examples of d, and what their columns are called.
+// c says which table was read.
 func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (columns []string,
 	cells map[int][]string, err error) {
 	t := &copying{Copy: c, d: d, w: &lineWriter{ctx: ctx, path: c.Path, w: io.Discard},
@@ -57,7 +58,7 @@ func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (
 		return nil, nil, err
 	}
 	for _, i := range examples {
-		t.cells[i] = nil
+		t.cells[i] = []string{}
 	}
 	err = t.file(c.Path)
 	for _, row := range t.cells {
@@ -66,6 +67,19 @@ func ReadRows(ctx context.Context, d *dataset.Dataset, c Copy, examples []int) (
 		}
 	}
 	return t.names, t.cells, err
+}
+
+// FindColumn returns which of the columns of a table a name or a position from 1 means.
+func FindColumn(columns []string, text string) (int, error) {
+	at, _ := findName(columns, text)
+	if at < 0 {
+		at = columnPosition(text, len(columns))
+	}
+	if at < 0 {
+		return at, fmt.Errorf("found the columns %s, wanted %s to show",
+			quote.List(columns), quote.Text(text))
+	}
+	return at, nil
 }
 
 // check refuses what is no table of text in a file.
@@ -90,7 +104,7 @@ type copying struct {
 	without []bool           // columns
 	rows    int              // examples so far
 	cells   map[int][]string // to read; nil to copy
-	names   []string         // of the columns, but for the label
+	names   []string         // of the columns
 	sheet   *sheet           // to copy in place of its text
 	left    []int            // lines left out
 }
@@ -174,13 +188,10 @@ func (c *copying) copy() error {
 // begin finds out what stays of the table; the first record is the current one.
 func (c *copying) begin(header bool) error {
 	c.delim = c.rec.delim
-	names := c.rec.fields()
-	c.names = c.others(c.d.LabelColumn-1, func(j int) string {
-		if header {
-			return names[j]
-		}
-		return fmt.Sprintf("column %d", j+1)
-	})
+	c.names = c.rec.fields()
+	for j := 0; j < len(c.names) && !header; j++ {
+		c.names[j] = fmt.Sprintf("column %d", j+1)
+	}
 	if name := extension(c.w.path); name != extension(c.Path) {
 		switch {
 		case name == ".tsv":
@@ -198,7 +209,7 @@ func (c *copying) begin(header bool) error {
 	}
 	table := columns{role: make([]role, len(c.rec.ends))}
 	if header {
-		table.names = names
+		table.names = c.names
 	}
 	for _, text := range c.Options.Ignore {
 		j, fault := table.find(strings.TrimSpace(text), "a column to leave out")
@@ -210,20 +221,12 @@ func (c *copying) begin(header bool) error {
 	return nil
 }
 
-// others returns a text of each column but the label's.
-func (c *copying) others(label int, text func(j int) string) (list []string) {
-	for j := range c.rec.ends {
-		if j != label {
-			list = append(list, text(j))
-		}
-	}
-	return list
-}
-
 // example writes the current record, with its label in field at.
 func (c *copying) example(at int) error {
 	if _, wanted := c.cells[c.rows]; wanted {
-		c.cells[c.rows] = c.others(at, func(j int) string { return string(c.rec.field(j)) })
+		for j := range c.rec.ends {
+			c.cells[c.rows] = append(c.cells[c.rows], string(c.rec.field(j)))
+		}
 	}
 	switch i := c.rows; {
 	case c.Y == nil || c.d.Y != nil && c.Y[i] == c.d.Y[i]:

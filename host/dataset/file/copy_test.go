@@ -169,6 +169,13 @@ func TestCopyKeepsBytes(t *testing.T) {
 				t.Fatalf("%q is not in %q", classes[k], d.Classes)
 			}
 		}
+		columns, cells, err := ReadRows(t.Context(), d, Copy{Path: in, Options: o}, []int{0, n - 1})
+		at, missing := FindColumn(columns, "word")
+		if err != nil || missing != nil || len(cells) != 2 ||
+			cells[n-1][at] != strings.ReplaceAll(words[n-1], end, "\n") {
+			t.Fatalf("seed %d: found the cells %v of %q, %v, wanted %q", seed, cells, columns, err,
+				words[n-1])
+		}
 		for _, c := range []struct {
 			y    []int32
 			want []int

@@ -91,3 +91,7 @@ func TestRowsWithoutLabel(t *testing.T) {
 		}
 	}
 }
+
+func lenientOptions() Options {
+	return Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
+}

@@ -72,7 +72,8 @@ func TestSheet(t *testing.T) {
 			t.Fatalf("%s: %d examples of classes %q", name, d.N, d.Classes)
 		}
 		columns, cells, err := ReadRows(t.Context(), d, Copy{Path: in, Options: o}, []int{1})
-		if want := []string{"1.5", "2024-01-02", "two\nlines", "FALSE", "0.25", "", ""}; err != nil ||
+		if want := []string{"1.5", "2024-01-02", "two\nlines", fmt.Sprint(label(1)), "FALSE", "0.25", "",
+			""}; err != nil ||
 			!slices.Equal(cells[1], want) || columns[1] != "when" {
 			t.Fatalf("%s: row 2 is %q of %q, %v; want %q", name, cells[1], columns, err, want)
 		}

@@ -69,7 +69,20 @@ func fromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Optio
 			}
 			return nil
 		}
-		s.Columns, s.Cell = names, func(i, j int) string { return cells[i][j] }
+		if err != nil {
+			return err
+		}
+		at := len(names) // of the label
+		if d.LabelColumn > 0 {
+			at = d.LabelColumn - 1
+			names = slices.Delete(names, at, at+1)
+		}
+		s.Columns, s.Cell = names, func(i, j int) string {
+			if j >= at {
+				j++
+			}
+			return cells[i][j]
+		}
 		if d.Encoding != nil {
 			for _, c := range d.Encoding.Columns {
 				if c.Kind == dataset.KindText && s.Text < 0 {
@@ -77,7 +90,7 @@ func fromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Optio
 				}
 			}
 		}
-		return err
+		return nil
 	}
 	return s
 }
@@ -87,10 +100,9 @@ func (s *Source) shown(name string) (int, error) {
 	if name == "" {
 		return s.Text, nil
 	}
-	j := slices.Index(s.Columns, name)
-	if j < 0 {
-		return j, &umagpu.Fault{Kind: umagpu.Invalid, Option: "show", Got: strconv.Quote(name),
-			Want: fmt.Sprintf("one of the columns %.200q", s.Columns)}
+	j, err := file.FindColumn(s.Columns, name)
+	if err != nil {
+		return j, &umagpu.Fault{Kind: umagpu.Invalid, Option: "show", Cause: err}
 	}
 	return j, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
@@ -113,7 +114,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	d, labels, texts, err := o.read(ctx, read)
+	d, labels, err := o.read(ctx, read)
 	if err != nil {
 		return err
 	}
@@ -133,6 +134,10 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	texts, err := o.texts(ctx, d, read, lists.As[int](found.Rows))
+	if err != nil {
+		return err
+	}
 	report := Report{o, found.Strategy, found.Learner, []row{}, found.Labelled, found.Left,
 		found.Device}
 	for _, i := range found.Rows {
@@ -140,9 +145,7 @@ func Run(ctx context.Context, o *Options) error {
 		if d.IDs != nil {
 			one.ID = d.IDs[i]
 		}
-		if texts != nil {
-			one.Shown = texts[d.SourceRow(i)]
-		}
+		one.Shown = texts[int(i)]
 		report.Rows = append(report.Rows, one)
 	}
 	if o.Output.Labelled != "" {
@@ -203,17 +206,17 @@ func (o *Options) check() (read file.Options, err error) {
 }
 
 // read reads the data and the answers. It returns the label of each example, a class,
-// active.Unknown or active.Aside, and the texts to show of each row; nil for none.
+// active.Unknown or active.Aside.
 func (o *Options) read(ctx context.Context, read file.Options) (d *dataset.Dataset, labels []int32,
-	texts []string, err error) {
+	err error) {
 	if d, err = app.ReadData(ctx, o.Input.Data.Path, read, o.Notes); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if read.NoLabels {
 		d.Classes = read.Classes
 	}
 	if err := app.CheckRaw(d, "give the original data"); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	labels = slices.Repeat([]int32{active.Unknown}, d.N)
 	for i, y := range d.Y {
@@ -222,13 +225,29 @@ func (o *Options) read(ctx context.Context, read file.Options) (d *dataset.Datas
 		}
 	}
 	d.Evidence = nil
-	if o.Input.Shown != "" {
-		texts, err = file.ReadTexts(ctx, o.Input.Data.Path, o.Input.Shown, d.N+len(d.SkippedAt), read)
-		if err != nil {
-			return nil, nil, nil, err
-		}
+	return d, labels, o.readAnswers(ctx, d, labels)
+}
+
+// texts returns the texts to show of some examples; nil for none.
+func (o *Options) texts(ctx context.Context, d *dataset.Dataset, read file.Options, rows []int,
+) (map[int]string, error) {
+	if o.Input.Shown == "" {
+		return nil, nil
 	}
-	return d, labels, texts, o.readAnswers(ctx, d, labels)
+	columns, cells, err := file.ReadRows(ctx, d,
+		file.Copy{Path: o.Input.Data.Path, Options: read}, rows)
+	if err != nil {
+		return nil, err
+	}
+	at, err := file.FindColumn(columns, strings.TrimSpace(o.Input.Shown))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.Input.Data.Path, err)
+	}
+	texts := map[int]string{}
+	for i, row := range cells {
+		texts[i] = strings.TrimSpace(row[at])
+	}
+	return texts, nil
 }
 
 // readAnswers enters the labels of --answers.

@@ -24,7 +24,7 @@ def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = N
     of the labels' examples. Options are settings such as seed=2.
     """
     if annotations is not None:
-        if labels is not None or X is not None or pred_probs is not None or true_labels is not None:
+        if any(given is not None for given in (labels, X, pred_probs, true_labels)):
             raise ValueError("annotations: found them beside other labels or features, wanted them alone")
         from ._crowd import consensus
         found = consensus(annotations, method=method, verbose=verbose, **options).details
@@ -103,7 +103,7 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
         from scipy.sparse import vstack
         both = vstack([X, X_pool], format="csr")
     else:
-        both = np.concatenate([np.asarray(X), np.asarray(X_pool)])
+        both = np.concatenate([X, X_pool])
     every = labels._replace(codes=np.concatenate([labels.codes, np.full(pool, -1, np.int32)]))
     request, arrays = request_of(both, every, confusion, options, k=k, strategy=strategy)
     arrays["aside"] = np.flatnonzero(labels.codes < 0).astype(np.int32)
@@ -132,19 +132,16 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
                          "are right use accuracy_score")
     labels = with_classes(labels_of(y_noisy, what="y_noisy"), y_noisy, confusion)
     predicted = labels_of(y_pred, labels.classes, "y_pred")
-    if len(labels.codes) != len(predicted.codes):
-        raise ValueError(f"y_pred: found {len(predicted.codes)} predictions, wanted "
-                         f"{len(labels.codes)}, one for each of y_noisy")
-    if (predicted.codes < 0).any():
-        raise ValueError(f"y_pred: found no class in row {np.flatnonzero(predicted.codes < 0)[0]}")
+    if len(labels.codes) != (given := np.count_nonzero(predicted.codes >= 0)):
+        raise ValueError(f"y_pred: found {given} predictions, wanted {len(labels.codes)}, one for each of "
+                         "y_noisy")
     known = labels.codes >= 0
     noisy, p, q = labels.codes[known], predicted.codes[known], len(labels.classes)
     c = noise_of(confusion, labels)
-    try:
-        inverse = np.linalg.inv(c)
-    except np.linalg.LinAlgError:
-        raise ValueError("confusion: found one that has no inverse, wanted classes that the labels tell "
-                         "apart") from None
+    if not known.any() or np.linalg.cond(c) > 1e6:
+        raise ValueError("confusion: found no label, or a matrix without an inverse, wanted classes that "
+                         "labels tell apart")
+    inverse = np.linalg.inv(c)
     right, squares = inverse[p, noisy], inverse**2 @ c  # [p, t]: the mean of p's squares of class t
     half, n = 1.959963984540054**2 / 2, len(noisy)  # of the examples that are added
     own = squares.diagonal()
@@ -170,17 +167,14 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
     labels = with_classes(labels_of(y), y, confusion)
     request, arrays = request_of(X, labels, confusion, options, folds=folds)
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
-    codes, p = found.pop("codes"), found.pop("probabilities", None)
-    predicted: Any = labels.classes[codes]
-    if p is not None:
-        p = p.reshape(len(codes), len(labels.classes))
-    if is_frame(framed(X)):
+    predicted: Any = labels.classes[found.pop("codes")]
+    p = found.pop("probabilities", np.empty(0)).reshape(-1, len(labels.classes))
+    if is_frame(X := framed(X)):
         import pandas
-        index = framed(X).index
-        predicted = pandas.Series(predicted, index=index, name="predicted")
-        p = None if p is None else pandas.DataFrame(p, index=index, columns=labels.classes)
+        predicted = pandas.Series(predicted, index=X.index, name="predicted")
+        p = pandas.DataFrame(p, index=X.index if len(p) else None, columns=labels.classes)
     corrected = found.get("corrected")
-    return Bunch(predicted=predicted, probabilities=p, details=found,
+    return Bunch(predicted=predicted, probabilities=p if len(p) else None, details=found,
                  accuracy=Accuracy(**corrected["accuracy"]) if corrected else 1 - found["error_rate"],
                  log_loss=found.get("corrected_log_loss", found.get("log_loss")))
 
@@ -233,13 +227,18 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     confusion is that of the labels; None for the model's own, if it has one. name is what the page
     calls the data. judge and folds say who judges the labels, as in uma-gpu report.
     """
-    data = model._data(framed(X))
-    labels = labels_of(y, model.classes_)
-    if len(labels.codes) != data.rows:
-        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {data.rows}, one for each row of X")
+    X, labels = framed(X), labels_of(y, model.classes_)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(labels.codes) != X.shape[0]:
+        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {X.shape[0]}, one for each row of "
+                         "X")
+    known, page = np.flatnonzero(labels.codes >= 0), page_of(X, name, "umagpu.report(model, X, y)")
+    if len(known) < len(labels.codes):  # rows without a label say nothing
+        X, labels = X.iloc[known] if is_frame(X) else X[known], labels._replace(codes=labels.codes[known])
+        page["index"] = [page["index"][i] for i in known]
+    data = model._data(X)
     request, arrays = request_of(None, labels, model.confusion_ if confusion is None else confusion,
                                  data=data.part, judge=judge, folds=folds)
     arrays.update({**data.arrays, "model": np.frombuffer(model.model_, np.uint8)})
-    found = ask("report", request, arrays, X, device=model.device, page=page_of(
-        X, name, "umagpu.report(model, X, y)"))
+    found = ask("report", request, arrays, X, device=model.device, page=page)
     return Page(found["page"].tobytes().decode())

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -287,7 +289,12 @@ func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) e
 	}
 	gaps := make([]int, width)
 	x := make([]float32, m.Rows*width)
-	for i := range m.Rows {
+	rows := m.Rows
+	if at == nil && origins == nil && (narrowed(x, m.Float64) || narrowed(x, m.Float32) ||
+		narrowed(x, m.Uint8)) {
+		rows = 0 // are left
+	}
+	for i := range rows {
 		for k := range width {
 			j := k
 			if at != nil {
@@ -321,6 +328,22 @@ func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) e
 		}
 	}
 	return nil
+}
+
+// narrowed fills x with values, and reports whether they are there and engines compute with them.
+func narrowed[T uint8 | float32 | float64](x []float32, values []T) bool {
+	var bad atomic.Bool
+	parallel.Ranges(len(values), 1<<16, func(from, to int) {
+		x, some := x[from:to], false
+		for i, v := range values[from:to] {
+			x[i] = float32(v)
+			some = some || odd(x[i])
+		}
+		if some {
+			bad.Store(true)
+		}
+	})
+	return values != nil && !bad.Load()
 }
 
 // odd reports whether no engine computes with v: it is not finite, or subnormal.

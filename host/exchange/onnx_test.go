@@ -78,7 +78,7 @@ func testONNXOfTable(t *testing.T, n, knots int) {
 		if i%11 == 0 {
 			size = ""
 		}
-		text += fmt.Sprintf("%s,%s,%d,%c\n", size, kind, i%5*3-6, 'a'+i%3)
+		text += fmt.Sprintf("%s,%s,%d,%c\n", size, kind, 1_700_000_000_000+i%5*3-6, 'a'+i%3)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func testONNXOfTable(t *testing.T, n, knots int) {
 		t.Fatal(err)
 	}
 	columns := map[string]array{"size": {kind: typeFloat}, "kind": {kind: typeString},
-		"weight": {kind: typeFloat}}
+		"weight": {kind: typeDouble}}
 	for line := range strings.Lines(text[strings.Index(text, "\n")+1:]) {
 		for k, cell := range strings.Split(strings.TrimSpace(line), ",")[:3] {
 			name := []string{"size", "kind", "weight"}[k]

@@ -228,7 +228,7 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 			}
 		}
 		return out
-	case "Add", "Mul", "Div", "Max", "Pow":
+	case "Add", "Sub", "Mul", "Div", "Max", "Pow":
 		return broadcast(t, operator, in[0], in[1])
 	case "Exp":
 		return each(math.Exp)
@@ -341,6 +341,8 @@ func broadcast(t *testing.T, operator string, a, b array) array {
 			switch operator {
 			case "Add":
 				v += w
+			case "Sub":
+				v -= w
 			case "Mul":
 				v *= w
 			case "Div":

@@ -77,7 +77,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 		Flags: app.Flags(
 			app.Input(&o.Input.Table, "table",
 				"counts or shares of true against noisy labels: `FILE`, CSV or .npy"),
-			app.Text(&o.Input.Axes, "confusion-axes", confusion.AxesAuto,
+			app.Text(&o.Input.Axes, "confusion-axes", "",
 				"`AXES` of --table: auto, true-rows (as in scikit-learn), true-columns"),
 			app.Input(&o.Input.Clean, "clean",
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),

@@ -1,5 +1,7 @@
 """What data and labels of Python become on the way to the program."""
 
+import datetime
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -31,6 +33,11 @@ COLUMNS = {  # values of a column: kind, numbers or codes, levels
               None),
     "dates": (np.array([pandas.Timestamp(1970, 1, 2).date(), None] * 2, object), "date",
               [86400, np.nan] * 2, None),
+    "any year": (np.array([datetime.date(9999, 12, 31), None] * 2, object), "date",
+                 [253402214400, np.nan] * 2, None),
+    "zoned objects": (np.array([datetime.datetime(1970, 1, 2, tzinfo=datetime.timezone(
+        datetime.timedelta(hours=1)))] * 4, object), "date", [82800] * 4, None),
+    "zero bytes": (["a\0", "a", None, "a\0"], "category", [0, 1, -1, 0], ["a\0", "a"]),
     "durations": (pandas.to_timedelta([1, None, 2, 3], unit="min"), "number", [60, np.nan, 120, 180],
                   None),
     "periods": (pandas.PeriodIndex(["1970-01"] * 4, freq="M"), "date", [0] * 4, None),
@@ -110,6 +117,7 @@ def test_gaps_of_arrays():
     (np.ma.masked_array([1, 2, 3], [0, 1, 0]), [1, 3], [0, -1, 1]),
     ([2**63, 1, 2**64], [1, 2**63, 2**64], [1, 0, 2]),
     (np.array([2, 1], object), [1, 2], [1, 0]),
+    (np.array(["a\0", "a", "b"], object), ["a", "a\0", "b"], [1, 0, 2]),
 ])
 def test_labels(y, classes, codes):
     found = _data.labels_of(y)

@@ -234,3 +234,18 @@ def test_gaps_at_prediction():
             NoisyClassifier().fit(X, y).predict(gaps)
 
 
+
+
+@pytest.mark.parametrize("settings, message", [
+    ({"options": {"max_steps": 2.5}}, "max_steps: got number 2.5, want a whole number"),
+    ({"l2": np.nan}, "l2: found nan, wanted a finite number"), ({"random_state": -1}, "Seed must be"),
+    ({"kernel": "rbff"}, 'kernel: got "rbff", want rbf'), ({"text": "zz"}, 'text: got "zz"'),
+    ({"time_budget": -1}, "time_budget: got -1"), ({"confusion": "estimat"}, "wanted None, 'estimate'"),
+    ({"confusion": -np.eye(3)}, "confusion: .*got -1"), ({"confusion_axes": "rows",
+                                                          "confusion": np.eye(3)}, 'axes "rows"')])
+def test_settings_refused(settings, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=message):
+        NoisyClassifier(**settings).fit(pandas.DataFrame(X).assign(w="a"), y)
+    with pytest.raises(ValueError, match="wanted a DataFrame"):
+        NoisyClassifier().fit(pandas.Series(["a", "b"]), [0, 1])

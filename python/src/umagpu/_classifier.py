@@ -43,8 +43,11 @@ def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     for name, value in chosen.items():
         if value is None:
             continue
+        if isinstance(value, float) and not np.isfinite(value):
+            raise ValueError(f"{name}: found {value}, wanted a finite number")
         if name in TABLE:
-            table[name] = value
+            one = isinstance(value, str) and name in ("text", "categories")
+            table[name] = [value] if one else value
         elif name in SETTINGS:
             request[name] = str(value) if name in ("gamma", "landmarks") else value
         else:

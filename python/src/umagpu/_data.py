@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import math
 from typing import Any, NamedTuple, Optional
@@ -108,8 +109,11 @@ def numbers_of(X: Any) -> Any:
     try:
         return check_array(X, accept_sparse="csr", dtype="numeric", **{FINITE: "allow-nan"})
     except ValueError as error:
-        if not str(error).startswith("could not convert") or X.ndim != 2:
+        if not str(error).startswith("could not convert"):
             raise
+        if X.ndim != 2:
+            raise ValueError(f"X: found texts of shape {X.shape}, wanted a DataFrame, such as "
+                             "series.to_frame()") from None
     return pandas.DataFrame(X).infer_objects().add_prefix("x")
 
 
@@ -186,8 +190,7 @@ def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     if types.is_datetime64_any_dtype(dtype):
         if values.dt.tz is not None:
             values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-        times = values.to_numpy("datetime64[us]")
-        return "date", {"numbers": np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)}
+        return "date", {"numbers": _seconds(values.to_numpy("datetime64[us]"))}
     if types.is_timedelta64_dtype(dtype):
         return "number", {"numbers": values.dt.total_seconds().to_numpy(np.float64)}
     if isinstance(dtype, pandas.PeriodDtype):
@@ -210,8 +213,10 @@ def _inferred(where: str, values: Any) -> tuple[str, dict[str, Any]]:
             return _typed(where, better)
         if kind == "decimal":
             return _typed(where, values.astype(np.float64))
-        if kind in ("datetime", "date"):
-            return _typed(where, pandas.to_datetime(values, utc=True))
+        if kind in ("datetime", "date"):  # of any year, unlike those of pandas
+            times = [v.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+                     if getattr(v, "tzinfo", None) else v for v in values.where(values.notna(), None)]
+            return "date", {"numbers": _seconds(np.array(times, "datetime64[us]"))}
         given = values.dropna()
         words = {v for v in given if isinstance(v, str)}
         for v in given:
@@ -222,8 +227,25 @@ def _inferred(where: str, values: Any) -> tuple[str, dict[str, Any]]:
                 raise ValueError(f"{where}: found both the text {wire(v)!r} and the number, wanted one "
                                  "of them")
         values = values.map(wire, na_action="ignore")
-    codes, levels = pandas.factorize(values)
-    return "category", {"codes": codes.astype(np.int32), "levels": [wire(v) for v in levels]}
+    given = ~absent(values)
+    codes = np.full(len(values), -1, np.int32)
+    codes[given], levels = _coded(values[given].tolist())
+    return "category", {"codes": codes, "levels": [wire(v) for v in levels]}
+
+
+def _coded(values: list[Any]) -> tuple[Any, list[Any]]:
+    """Return the place of each value among the different ones, and these as they come.
+
+    pandas.factorize takes "a" and "a\\0" for one.
+    """
+    at: dict[Any, int] = {}
+    codes = np.fromiter((at.setdefault(v, len(at)) for v in values), np.int32, len(values))
+    return codes, list(at)
+
+
+def _seconds(times: Any) -> Any:
+    """Return times in microseconds as seconds since 1970."""
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)
 
 
 def absent(values: Any) -> Any:
@@ -294,11 +316,14 @@ def _unique(given: Any, what: str) -> tuple[Any, Any]:
                              "numbers or texts")
         return classes, codes.ravel()
     if kind.startswith("mixed") or kind == "unknown-array":
-        found = sorted({type(v).__name__ for v in given})
-        raise ValueError(f"{what}: found labels of type {' and '.join(found)}, wanted texts, or numbers, "
+        kinds = sorted({type(v).__name__ for v in given})
+        raise ValueError(f"{what}: found labels of type {' and '.join(kinds)}, wanted texts, or numbers, "
                          "or booleans")
-    codes, classes = pandas.factorize(given, sort=True)
-    return classes, codes
+    codes, found = _coded(given.tolist())
+    order = sorted(range(len(found)), key=found.__getitem__)
+    classes = np.empty(len(found), object)
+    classes[:] = [found[k] for k in order]
+    return classes, np.argsort(order)[codes]
 
 
 def votes_of(annotations: Any, what: str = "annotations", **options: Any,

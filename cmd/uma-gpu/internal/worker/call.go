@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -81,12 +83,24 @@ func function[Q, A any](do func(context.Context, *Q) (*A, error), compute func(*
 	return func(ctx context.Context, c *call, memory []byte, how *umagpu.Compute) (called, error) {
 		r := new(Q)
 		if err := wire.Decode(c.Request, c.Arrays, memory, r); err != nil {
-			return called{}, &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
+			return called{}, undecoded(err)
 		}
 		*compute(r) = *how
 		result, err := do(ctx, r)
 		return called{r, result}, err
 	}
+}
+
+// undecoded returns the fault of a request that has a value of another type than its field.
+func undecoded(err error) *umagpu.Fault {
+	wrong := (*json.UnmarshalTypeError)(nil)
+	if !errors.As(err, &wrong) {
+		return &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
+	}
+	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "a text",
+		reflect.Slice: "a list", reflect.Float64: "a number"}[wrong.Type.Kind()]
+	return &umagpu.Fault{Kind: umagpu.Invalid, Got: wrong.Value,
+		Option: wrong.Field[strings.LastIndex(wrong.Field, ".")+1:], Want: cmp.Or(want, "a whole number")}
 }
 
 // run calls the function and writes the arrays of its result into a file in one of the folders.

@@ -155,7 +155,6 @@ func (j *Judged) share(p, q int) float64 {
 
 // Suspect is an example whose label is likely to be wrong.
 type Suspect struct {
-	Index   int     `json:"-"`   // of the example
 	Row     string  `json:"row"` // what the row is called
 	Given   string  `json:"given_label"`
 	Likely  string  `json:"predicted_label"`

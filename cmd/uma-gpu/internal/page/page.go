@@ -199,9 +199,8 @@ func (o *Request) suspects(p *report.Report, source *Source, f found) error {
 	}
 	p.Issues = len(f.list)
 	for _, i := range f.list[:min(report.MostSuspects, len(f.list))] {
-		s := report.Suspect{Index: i, Row: o.row(i), Likely: p.Classes[f.likely[i]],
-			Quality: 1 - f.wrong[i]}
-		if k := source.Labels[i]; k >= 0 {
+		s := report.Suspect{Row: o.row(i), Likely: p.Classes[f.likely[i]], Quality: 1 - f.wrong[i]}
+		if k := source.label(i); k >= 0 {
 			s.Given = p.Classes[k]
 		}
 		if show >= 0 {
@@ -235,7 +234,7 @@ func (o *Request) judged(p *report.Report, j *umagpu.Judgement, folds int) {
 
 // row returns what an example is called.
 func (o *Request) row(i int) string {
-	if o.Index == nil {
+	if i >= len(o.Index) {
 		return strconv.Itoa(i)
 	}
 	return o.Index[i]

@@ -37,7 +37,7 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 				reason = result.Reasons[i]
 			}
 			r.Rows = append(r.Rows, report.ReviewRow{Row: o.key(i), Name: o.row(i),
-				Given: int(source.Labels[i]), Suggested: int(result.Suggested[i]),
+				Given: source.label(i), Suggested: int(result.Suggested[i]),
 				Wrong: result.WrongProbability[i], Sure: result.Sure[i], Reason: reason,
 				Near: []report.NearRow{}})
 		}
@@ -75,7 +75,7 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 		r.Rows[k].Values = source.values(int(i), len(r.Columns))
 		for _, j := range near.Index[k] {
 			r.Rows[k].Near = append(r.Rows[k].Near, report.NearRow{Name: o.row(int(j)),
-				Given: int(source.Labels[j]), Values: source.values(int(j), len(r.Columns))})
+				Given: source.label(int(j)), Values: source.values(int(j), len(r.Columns))})
 		}
 	}
 	return r, nil

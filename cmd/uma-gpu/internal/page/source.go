@@ -107,6 +107,14 @@ func (s *Source) shown(name string) (int, error) {
 	return j, nil
 }
 
+// label returns the class of the label of a row, below 0 without one.
+func (s *Source) label(row int) int {
+	if row >= len(s.Labels) {
+		return -1
+	}
+	return int(s.Labels[row])
+}
+
 // values returns the first n values of a row.
 func (s *Source) values(row, n int) (list []string) {
 	for j := range n {

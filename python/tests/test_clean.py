@@ -159,3 +159,15 @@ def test_refused(mixed):
             clean(*given)
     with pytest.raises(TypeError):
         clean(frame, "y", colour="red")
+
+
+def test_the_command_line_finds_the_same(mixed, shell, tmp_path):
+    frame = mixed[0].drop(columns="when")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = shell("clean", tmp_path / "t.csv", "--label", "y", "--dir", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    found = clean(pd.read_csv(tmp_path / "t.csv"), "y")
+    assert found.model.model_ == (tmp_path / "out" / "model.npz").read_bytes()
+    rows = pd.read_csv(tmp_path / "out" / "rows.csv")
+    assert (rows["suggested_label"] == found.issues["suggestion"]).all()
+    assert (rows["check_next"].fillna(0) == found.issues["review"].fillna(0)).all()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ._classifier import with_classes
-from ._data import Labels, labels_of, names_of
+from ._data import Labels, labels_of
 from ._requests import ask, noise_of, request_of
 from ._worker import warn
 
@@ -34,8 +34,8 @@ class Judged(NamedTuple):
 def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
     """Return labels of the classes that the columns of pred_probs are, and the array.
 
-    A DataFrame names its columns, unless they are 0, 1, ...; those of an array are all classes of the
-    labels in order, or, of more columns, labels that are whole numbers from 0.
+    A DataFrame names its columns. Those of an array, or named 0, 1, ..., are the classes of the labels
+    in order if there are as many; else labels are whole numbers from 0.
     """
     p, classes = np.asarray(pred_probs, dtype=float), labels.classes
     if isinstance(pred_probs, np.ma.MaskedArray):
@@ -47,29 +47,18 @@ def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
     if bad.size:
         raise ValueError(f"pred_probs: found {p[bad[0]].tolist()} in row {bad[0]}, wanted "
                          "probabilities from 0 to 1")
-    names: Any = getattr(pred_probs, "columns", None)
     k = p.shape[1]
-    by_name = names is not None and names.tolist() != list(range(k))
-    if by_name or names is not None and set(classes.tolist()) <= set(names):
-        columns = labels_of(names, what="pred_probs")
-        own, wanted = (columns.names, labels.names) if not set(classes.tolist()) <= set(names) else (
-            columns.classes.tolist(), classes.tolist())
-        if len(own) < k or not set(wanted) <= set(own):
-            raise ValueError(f"pred_probs: found columns {list(names)}, wanted a column for each of the "
-                             f"classes {labels.names[:10]}, with different names")
-        p = p[:, np.argsort(columns.codes)]
-        place = np.array([own.index(c) for c in wanted])
-        classes = columns.classes
-    elif len(classes) == k:
-        place = np.arange(k)
-    elif classes.dtype.kind in "iuf" and np.isin(classes, np.arange(k)).all():
-        classes, place = np.arange(k), classes.astype(int)
-    else:
-        raise ValueError(f"pred_probs: found {k} columns for the {len(classes)} classes "
-                         f"{', '.join(labels.names[:10])}, wanted a column for each; a DataFrame whose "
-                         "columns are named as classes may have more")
-    codes = np.where(labels.codes < 0, -1, place[labels.codes]).astype(np.int32)
-    return Labels(classes, codes, names_of(classes)), p
+    names = list(getattr(pred_probs, "columns", range(k)))
+    if names == list(range(k)) and len(classes) == k:
+        names = classes.tolist()
+    columns = labels_of(names, what="pred_probs")
+    at = {name: place for place, name in enumerate(columns.names)}
+    places = np.array([*(at.get(name, -1) for name in labels.names), -1], np.int32)
+    if len(at) < k or (places[:-1] < 0).any():
+        raise ValueError(f"pred_probs: found columns {', '.join(map(str, names[:10]))} for the classes "
+                         f"{', '.join(labels.names[:10])}, wanted a column for each class, and different "
+                         "ones; a DataFrame names its columns")
+    return columns._replace(codes=places[labels.codes]), p[:, np.argsort(columns.codes)]
 
 
 def confident_joint(judged: Judged) -> tuple[Any, Any]:

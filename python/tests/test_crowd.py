@@ -35,7 +35,7 @@ def test_frames():
     assert found.label.index[0] == 100 and found.table.columns.tolist() == ["label", "probability"]
     assert found.annotators.index.tolist() == list("abcd")
     assert found.annotators["labels"].tolist() == (~GAP).sum(axis=0).tolist()
-    assert found.annotators.loc["a", [0, 1, 2]].between(0.7, 1).all()
+    assert found.by_class.loc["a", [0, 1, 2]].between(0.7, 1).all()
     assert found.confusions["a"].shape == (3, 3)
     names = np.array([" x", "x", "x "])
     named = consensus(pd.DataFrame(names[VOTES]).where(~GAP))

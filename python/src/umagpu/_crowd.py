@@ -24,8 +24,9 @@ class Consensus:
     label, probability : Series by item of a DataFrame, else arrays; None and the prior's largest
         probability without a vote.
     probabilities : a DataFrame of P(true class | votes).
-    annotators : a DataFrame by name: labels, right (share of these), and by class. None of functions.
+    annotators : a DataFrame by name: labels and right (their share). None of functions.
     functions : a DataFrame by name: votes, coverage, overlap, conflict and right. None of annotators.
+    by_class : a DataFrame of voters and classes: how often they agree where that is the consensus.
     confusions : P(vote = row | true = column) of each by name, as arrays.
     agreement : dict of krippendorff_alpha, fleiss_kappa (None unless items have equally many votes)
         and pairs, a DataFrame of Cohen's kappa of every two; 1 is always, 0 as by chance.
@@ -40,7 +41,9 @@ class Consensus:
         p = found.pop("probabilities").reshape(len(codes), len(labels.classes))
         self._enter(named(labels.classes, codes), labels.classes, p)
         self.agreement = found.pop("agreement")
-        voters = {v["name"]: v for v in self.agreement.pop("voters")}
+        voters = self.agreement.pop("voters")
+        self.by_class = pandas.DataFrame([v["by_class"] for v in voters], [v["name"] for v in voters],
+                                         labels.classes)
         self.agreement["pairs"] = pandas.DataFrame(
             self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
         self.confusions: dict[str, Any] = {}
@@ -48,11 +51,8 @@ class Consensus:
         for what in ("annotators", "functions"):
             each = found.pop(what, None) or []
             self.confusions.update((one["name"], np.array(one.pop("confusion"))) for one in each)
-            by_class = [dict(zip(labels.classes, voters[one["name"]]["by_class"])) if what == "annotators"
-                        else {} for one in each]
-            table = pandas.DataFrame([{**one, **more} for one, more in zip(each, by_class)])
-            tables[what] = table.drop(columns="standard_error", errors="ignore").set_index(
-                "name") if each else None
+            tables[what] = pandas.DataFrame(each).drop(
+                columns="standard_error", errors="ignore").set_index("name") if each else None
         self.annotators, self.functions = tables["annotators"], tables["functions"]
         self.model: Optional[NoisyClassifier] = None
         self.details = found

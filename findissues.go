@@ -233,10 +233,11 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 	}
 	f.result.Learner = o.Learner.Definition().Name
 	if f.annotations != nil {
-		found, err := estimate.FindCrowdIssues(p, f.annotations, some.Y, dataset.Firsts(some.Examples),
+		same := dataset.Firsts(some.Examples)
+		found, err := estimate.FindCrowdIssues(p, f.annotations, some.Y, same,
 			func(i int) []confusion.Annotator { return held.Learned[held.Fold[i]].Annotators })
 		if err == nil {
-			f.fill(found, labelled)
+			f.fill(found, same, labelled)
 		}
 		return err
 	}
@@ -244,7 +245,7 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	f.fill(found.Issues, labelled)
+	f.fill(found.Issues, found.Same, labelled)
 	f.judgedBy(found)
 	return nil
 }
@@ -257,7 +258,7 @@ func (f *issueFinder) enter(found *clean.Result, err error) error {
 	if err != nil {
 		return err
 	}
-	f.fill(found.Issues, lists.UpTo[int](f.set.N))
+	f.fill(found.Issues, found.Same, lists.UpTo[int](f.set.N))
 	f.result.Learner = found.By
 	f.judgedBy(found)
 	return nil
@@ -270,8 +271,9 @@ func (f *issueFinder) judgedBy(found *clean.Result) {
 	}
 }
 
-// fill enters the judgements of some examples. Others have no label, and nothing tells of them.
-func (f *issueFinder) fill(found []estimate.Issue, some []int) {
+// fill enters the judgements of some examples, same as in dataset.Firsts, nil of different ones.
+// Others have no label, and nothing tells of them.
+func (f *issueFinder) fill(found []estimate.Issue, same []int32, some []int) {
 	r, n := f.result, f.set.N
 	r.Wrong, r.Likely = make([]bool, n), slices.Repeat([]int32{-1}, n)
 	r.Quality, r.Sure = slices.Repeat([]float64{1}, n), make([]float64, n)
@@ -279,7 +281,10 @@ func (f *issueFinder) fill(found []estimate.Issue, some []int) {
 		is := found[k]
 		r.Wrong[i], r.Likely[i], r.Quality[i], r.Sure[i] = is.Wrong, is.Likely, is.Quality, is.Sure
 	}
-	if r.Same = lists.UpTo[int32](n); f.set.D > 0 {
+	switch r.Same = same; {
+	case same == nil:
+		r.Same = lists.UpTo[int32](n)
+	case len(some) < n: // of some
 		r.Same = dataset.Firsts(f.set.Examples)
 	}
 	labels, several := slices.Repeat([]int32{-1}, n), make([]bool, n) // by the first of equal ones

@@ -41,6 +41,7 @@ type Result struct {
 	// True are the out-of-fold probabilities of the true classes given the features, n×Q.
 	True   []float32
 	Issues []estimate.Issue // of each example, by True, the noisy label and Noise
+	Same   []int32          // as dataset.Firsts; nil of examples without features
 	By     string           // the candidate that True is of
 	// Noise is the estimated noise of the labels; nil without evidence of wrong labels.
 	Noise      *estimate.Estimate

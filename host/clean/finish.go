@@ -72,8 +72,8 @@ func (c *contest) finish(ctx context.Context) (*Result, error) {
 	if err := c.everywhere(ctx, r, mixed, parts); err != nil {
 		return nil, err
 	}
-	first := dataset.Firsts(c.data.Examples)
-	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, first, c.q, noiseOf(r.Noise))
+	r.Same = dataset.Firsts(c.data.Examples)
+	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, r.Same, c.q, noiseOf(r.Noise))
 	if err != nil {
 		return nil, err
 	}

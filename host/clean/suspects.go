@@ -30,8 +30,8 @@ func Suspects(ctx context.Context, data *dataset.Dataset, o Options) (*Result, e
 	if err := c.everywhere(ctx, r, best, []part{{best, 1}}); err != nil {
 		return nil, err
 	}
-	first := dataset.Firsts(data.Examples)
-	r.Issues, err = estimate.FindIssues(r.True, data.Y, first, c.q, noiseOf(r.Noise))
+	r.Same = dataset.Firsts(data.Examples)
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, r.Same, c.q, noiseOf(r.Noise))
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -79,12 +79,11 @@ func Judge(data *dataset.Dataset, p []float32, noise *confusion.Matrix) (*Result
 	if r.True = slices.Clone(p); ofLabels {
 		estimate.Unmix(r.True, r.Noise.P, q)
 	}
-	var first []int32
 	if data.D > 0 {
-		first = dataset.Firsts(data.Examples)
+		r.Same = dataset.Firsts(data.Examples)
 	}
 	var err error
-	r.Issues, err = estimate.FindIssues(r.True, data.Y, first, q, &r.Noise.Matrix)
+	r.Issues, err = estimate.FindIssues(r.True, data.Y, r.Same, q, &r.Noise.Matrix)
 	return r, err
 }
 

@@ -41,6 +41,7 @@ def test_mixed_frame(table):
     assert list(model.classes_) == ["", " <=50K", "1_0"] and model.score(frame, y) > .95
     assert list(model.feature_names_in_) == list(frame.columns) and model.n_features_in_ == 9
     found = model.predict_proba(frame)
+    assert NoisyClassifier().fit(frame, y, text=["title"]).model_ == model.model_
     assert np.array_equal(model.predict_proba(frame[frame.columns[::-1]]), found)
     assert np.array_equal(model.predict_proba(frame.iloc[:9]), found[:9])
     assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(frame), found)

@@ -1,7 +1,7 @@
 """Learn from labels that are wrong, and find the wrong ones.
 
-A fit, a prediction and a function each run a command of the program uma-gpu, in one process that
-starts with the first call. A model has the bytes that the command line writes.
+A fit, a prediction and a function each are a call of the program uma-gpu, one process that starts
+with the first call. A model has the bytes that the command line writes.
 """
 
 from ._classifier import KernelMap, NoisyClassifier, Page

@@ -1,4 +1,4 @@
-"""Estimators by scikit-learn's rules, which run the commands of the program."""
+"""Estimators by scikit-learn's rules, whose work is the program's."""
 
 from __future__ import annotations
 
@@ -272,14 +272,15 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
             "text": self.text, **defaults, **(self.options or {})})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
-            probabilities: Any = None, functions: Any = None) -> "NoisyClassifier":
+            probabilities: Any = None, functions: Any = None, text: Optional[list[str]] = None,
+            ) -> "NoisyClassifier":
         """Learn from noisy labels y; or from annotations, or votes of labelling functions, a column
         each with gaps; or from probabilities of the classes, which the columns of a DataFrame name,
         else 0, 1, ...
 
         X is an array, a sparse matrix or a DataFrame. Its columns may be numbers, categories, texts,
         booleans and times, with missing values. A row without a label in y (None, NaN, pd.NA) counts
-        by its features.
+        by its features. text replaces the parameter of that name in this fit.
         """
         evidence = {name: value for name, value in (
             ("y", y), ("annotations", annotations), ("probabilities", probabilities),
@@ -309,7 +310,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
             arrays, rows = {"soft": soft}, len(soft)
         else:
             labels, part, arrays, rows = votes_of(given, what=what, functions=what == "functions")
-        settings, table = self._settings()
+        settings, table = self._settings(**({"text": text} if text is not None else {}))
         data = data_of(X, **table)
         same_length(what, rows, data.rows)
         if sample_weight is not None:

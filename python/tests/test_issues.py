@@ -57,6 +57,12 @@ def test_ranks_by_hand():
         ranked("confidence_weighted_entropy", rank_by_kwargs={"adjust_pred_probs": True})
 
 
+def test_ties_speak_for_the_label():
+    p = np.array([[.9, .1], [.8, .2], [.5, .5], [.5, .5], [.1, .9]])
+    for rule in RULES[:4]:
+        assert not find_label_issues([0, 0, 0, 1, 1], p, filter_by=rule).any()
+
+
 def test_entropy_of_saturated_predictions():
     p = np.array([[1, 0], [0, 1], [.4, .6], [0, 1], [.9, .1], [.2, .8]])
     found = find_label_issues([0, 0, 0, 1, 0, 1], p, filter_by="predicted_neq_given",

@@ -75,8 +75,9 @@ def confident_joint(judged: Judged) -> tuple[Any, Any]:
     confident = reached.any(axis=1)
     joint = np.bincount(codes[confident] * k + likely[confident], minlength=k * k).reshape(k, k)
     np.fill_diagonal(joint, np.maximum(joint.diagonal(), 1))
-    joint = joint * (judged.counts() / joint.sum(axis=1))[:, None]
-    return np.array([rounded(row) for row in joint]), confident & (likely != codes)
+    exact = (joint.T / joint.sum(axis=1) * judged.counts()).T
+    exact = exact / exact.sum() * len(codes)
+    return np.array([rounded(row) for row in exact]), confident & (likely != codes)
 
 
 def thresholds(judged: Judged) -> Any:
@@ -178,9 +179,9 @@ def scores(judged: Judged, rank: str, adjust: bool = False) -> Any:
 def issues_by(rule: str, judged: Judged, frac_noise: float, remove: Any, least: int, joint: Any) -> Any:
     """Return which labels are wrong by one of cleanlab's rules."""
     codes, p = judged
-    differs = p.argmax(axis=1) != codes
     if rule == "predicted_neq_given":
-        return differs
+        return p.argmax(axis=1) != codes
+    differs = judged.given() + 1e-6 < p.max(axis=1)  # in a tie the label may be right
     found, off = confident_joint(judged)
     off &= differs
     if rule == "confident_learning":

@@ -187,23 +187,41 @@ func (n *noiseEstimate) read(ctx context.Context) (err error) {
 
 // find estimates from the first that is given.
 func (n *noiseEstimate) find(ctx context.Context) (*estimate.Estimate, error) {
-	switch r := n.request; {
-	case r.Counts != nil:
+	r := n.request
+	if r.Counts != nil {
 		return n.byCounts()
-	case n.p != nil:
-		e, err := estimate.ConfidentJoint(n.set.Classes, n.set.Y, n.p, false)
-		if err == nil && n.right != nil {
-			e, err = clean.JoinClean(n.set, n.right, e)
-		}
-		return e, err
-	case n.set.D == 0:
-		both := lists.Where(n.set.N, func(i int) bool { return n.right[i] >= 0 })
-		if both == nil {
-			return nil, invalid("true", "no true class", "one of an example with a label at least")
-		}
-		return estimate.FromLabels(n.set.Classes, lists.At(n.set.Y, both), lists.At(n.right, both), nil)
 	}
-	return n.byData(ctx)
+	o, err := r.Settings.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Watch = host.Watch{Note: n.notes.say}
+	how := clean.NoiseOptions{Options: o, Method: clean.NoiseMethod(r.Method), Right: n.right,
+		Folds: cmp.Or(r.Folds, clean.DefaultNoiseFolds), Probabilities: n.p}
+	var found *clean.Noise
+	call := func(e *engine.Engine) (err error) {
+		how.Engine = e
+		found, err = clean.EstimateNoise(ctx, n.set, how)
+		return err
+	}
+	switch {
+	case n.p != nil:
+		how.Method = clean.ConfidentJoint
+		err = call(nil)
+	case n.set.D == 0:
+		how.Method = clean.CleanCounts
+		err = call(nil)
+	default:
+		err = r.Compute.use(workOn(n.set), func(e *engine.Engine) error {
+			n.result.Device = e.Device()
+			return call(e)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	n.result.Candidates = found.Candidates
+	return found.Estimate, nil
 }
 
 // byCounts estimates from a table of counts, or takes one of shares.
@@ -222,25 +240,4 @@ func (n *noiseEstimate) byCounts() (*estimate.Estimate, error) {
 	}
 	return &estimate.Estimate{Matrix: *m, Method: "table",
 		Assumes: "the table is right; shares have no standard errors"}, nil
-}
-
-func (n *noiseEstimate) byData(ctx context.Context) (*estimate.Estimate, error) {
-	r := n.request
-	o, err := r.Settings.options()
-	if err != nil {
-		return nil, err
-	}
-	o.Watch = host.Watch{Note: n.notes.say}
-	var found *clean.Noise
-	err = r.Compute.use(workOn(n.set), func(e *engine.Engine) (err error) {
-		o.Engine, n.result.Device = e, e.Device()
-		found, err = clean.EstimateNoise(ctx, n.set, clean.NoiseOptions{Options: o, Right: n.right,
-			Method: clean.NoiseMethod(r.Method), Folds: cmp.Or(r.Folds, clean.DefaultNoiseFolds)})
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.result.Candidates = found.Candidates
-	return found.Estimate, nil
 }

@@ -57,6 +57,9 @@ type NoiseOptions struct {
 	// Right is the true class of each example where it is known, else -1; nil if of none. The
 	// counts of these examples are joined by what Method finds, which is their prior.
 	Right []int32
+	// Probabilities are out-of-fold ones of the labels, n×Q, for ConfidentJoint, which then trains
+	// nothing; nil for none.
+	Probabilities []float32
 }
 
 // NoiseCandidate is an estimate in the contest of AutoNoise.
@@ -177,17 +180,6 @@ func countRight(data *dataset.Dataset, all []int32) (counts []float64, err error
 	return estimate.CountLabels(len(data.Classes), lists.At(data.Y, known), lists.At(all, known))
 }
 
-// JoinClean returns the posterior of C where found is the prior and the counts of examples whose
-// true class is known, right[i] of data's example i, -1 where it is not, are the evidence.
-func JoinClean(data *dataset.Dataset, right []int32, found *estimate.Estimate,
-) (*estimate.Estimate, error) {
-	counts, err := countRight(data, right)
-	if err != nil {
-		return nil, err
-	}
-	return join(data.Classes, counts, found)
-}
-
 // join makes an estimate the prior of the counts, if there are any.
 func join(classes []string, counts []float64, found *estimate.Estimate,
 ) (*estimate.Estimate, error) {
@@ -233,6 +225,9 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.
 			return nil, err
 		}
 		return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
+	}
+	if e.Probabilities != nil {
+		return estimate.ConfidentJoint(d.Classes, d.Y, e.Probabilities, false)
 	}
 	p, err := e.probabilities(ctx, nil)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -100,10 +101,13 @@ func SpellFlag(option, value string) string {
 	return quote.Option(strings.ReplaceAll(option, "_", "-"))
 }
 
-// SpellPython spells options as keywords: max_steps=8.
+// SpellPython spells options as keywords: max_steps=8, text="title".
 func SpellPython(option, value string) string {
 	if value == "" {
 		return option
+	}
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return option + "=" + value
 	}
 	return fmt.Sprintf("%s=%q", option, value)
 }

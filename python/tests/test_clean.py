@@ -154,6 +154,16 @@ def test_labels_beside_a_table(mixed):
         clean(X, y.replace({"b": "a"}))
 
 
+def test_options(mixed):
+    frame = mixed[0].assign(title=["x y z", "z w"] * 200)
+    with pytest.raises(ValueError, match='ignore_columns="title".*text_min_df=1'):
+        clean(frame, "y", text="title")  # follow the advice:
+    found = clean(frame, "y", ignore_columns="title")
+    assert "title" not in found.model.feature_names_in_ and "title" in found.cleaned
+    frame["title"] = ["big red", "small red"] * 200
+    assert clean(frame, "y", text=["title"], text_min_df=1).issues.shape == (400, 7)
+
+
 def test_refused(mixed):
     frame = mixed[0]
     for given, word in (((frame,), "label"), ((frame, "z"), "'z'"), ((np.eye(3), "y"), "array"),

@@ -89,8 +89,9 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         or the path of checked.csv, which the review page saves; or one value for each row, None or
         NaN where not checked; or the name of their column.
     name : what pages call the data.
-    options : of the table and the training: text=["title"] names columns of free text; also
-        categories, missing, normalize, seed and others of uma-gpu clean, with _ for -.
+    options : of the table and the training: text=["title"] names columns of free text,
+        ignore_columns=["id"] leaves columns out; also categories, missing, normalize, seed and others
+        of uma-gpu clean, with _ for -.
 
     Without evidence of wrong labels none is called wrong.
     """
@@ -107,6 +108,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         checked = pandas.read_csv(checked, dtype=str, keep_default_na=False)  # "NA" is a class
     elif checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
+    if ignored := options.pop("ignore_columns", None):
+        data = data.drop(columns=ignored)
     index = index_of(X)
     if is_frame(y) and y.shape[1] == 1:
         y = y.iloc[:, 0]

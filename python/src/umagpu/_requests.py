@@ -47,7 +47,10 @@ def request_of(X: Any, labels: Labels, confusion: Any = None, options: Optional[
     Options are settings of a training and of a table; fields are others of the request, None for
     none.
     """
-    settings, table = settings_of(options or {})
+    options = dict(options or {})
+    if ignored := options.pop("ignore_columns", None):
+        X = framed(X).drop(columns=ignored)
+    settings, table = settings_of(options)
     request = {**settings, "labels": {"classes": labels.names},
                **{name: value for name, value in fields.items() if value is not None}}
     arrays = {"labels.codes": labels.codes}

@@ -68,9 +68,13 @@ func (t *Tally) Count(text []byte, times int) {
 	}
 }
 
-// Strict is a category if words outnumber numbers.
-func (t *Tally) Strict() string {
-	if t.Words > 0 && t.Words+t.Truths > t.Numbers {
+// Strict is a category if words outnumber numbers; commas says that numbers have decimal commas.
+func (t *Tally) Strict(commas bool) string {
+	words, numbers := t.Words, t.Numbers
+	if commas {
+		words, numbers = words-t.LooseCommas, numbers+t.LooseCommas
+	}
+	if words > 0 && words+t.Truths > numbers {
 		return dataset.KindCategory
 	}
 	return dataset.KindNumber

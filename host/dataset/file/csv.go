@@ -110,40 +110,58 @@ func (r *csvReader) about(d *dataset.Dataset) {
 
 // row enters the current record.
 func (r *csvReader) row() error {
-	if r.c.cells != nil {
-		return r.mixedRow()
-	}
-	if len(r.rec.ends) == 0 && !r.rec.layout.comma && r.plainRow() {
+	cells, n := r.c.cells, &r.c.numbers
+	if cells == nil && len(r.rec.ends) == 0 && !r.c.survey.commas && r.plainRow() {
 		return r.round()
 	}
-	role, row := r.columns.role, r.c.numbers.row[:0]
+	role := r.columns.role
 	r.rec.fit(len(role))
 	if len(r.rec.ends) != len(role) {
 		return r.widthFault()
 	}
+	k := 0
+	if n.row = n.row[:0]; cells != nil {
+		cells.begin(r.rec.line)
+	}
 	for j := range role {
-		if role[j] != feature {
+		fault := ""
+		switch {
+		case role[j] != feature:
 			if err := r.c.setOther(role[j], r.rec.field(j)); err != nil {
 				return r.fault(j, err)
 			}
 			continue
+		case cells != nil:
+			fault = cells.set(k, r.rec.field(j))
+			k++
+		default:
+			var v float64
+			v, fault = r.number(decimal.Trim(r.rec.field(j)))
+			n.row = append(n.row, v)
 		}
-		text, fault := r.rec.pointed(r.rec.field(j))
 		if fault != "" {
 			return r.fault(j, errors.New(fault))
 		}
-		text = decimal.Trim(text)
-		v, ok := parseCell(text)
-		if !ok && r.c.numbers.means != nil && features.IsMissing(text) {
-			v, ok = math.NaN(), true
-		}
-		if !ok {
-			return r.fault(j, errors.New(numberFault(text)))
-		}
-		row = append(row, v)
 	}
-	r.c.numbers.row = row
+	if cells != nil {
+		return nil
+	}
 	return r.round()
+}
+
+// number returns the number that a cell is, or what is wrong with it.
+func (r *csvReader) number(text []byte) (v float64, fault string) {
+	v, ok := parseCell(text)
+	if r.c.survey.commas && bytes.ContainsAny(text, ",.") {
+		v, ok = decimal.Loose(text, true)
+	}
+	switch {
+	case ok:
+		return v, ""
+	case r.c.numbers.means != nil && features.IsMissing(text):
+		return math.NaN(), ""
+	}
+	return 0, numberFault(text)
 }
 
 // round enters the row of numbers.
@@ -159,37 +177,6 @@ func (r *csvReader) round() error {
 		}
 	}
 	return r.fault(j, errors.New(valueFault(v)))
-}
-
-// mixedRow is row for a table that holds more than numbers.
-func (r *csvReader) mixedRow() error {
-	role := r.columns.role
-	r.rec.fit(len(role))
-	if len(r.rec.ends) != len(role) {
-		return r.widthFault()
-	}
-	r.c.cells.begin(r.rec.line)
-	k := 0
-	for j := range role {
-		if role[j] != feature {
-			if err := r.c.setOther(role[j], r.rec.field(j)); err != nil {
-				return r.fault(j, err)
-			}
-			continue
-		}
-		field, fault := r.rec.field(j), ""
-		if r.c.cells.columns[k].Kind == dataset.KindNumber {
-			field, fault = r.rec.pointed(field)
-		}
-		if fault == "" {
-			fault = r.c.cells.set(k, field)
-		}
-		if fault != "" {
-			return r.fault(j, errors.New(fault))
-		}
-		k++
-	}
-	return nil
 }
 
 // widthFault is the error of a record of another width than the first.

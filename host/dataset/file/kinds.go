@@ -38,9 +38,9 @@ func judgeCommas(tallies []features.Tally, delim byte) bool {
 
 // strictFault says what is wrong with a column of dates, or of numbers with commas, "" if it is
 // none.
-func strictFault(t *features.Tally, c *columns, j int) string {
+func strictFault(t *features.Tally, c *columns, j int, commas bool) string {
 	switch {
-	case t.Strict() != dataset.KindCategory:
+	case t.Strict(commas) != dataset.KindCategory:
 	case 2*t.Dates > t.Words:
 		return datesFault(c, j, "dates or times such as "+quote.Text(t.Date))
 	case 2*t.Commas > t.Words:
@@ -63,6 +63,7 @@ func datesFault(c *columns, j int, found string) string {
 // kinds returns what the feature columns hold, by the records in the buffer, or by all.
 func (r *csvReader) kinds() (kinds []string, fault string) {
 	r.leadingColumn()
+	r.c.survey.commas = r.rec.layout.comma
 	follows := r.c.o.Encoding != nil
 	if r.c.o.Encode == nil && !follows {
 		return nil, ""
@@ -70,7 +71,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 	tallies := make([]features.Tally, len(r.columns.role))
 	if !r.header {
 		for j := range tallies {
-			tallies[j].Count(r.rec.telling(j), 1)
+			tallies[j].Count(decimal.Trim(r.rec.field(j)), 1)
 		}
 	}
 	next, done := r.surveyed()
@@ -85,12 +86,12 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 		}
 		for j := range tallies {
 			if r.columns.role[j] == feature {
-				tallies[j].Count(next.telling(j), 1)
+				tallies[j].Count(decimal.Trim(next.field(j)), 1)
 			}
 		}
 	}
 	if r.c.o.lenient() || follows {
-		r.c.survey.commas = !r.rec.layout.comma && judgeCommas(tallies, r.rec.delim)
+		r.c.survey.commas = r.c.survey.commas || judgeCommas(tallies, r.rec.delim)
 	}
 	if follows {
 		return nil, ""
@@ -113,7 +114,7 @@ func (r *csvReader) kinds() (kinds []string, fault string) {
 				s.asides[j] = judged.Why
 			}
 		case kind == "":
-			kind, fault = tallies[j].Strict(), strictFault(&tallies[j], &r.columns, j)
+			kind, fault = tallies[j].Strict(s.commas), strictFault(&tallies[j], &r.columns, j, s.commas)
 		}
 		kinds = append(kinds, kind)
 	}
@@ -135,10 +136,4 @@ func (r *csvReader) surveyed() (next *record, done func()) {
 		}
 	}
 	return r.rec.ahead(sniffed), func() {}
-}
-
-// telling is field j with a point for a decimal comma.
-func (r *record) telling(j int) []byte {
-	field, _ := r.pointed(r.field(j))
-	return decimal.Trim(field)
 }

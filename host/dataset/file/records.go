@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
 	"iter"
 
@@ -268,24 +267,6 @@ func (r *record) rawColumn(j int) int {
 		j--
 	}
 	return len(r.raw) + 1
-}
-
-// pointed returns a number with a point for its decimal comma, and what is wrong with it.
-func (r *record) pointed(field []byte) ([]byte, string) {
-	if !r.layout.comma || len(bytes.Trim(field, "0123456789+-eE,. \t")) > 0 {
-		return field, ""
-	}
-	if bytes.IndexByte(field, '.') >= 0 {
-		return field, fmt.Sprintf("found %s, a number with a point, wanted decimal commas alone "+
-			"("+quote.Option("decimal", "comma")+")", quote.Text(string(decimal.Trim(field))))
-	}
-	at := bytes.IndexByte(field, ',')
-	if at < 0 || at != bytes.LastIndexByte(field, ',') {
-		return field, ""
-	}
-	field = bytes.Clone(field)
-	field[at] = '.'
-	return field, ""
 }
 
 // fields returns the trimmed texts of the current record.

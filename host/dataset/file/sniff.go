@@ -171,10 +171,9 @@ func (r *csvReader) looksLikeHeader(fields []string) bool {
 			continue
 		}
 		features = append(features, text)
-		number, comma := r.rec.pointed([]byte(text))
-		_, loose := decimal.Loose(number, true)
-		switch _, ok := decimal.Parse(number); {
-		case ok || loose && r.rec.layout.lenient || comma != "" ||
+		_, loose := decimal.Loose([]byte(text), true)
+		switch _, ok := decimal.Parse([]byte(text)); {
+		case ok || loose && (r.rec.layout.lenient || r.rec.layout.comma) ||
 			decimal.IsNonFinite(text) || strings.EqualFold(text, "true") ||
 			strings.EqualFold(text, "false"):
 			numbers = true

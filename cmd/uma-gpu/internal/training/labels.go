@@ -142,6 +142,9 @@ func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.
 		return nil, nil, err
 	}
 	noise, err = r.Noise.Confusion(ctx, d.Classes)
+	if err != nil && labels == nil && d.Evidence == nil && r.Base == nil && r.addClasses(ctx, d) {
+		noise, err = r.Noise.Confusion(ctx, d.Classes)
+	}
 	if err != nil || noise != nil {
 		return labels, noise, err
 	}
@@ -154,6 +157,31 @@ func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.
 		r.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")
 	}
 	return labels, noise, nil
+}
+
+// addClasses gives d the classes of the confusion matrix that none of its labels is, and reports
+// whether it could, for it has all others: a part of data may lack a class.
+func (r *Reader) addClasses(ctx context.Context, d *dataset.Dataset) bool {
+	noise, err := r.Noise.Read(ctx, nil)
+	if err != nil || noise == nil || len(noise.Classes) <= len(d.Classes) {
+		return false
+	}
+	had := d.Classes
+	for _, name := range had {
+		if !slices.Contains(noise.Classes, name) {
+			return false
+		}
+	}
+	d.Classes = slices.Clone(noise.Classes)
+	dataset.SortClasses(d.Classes)
+	y := make([]int32, len(d.Y))
+	for i, k := range d.Y {
+		y[i] = int32(slices.Index(d.Classes, had[k]))
+	}
+	d.Y = y
+	r.Notes.Say("labels: %d of %d classes of the confusion matrix have no example",
+		len(d.Classes)-len(had), len(d.Classes))
+	return true
 }
 
 // Labels returns annotations as a request has them; nil for none.

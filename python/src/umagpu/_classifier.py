@@ -181,11 +181,10 @@ class _Program(BaseEstimator):  # type: ignore[misc]
             X, names = X.iloc[:, [k for k, name in enumerate(have) if name in names]], None
         elif not names and all(isinstance(c, str) for c in X.columns):
             warn(f"X has feature names, but {me} was fitted without feature names")
-        if not is_frame(X) or names:
-            if X.shape[1] != self.n_features_in_:
-                raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
-                                 f"{self.n_features_in_} features as input")
-            X = X.set_axis(names, axis=1) if is_frame(X) and names else X
+        if (names or not is_frame(X)) and X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
+                             f"{self.n_features_in_} features as input")
+        X = X.set_axis(names, axis=1) if is_frame(X) and names else X
         text = [name for name, kind in columns if kind == "text"] if is_frame(X) else []
         return data_of(X, text=text or None)
 
@@ -296,12 +295,14 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         if what == "y":
             labels = with_classes(labels_of(y), y, self.confusion)
             codes = labels.codes
-            if sample_weight is not None and (_weights(sample_weight, len(codes)) == 0).any():
-                X = X if is_frame(X) else numbers_of(X)
-                same_length(what, len(codes), X.shape[0])
-                kept = _by_content(X, codes, _weights(sample_weight, len(codes)))
-                X = X.iloc[kept] if is_frame(X) else X[kept]
-                codes, sample_weight = codes[kept], np.asarray(sample_weight)[kept]
+            if sample_weight is not None:
+                sample_weight = _weights(sample_weight, len(codes))
+                if not sample_weight.all():
+                    X = X if is_frame(X) else numbers_of(X)
+                    same_length(what, len(codes), X.shape[0])
+                    kept = _by_content(X, codes, sample_weight)
+                    X, codes = X.iloc[kept] if is_frame(X) else X[kept], codes[kept]
+                    sample_weight = sample_weight[kept]
             if (n := np.unique(codes[codes >= 0]).size) < 2:
                 raise ValueError(f"y: found {n} class, wanted 2 or more")
             arrays, rows = {"codes": codes}, len(codes)

@@ -69,6 +69,10 @@ func copyInput(ctx context.Context, path string, r io.Reader, waits bool) (*inpu
 	var head bytes.Buffer
 	_, err := io.CopyN(&head, from, little)
 	in.at, in.size = bytes.NewReader(head.Bytes()), int64(head.Len())
+	if err == nil && endless(r, head.Bytes()) {
+		return nil, fmt.Errorf("%s: found a device, or a pipe that begins with %d zeros, wanted a file "+
+			"or a pipe with an end", path, little)
+	}
 	if err == nil {
 		if in.file, err = temporary(); err != nil {
 			return nil, fmt.Errorf("%s: cannot make a temporary copy of more than %d bytes: %w; set TMPDIR",
@@ -84,6 +88,16 @@ func copyInput(ctx context.Context, path string, r io.Reader, waits bool) (*inpu
 		return in, nil
 	}
 	return nil, fmt.Errorf("%s: cannot read: %w", path, osfile.Cause(err))
+}
+
+// endless reports whether r, which begins with head, has no end: a device, or nothing but zeros.
+func endless(r io.Reader, head []byte) bool {
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&fs.ModeCharDevice != 0 {
+			return true
+		}
+	}
+	return len(bytes.Trim(head, "\x00")) == 0
 }
 
 // temporary returns an open file that has no name any more.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
+import pandas
 
 from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
@@ -95,7 +96,6 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
 
     Without evidence of wrong labels none is called wrong.
     """
-    import pandas
     X, call_text = framed(X), "umagpu.clean(X, y)"
     data, y, column = X, label, None
     if label is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import numpy as np
+import pandas
 
 from ._classifier import NoisyClassifier
 from ._data import Labels, framed, is_frame, labels_of, votes_of, wire
@@ -35,7 +36,6 @@ class Consensus:
     """
 
     def __init__(self, found: dict[str, Any], labels: Labels, items: Any, plain: bool) -> None:
-        import pandas
         self._items, self._plain = items, plain
         codes = found.pop("codes")
         p = found.pop("probabilities").reshape(len(codes), len(labels.classes))
@@ -46,19 +46,15 @@ class Consensus:
                                          labels.classes)
         self.agreement["pairs"] = pandas.DataFrame(
             self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
-        self.confusions: dict[str, Any] = {}
-        tables = {}
-        for what in ("annotators", "functions"):
-            each = found.pop(what, None) or []
-            self.confusions.update((one["name"], np.array(one.pop("confusion"))) for one in each)
-            tables[what] = pandas.DataFrame(each).drop(
-                columns="standard_error", errors="ignore").set_index("name") if each else None
-        self.annotators, self.functions = tables["annotators"], tables["functions"]
+        each = found.pop("annotators", None) or found.pop("functions", [])
+        self.confusions = {one["name"]: np.array(one.pop("confusion")) for one in each}
+        table = pandas.DataFrame(each).set_index("name").drop(columns="standard_error", errors="ignore")
+        self.annotators = None if "coverage" in table else table
+        self.functions = table if "coverage" in table else None
         self.model: Optional[NoisyClassifier] = None
         self.details = found
 
     def _enter(self, label: Any, classes: Any, p: Any) -> None:
-        import pandas
         self.probabilities = pandas.DataFrame(p, index=self._items, columns=classes)
         self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=self._items)
         self.label = label if self._plain else self.table["label"]
@@ -122,7 +118,6 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
 
 def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, trust: Any = None,
                **settings: Any) -> Consensus:
-    import pandas
     votes = framed(votes)
     long = _long(votes) if is_frame(votes) else None
     if long:
@@ -172,7 +167,6 @@ def _long(votes: Any) -> Optional[list[Any]]:
 
 def _votes_of_long(votes: Any, columns: list[Any], what: str) -> Any:
     """Return the classes, and votes with their arrays, of a table of items, workers and labels."""
-    import pandas
     item, worker, label = (votes[c] for c in columns)
     gaps = votes[columns[:2]].isna().any(axis=1)
     if gaps.any():

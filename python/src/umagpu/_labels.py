@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+import pandas
 from sklearn.utils import Bunch
 
 from ._classifier import TABLE, NoisyClassifier, Page, settings_of, with_classes
@@ -93,7 +94,6 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
     if is_frame(X) != is_frame(X_pool):
         raise ValueError("X_pool: found a DataFrame beside an array, wanted two of one kind")
     if is_frame(X):
-        import pandas
         if set(X.columns) != set(X_pool.columns):
             odd = sorted(map(str, set(X.columns) ^ set(X_pool.columns)))[0]
             raise ValueError(f"X_pool: found column {odd!r} in one of X and X_pool, wanted the same "
@@ -170,7 +170,6 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
     predicted: Any = labels.classes[found.pop("codes")]
     p = found.pop("probabilities", np.empty(0)).reshape(-1, len(labels.classes))
     if is_frame(X := framed(X)):
-        import pandas
         predicted = pandas.Series(predicted, index=X.index, name="predicted")
         p = pandas.DataFrame(p, index=X.index if len(p) else None, columns=labels.classes)
     corrected = found.get("corrected")
@@ -190,7 +189,6 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
     Columns are log_loss, behind (the best), behind_error (its standard error), accuracy with low and
     high, and failed (why).
     """
-    import pandas
     if not isinstance(candidates, dict):
         candidates = {name: {"learner": name} for name in candidates}
     if not candidates:

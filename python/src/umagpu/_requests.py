@@ -7,6 +7,7 @@ import re
 from typing import Any, Optional
 
 import numpy as np
+import pandas
 
 from ._classifier import settings_of
 from ._data import Labels, confusion_of, data_of, framed, is_frame
@@ -18,9 +19,7 @@ NAMES = {"estimate_noise": "estimate_confusion", "find_issues": "find_label_issu
 
 def index_of(X: Any) -> Any:
     """Return what rows are called: the index of a DataFrame, or numbers from 0."""
-    import pandas
-    return X.index if is_frame(X) else pandas.RangeIndex(
-        X.shape[0] if hasattr(X, "shape") else len(X))
+    return X.index if is_frame(X) else pandas.RangeIndex(np.shape(X)[0])
 
 
 def named(classes: Any, codes: Any) -> Any:

@@ -1,12 +1,17 @@
 package file
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -127,6 +132,29 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
+// A copy keeps numbers behind origins, or says that its format cannot.
+func TestOriginsWritten(t *testing.T) {
+	d, err := readText("f", "t,x,l\n1700000000001,1,a\n1700000000003,2,b\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"o.csv", "o.npz"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(t.Context(), path, Options{})
+		if err != nil || again.SHA256 != d.SHA256 || !slices.Equal(again.Encoding.Origins(),
+			d.Encoding.Origins()) {
+			t.Errorf("%s: %v, %v behind %v", name, err, again.X, again.Encoding.Origins())
+		}
+	}
+	err = Write(t.Context(), filepath.Join(t.TempDir(), "o.svm"), d, WriteOptions{})
+	if err == nil || !strings.Contains(err.Error(), "column 1 (t) is kept relative to 1700000000002") {
+		t.Errorf("LIBSVM: %v", err)
+	}
+}
+
 // fortran is an array of two rows in Fortran's order.
 func fortran(values []float64) string {
 	header := strings.Replace(string(npyfile.Header("<f8", 2, 2)), "False", "True ", 1)
@@ -159,5 +187,44 @@ func TestNoOrigin(t *testing.T) {
 		if about := dataset.Describe(d); about.Duplicates != 1 || about.Max != 16777216 {
 			t.Errorf("found %d duplicates and the maximum %v, wanted 1", about.Duplicates, about.Max)
 		}
+	}
+}
+
+// Texts, dates and gaps of Parquet are read as in a CSV.
+func TestParquetOfPeople(t *testing.T) {
+	type row struct {
+		Day   int32     `parquet:"day,date"`
+		When  time.Time `parquet:"when,timestamp(millisecond)"`
+		Far   int64     `parquet:"far"`
+		Gap   *float64  `parquet:"gap,optional"`
+		Said  string    `parquet:"said"`
+		Label string    `parquet:"label"`
+	}
+	var rows []row
+	for i := range 40 {
+		r := row{int32(19000 + i), time.UnixMilli(1.7e12 + int64(i)), 1e15 + int64(i), new(0.5),
+			fmt.Sprint("here is a sentence about ", i, " words"), string(rune('a' + i%2))}
+		if i == 7 {
+			r.Gap = nil
+		}
+		rows = append(rows, r)
+	}
+	var b bytes.Buffer
+	if err := parquet.Write(&b, rows); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readText("f.parquet", b.String(), Options{Table: anyTable()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := fmt.Sprint(d.Notes)
+	x := d.Dense()
+	at := slices.Index(d.Features, "far")
+	day := slices.Index(d.Features, "day")
+	when := slices.Index(d.Features, "when")
+	if d.N != 40 || !d.Encoding.HasText() || x.Row(1)[at]-x.Row(0)[at] != 1 ||
+		x.Row(1)[day]-x.Row(0)[day] != 86400 || math.Abs(float64(x.Row(1)[when]-x.Row(0)[when]-0.001)) >
+		1e-6 || !strings.Contains(said, "sentences") || len(d.Missing) != 1 {
+		t.Errorf("found %v of %v, said %s", x.Row(1), d.Features, said)
 	}
 }

@@ -53,7 +53,7 @@ func refuseSparse(c *collector) error {
 	for j, origin := range c.o.Encoding.Origins() {
 		if origin != 0 {
 			return c.src.errorf("found sparse data, wanted a table or a dense array: the model takes "+
-				"%s relative to %v", dataset.ColumnText(j+1, c.o.Encoding.Columns[j].Name), origin)
+				"%s relative to %.15g", dataset.ColumnText(j+1, c.o.Encoding.Columns[j].Name), origin)
 		}
 	}
 	return nil

@@ -64,9 +64,9 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 	}
 	if origins := d.Encoding.Origins(); origins != nil && (f.name == "libsvm" || f.name == "npy") {
 		k := slices.IndexFunc(origins, func(v float64) bool { return v != 0 })
-		return fmt.Errorf("%s: column %s is kept relative to %v, as float32 does not hold its values, "+
-			"and %s cannot say so; write CSV or .npz", path, quote.Text(d.Encoding.Columns[k].Name),
-			origins[k], f.name)
+		return fmt.Errorf("%s: %s is kept relative to %.15g, as float32 does not hold its values, and "+
+			"%s cannot say so; write CSV or .npz", path, dataset.ColumnText(k+1,
+			d.Encoding.Columns[k].Name), origins[k], f.name)
 	}
 	if d.Prepared != nil && f.name != "npz" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+

@@ -132,6 +132,7 @@ def test_report(noisy, tmp_path):
     assert "my digits" in text and "umagpu.report(model" in text and "<iframe" in page._repr_html_()
     gaps = np.where(np.arange(len(y)) < 9, None, y)
     assert "r8<" not in report(model, frame, gaps).html
+    assert report(NoisyClassifier().fit(X, y), csr_matrix(X).tocoo(), gaps).html
     with pytest.raises(ValueError, match="labels"):
         report(model, frame, y[1:])
     with pytest.raises(ValueError, match="90"):

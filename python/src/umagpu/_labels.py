@@ -226,7 +226,7 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     calls the data. judge and folds say who judges the labels, as in uma-gpu report.
     """
     X, labels = framed(X), labels_of(y, model.classes_)
-    X = X if hasattr(X, "shape") else np.asarray(X)
+    X = X.tocsr() if hasattr(X, "tocsr") else X if is_frame(X) else np.asarray(X)
     if len(labels.codes) != X.shape[0]:
         raise ValueError(f"y: found {len(labels.codes)} labels, wanted {X.shape[0]}, one for each row of "
                          "X")

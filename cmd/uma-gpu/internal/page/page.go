@@ -27,13 +27,15 @@ type Request struct {
 	Rows  string   `json:"rows"`  // a sentence that says what rows are called
 	Show  string   `json:"show"`  // the column to show beside suspects; "" for the first of texts
 
-	Keys   []string        `json:"-"` // what files call rows; nil for Index
 	Model  string          `json:"-"` // file; "" for none
 	Review string          `json:"-"` // file of the review page; "" for none
 	Source *Source         `json:"-"` // nil for the data of the request
 	Spell  umagpu.Spelling `json:"-"` // of options
 	// Picture draws an example; nil for none
 	Picture func(i int) (string, error) `json:"-"`
+
+	// what files and people call an example; nil for Index
+	called func(i int) (key, name string)
 }
 
 // Source is what pages show of the data.
@@ -232,12 +234,21 @@ func (o *Request) judged(p *report.Report, j *umagpu.Judgement, folds int) {
 	p.Judged.Hardest(p.Classes)
 }
 
-// row returns what an example is called.
-func (o *Request) row(i int) string {
-	if i >= len(o.Index) {
-		return strconv.Itoa(i)
+// names returns what files and people call an example.
+func (o *Request) names(i int) (key, name string) {
+	switch {
+	case o.called != nil:
+		return o.called(i)
+	case i < len(o.Index):
+		return o.Index[i], o.Index[i]
 	}
-	return o.Index[i]
+	return strconv.Itoa(i), strconv.Itoa(i)
+}
+
+// row returns what people call an example.
+func (o *Request) row(i int) string {
+	_, name := o.names(i)
+	return name
 }
 
 // Today returns the date of a page, or what SOURCE_DATE_EPOCH has in its place.

@@ -24,7 +24,8 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 		Rows: []report.ReviewRow{}}
 	for i, k := range request.Checked {
 		if k >= 0 {
-			r.Checked = append(r.Checked, [2]string{o.key(i), result.Classes[k]})
+			key, _ := o.names(i)
+			r.Checked = append(r.Checked, [2]string{key, result.Classes[k]})
 		}
 	}
 	place := map[int]int{} // of an example in rows
@@ -32,11 +33,12 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 	add := func(i int) *report.ReviewRow {
 		if _, known := place[i]; !known {
 			place[i], rows = len(rows), append(rows, int32(i))
+			key, name := o.names(i)
 			reason := ""
 			if result.Reasons != nil {
 				reason = result.Reasons[i]
 			}
-			r.Rows = append(r.Rows, report.ReviewRow{Row: o.key(i), Name: o.row(i),
+			r.Rows = append(r.Rows, report.ReviewRow{Row: key, Name: name,
 				Given: source.label(i), Suggested: int(result.Suggested[i]),
 				Wrong: result.WrongProbability[i], Sure: result.Sure[i], Reason: reason,
 				Near: []report.NearRow{}})
@@ -79,12 +81,4 @@ func (o *Request) review(ctx context.Context, source *Source, request *umagpu.Cl
 		}
 	}
 	return r, nil
-}
-
-// key returns what an example is called in a file of checked rows.
-func (o *Request) key(i int) string {
-	if o.Keys != nil {
-		return o.Keys[i]
-	}
-	return o.row(i)
 }

@@ -46,13 +46,12 @@ func (o *Request) source(d *umagpu.Data, l *umagpu.Labels) *Source {
 // and by their ids.
 func (o *Request) OfFile(ctx context.Context, d *dataset.Dataset, path string, read file.Options) {
 	o.Source, o.Rows = fromFile(ctx, d, path, read), "Rows are counted from 1, without the header."
-	for i := range d.N {
-		key := strconv.Itoa(d.SourceRow(i) + 1)
-		o.Keys = append(o.Keys, key)
-		if d.IDs != nil {
-			key += " (" + d.IDs[i] + ")"
+	o.called = func(i int) (key, name string) {
+		key = strconv.Itoa(d.SourceRow(i) + 1)
+		if d.IDs == nil {
+			return key, key
 		}
-		o.Index = append(o.Index, key)
+		return key, key + " (" + d.IDs[i] + ")"
 	}
 }
 

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // MaxHeader is the longest header that is read, in bytes, as in NumPy.
@@ -67,9 +68,44 @@ func cut(err error) error {
 	return err
 }
 
-// entry is a key and its value: a text, a word, or a tuple, with Python 2's L.
-var entry = regexp.MustCompile(`^\s*['"](descr|fortran_order|shape)['"]\s*:\s*` +
-	`('[^']*'|"[^"]*"|\w+|\([-0-9L, ]*\))\s*(,|$)`)
+// entry cuts a key and its value, with the comma after it, off the rest of a dictionary. The value
+// is a text, a word, or a tuple, with Python 2's L.
+func entry(rest string) (key, value, left string, ok bool) {
+	const blanks, quotes = " \t\n\r\f", `'"`
+	rest = strings.TrimLeft(rest, blanks)
+	for _, key = range []string{"descr", "fortran_order", "shape"} {
+		if n := len(key); len(rest) > n+1 && rest[1:n+1] == key &&
+			strings.IndexByte(quotes, rest[0]) >= 0 && strings.IndexByte(quotes, rest[n+1]) >= 0 {
+			rest, ok = strings.CutPrefix(strings.TrimLeft(rest[n+2:], blanks), ":")
+			break
+		}
+	}
+	if rest = strings.TrimLeft(rest, blanks); !ok || rest == "" {
+		return "", "", "", false
+	}
+	end := 0
+	switch c := rest[0]; c {
+	case '\'', '"':
+		if end = strings.IndexByte(rest[1:], c) + 2; end == 1 {
+			end = 0
+		}
+	case '(':
+		end = strings.IndexByte(rest, ')') + 1
+		if strings.Trim(rest[1:max(1, end-1)], "-0123456789L, ") != "" {
+			return "", "", "", false
+		}
+	default:
+		end = len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool {
+			return r == '_' || r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		}))
+	}
+	if end == 0 {
+		return "", "", "", false
+	}
+	value, left = rest[:end], strings.TrimLeft(rest[end:], blanks)
+	left, comma := strings.CutPrefix(left, ",")
+	return key, value, left, comma || left == ""
+}
 
 // parse reads a dictionary of three keys, each once, in any order.
 func (a *Array) parse(text string) error {
@@ -82,11 +118,11 @@ func (a *Array) parse(text string) error {
 	}
 	values := make(map[string]string, 3)
 	for range 3 {
-		m := entry.FindStringSubmatch(rest)
-		if m == nil || values[m[1]] != "" {
+		key, value, left, ok := entry(rest)
+		if !ok || values[key] != "" {
 			return bad
 		}
-		values[m[1]], rest = m[2], rest[len(m[0]):]
+		values[key], rest = value, left
 	}
 	descr, order, shape := values["descr"], values["fortran_order"], values["shape"]
 	switch {

@@ -9,8 +9,8 @@ import (
 // Integers of any size and sign compare as package math/big does.
 func TestIntegers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	names := []string{"", "+", "-", "--1", "+-1", "1_0", " 1", "1 ", "0x1", "1e3", "１", "0", "-0", "+0",
-		"00"}
+	names := []string{"", "+", "-", "--1", "+-1", "1_0", " 1", "1 ", "0x1", "1e3", "１", "0", "-0",
+		"+0", "00"}
 	for range 300 {
 		name := []string{"", "-", "+"}[rng.IntN(3)] + []string{"", "0", "00"}[rng.IntN(3)]
 		for range 1 + rng.IntN(25) {

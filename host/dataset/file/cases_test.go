@@ -155,6 +155,27 @@ func TestOriginsWritten(t *testing.T) {
 	}
 }
 
+// An array with gaps is a table of numbers, in any order of its elements.
+func TestArrayWithGaps(t *testing.T) {
+	values := []float64{1.7e12, 1.7e12 + 1, 3, math.NaN()}
+	c := npyfile.Header("<f8", 2, 2)
+	for _, k := range []int{0, 2, 1, 3} {
+		c = binary.LittleEndian.AppendUint64(c, math.Float64bits(values[k]))
+	}
+	var want []float32
+	for _, text := range []string{string(c), fortran(values)} {
+		d, err := readText("f.npy", text, Options{NoLabels: true, Table: anyTable()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := d.Dense().X
+		if len(x) != 6 || x[3]-x[0] != 1 || x[5] != 1 || want != nil && !slices.Equal(x, want) {
+			t.Errorf("found %v, wanted %v", x, want)
+		}
+		want = x
+	}
+}
+
 // fortran is an array of two rows in Fortran's order.
 func fortran(values []float64) string {
 	header := strings.Replace(string(npyfile.Header("<f8", 2, 2)), "False", "True ", 1)

@@ -264,7 +264,9 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 		return err
 	}
 	alreadyRounded(c, spans)
-	c.pile.x = make([]float32, 0, n*d)
+	if c.cells == nil {
+		c.pile.x = make([]float32, 0, n*d)
+	}
 	const tile = 16 // rows, for the cache
 	rows := make([]float64, tile*d)
 	for first := 0; first < n && err == nil; first += tile {

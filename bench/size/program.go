@@ -27,7 +27,8 @@ import (
 )
 
 func main() {
-	commands, flags := 0, 0
+	shared := map[string]bool{"device": true, "json": true, "quiet": true, "request": true}
+	commands, flags := 0, len(shared) // which count once
 	var add func(list []*cli.Command)
 	add = func(list []*cli.Command) {
 		for _, c := range list {
@@ -36,7 +37,11 @@ func main() {
 			}
 			if add(c.Subcommands); len(c.Subcommands) == 0 {
 				commands++
-				flags += len(c.Flags)
+				for _, f := range c.Flags {
+					if !shared[f.Names()[0]] {
+						flags++
+					}
+				}
 			}
 		}
 	}
@@ -45,7 +50,8 @@ func main() {
 }
 `
 
-// slots returns the number of commands, hidden ones too, and the sum of their flags.
+// slots returns the number of commands, hidden ones too, and the sum of their flags, in which flags
+// that commands share count once.
 func slots(dir string) (commands, flags int, err error) {
 	temporary, err := os.MkdirTemp("", "size")
 	if err != nil {

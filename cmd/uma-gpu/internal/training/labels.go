@@ -35,7 +35,7 @@ type Input struct {
 
 // Reader reads files of labels.
 type Reader struct {
-	*Input
+	Input *Input
 	Notes app.Notes
 	In    io.Reader
 	Seed  uint64
@@ -85,19 +85,19 @@ func (in *Input) Check() (read file.Options, err error) {
 // without data.
 func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.Annotations,
 	error) {
-	a, err := r.votes(ctx, r.Annotators, d, false)
+	a, err := r.votes(ctx, r.Input.Annotators, d, false)
 	if err != nil {
 		return nil, err
 	}
 	if d == nil {
 		r.Notes.Say("annotators: %s, %d labels of %d annotators for %d examples, %d classes",
-			r.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
+			r.Input.Annotators, len(a.Label), len(a.Names), a.N(), len(a.Classes))
 		return a, nil
 	}
 	if which := a.Labelled(); len(which) < d.N {
 		r.Notes.Say("annotators: %d of %d examples have no label, and are left out", d.N-len(which), d.N)
 		if len(which) == 0 {
-			return nil, fmt.Errorf("%s: found no label", r.Annotators)
+			return nil, fmt.Errorf("%s: found no label", r.Input.Annotators)
 		}
 		labelled, err := d.Choose(which)
 		if err != nil {
@@ -112,7 +112,7 @@ func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.
 			"count", count)
 	}
 	d.Classes, d.Y = a.Classes, a.Votes(cmp.Or(r.Seed, 1))
-	r.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", r.Annotators,
+	r.Notes.Say("annotators: %s, %d labels of %d annotators, %d classes", r.Input.Annotators,
 		len(a.Label), len(a.Names), len(a.Classes))
 	return a, nil
 }
@@ -131,7 +131,7 @@ func (in *Input) CheckRequest(check func() error, l **umagpu.Labels) error {
 // labels is nil.
 func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.Labels,
 	noise *umagpu.Confusion, err error) {
-	if r.Annotators != "" {
+	if r.Input.Annotators != "" {
 		a, err := r.Annotations(ctx, d)
 		if err != nil {
 			return nil, nil, err
@@ -141,9 +141,9 @@ func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.
 	if err := r.Evidence(ctx, d); err != nil {
 		return nil, nil, err
 	}
-	noise, err = r.Noise.Confusion(ctx, d.Classes)
+	noise, err = r.Input.Noise.Confusion(ctx, d.Classes)
 	if err != nil && labels == nil && d.Evidence == nil && r.Base == nil && r.addClasses(ctx, d) {
-		noise, err = r.Noise.Confusion(ctx, d.Classes)
+		noise, err = r.Input.Noise.Confusion(ctx, d.Classes)
 	}
 	if err != nil || noise != nil {
 		return labels, noise, err
@@ -162,7 +162,7 @@ func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.
 // addClasses gives d the classes of the confusion matrix that none of its labels is, and reports
 // whether it could, for it has all others: a part of data may lack a class.
 func (r *Reader) addClasses(ctx context.Context, d *dataset.Dataset) bool {
-	noise, err := r.Noise.Read(ctx, nil)
+	noise, err := r.Input.Noise.Read(ctx, nil)
 	if err != nil || noise == nil || len(noise.Classes) <= len(d.Classes) {
 		return false
 	}
@@ -217,7 +217,7 @@ func (r *Reader) Voted(ctx context.Context, path string, d *dataset.Dataset,
 // votes reads a table of labels. A resumed training keeps its classes.
 func (r *Reader) votes(ctx context.Context, path string, d *dataset.Dataset, functions bool,
 ) (*dataset.Annotations, error) {
-	o := labels.Options{Functions: functions, Right: r.Trust}
+	o := labels.Options{Functions: functions, Right: r.Input.Trust}
 	if r.Base != nil && d != nil {
 		o.Classes = r.Base.Meta.Classes
 	}
@@ -251,18 +251,18 @@ func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 	if d.Evidence != nil {
 		known = *d.Evidence
 	}
-	if r.RowWeights != "" {
-		numbers, err := r.numbers(ctx, d, r.RowWeights, 1)
+	if r.Input.RowWeights != "" {
+		numbers, err := r.numbers(ctx, d, r.Input.RowWeights, 1)
 		if err != nil {
 			return err
 		}
 		known.Weight = lists.As[float64](numbers.X)
 		if err := dataset.CheckWeights(known.Weight, d.N); err != nil {
-			return fmt.Errorf("%s: %w", r.RowWeights, err)
+			return fmt.Errorf("%s: %w", r.Input.RowWeights, err)
 		}
 	}
-	if r.Probabilities != "" {
-		numbers, err := r.numbers(ctx, d, r.Probabilities, q)
+	if r.Input.Probabilities != "" {
+		numbers, err := r.numbers(ctx, d, r.Input.Probabilities, q)
 		if err != nil {
 			return err
 		}
@@ -271,7 +271,7 @@ func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 		}
 		q = len(d.Classes)
 	}
-	if r.Functions != "" {
+	if r.Input.Functions != "" {
 		if err := r.voted(ctx, d, &known); err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 	}
 	if known.Weight != nil || known.Classes != nil {
 		if err := d.SetEvidence(&known); err != nil {
-			path := cmp.Or(r.Probabilities, r.Functions, r.RowWeights, d.Path)
+			path := cmp.Or(r.Input.Probabilities, r.Input.Functions, r.Input.RowWeights, d.Path)
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -301,7 +301,7 @@ func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 
 // voted reads the votes of functions, which give d its classes.
 func (r *Reader) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
-	path := r.Functions
+	path := r.Input.Functions
 	a, err := r.Voted(ctx, path, d)
 	if err != nil {
 		return err
@@ -352,7 +352,7 @@ func (r *Reader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 		}
 		if len(d.Classes) < 2 {
 			return nil, fmt.Errorf("%s: found a column, wanted one for each of at least two classes",
-				r.Probabilities)
+				r.Input.Probabilities)
 		}
 	}
 	if names == nil || slices.Equal(names, d.Classes) {
@@ -362,7 +362,7 @@ func (r *Reader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 	for k, class := range d.Classes {
 		if at[k] = slices.Index(names, class); at[k] < 0 {
 			return nil, fmt.Errorf("%s: found columns %.80q, wanted one named %.40q as the class",
-				r.Probabilities, strings.Join(names, ","), class)
+				r.Input.Probabilities, strings.Join(names, ","), class)
 		}
 	}
 	p := make([]float32, 0, d.N*len(at))

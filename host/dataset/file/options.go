@@ -59,8 +59,8 @@ type Options struct {
 // Table says how a table is laid out; columns are named by the header or by position from 1.
 type Table struct {
 	// Header is "yes", "no", or "auto" (same as ""): a first record is a header if an asked-for
-	// column is named in it, if no feature field is a number, if it holds all FeatureNames, or if it
-	// counts columns as pandas and R do. Other mixtures are data, so no line is lost by a guess.
+	// column is named in it, if no feature field is a number, if it holds one of FeatureNames, or if
+	// it counts columns as pandas and R do. Other mixtures are data, so no line is lost by a guess.
 	Header string
 	// Separator is "comma", "tab", "semicolon", "blanks", one character, or "auto" (same as "").
 	Separator string

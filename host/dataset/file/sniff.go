@@ -220,21 +220,18 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	return other, false
 }
 
-// namesWanted reports whether the record holds all names of Options.FeatureNames, with a word or
-// many.
+// namesWanted reports whether the record holds names of Options.FeatureNames: one that is a word,
+// or all, if these are many numbers.
 func (r *csvReader) namesWanted(fields []string) bool {
-	if r.c.o.FeatureNames == nil {
-		return false
-	}
-	present, words := lists.Set(fields), false
+	present, all := lists.Set(fields), len(r.c.o.FeatureNames) >= manyNumbers
 	for _, name := range r.c.o.FeatureNames {
-		if !present[name] {
-			return false
-		}
 		_, number := decimal.Parse([]byte(name))
-		words = words || !number && name != ""
+		if present[name] && !number && name != "" {
+			return true
+		}
+		all = all && present[name]
 	}
-	return words || len(r.c.o.FeatureNames) >= manyNumbers
+	return all
 }
 
 // manyNumbers is how many numbers in the order of counting are no accident.

@@ -27,14 +27,11 @@ func (f *Classified) Flags(o *Common, usage string) []cli.Flag {
 	return Flags(f.Model.Flag(), f.Data.Flags(o, usage), f.MatchFlag())
 }
 
-// Load reads the model.
-func (f *Classified) Load() (*umagpu.Model, error) { return umagpu.Load(f.Model.Path) }
-
 // Read reads the examples for m; the caller closes them.
 func (f *Classified) Read(ctx context.Context, m *umagpu.Model) (*dataset.Dataset, error) {
 	options := f.Data.Options()
 	options.MayLackLabels = f.Unlabelled
-	d, err := f.Model.ReadFor(ctx, &f.Data, options, m.Host())
+	d, err := readFor(ctx, &f.Model, &f.Data, options, m.Host())
 	if err != nil && f.Unlabelled && !f.NoLabels && !errors.Is(err, fs.ErrNotExist) &&
 		!errors.Is(err, ErrInterrupted) {
 		err = fmt.Errorf("%w (for a file without labels, use --no-labels)", err)
@@ -42,8 +39,8 @@ func (f *Classified) Read(ctx context.Context, m *umagpu.Model) (*dataset.Datase
 	return d, err
 }
 
-// ReadFor reads data as the features of a model, in its classes.
-func (m *Model) ReadFor(ctx context.Context, d *Data, o file.Options, of *model.Model,
+// readFor reads data as the features of a model, in its classes.
+func readFor(ctx context.Context, m *Model, d *Data, o file.Options, of *model.Model,
 ) (*dataset.Dataset, error) {
 	o.Classes = of.Meta.Classes
 	if of.Meta.Preparation.Fills() {

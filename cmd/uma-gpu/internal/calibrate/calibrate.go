@@ -65,7 +65,7 @@ type Report struct {
 
 // Run writes the calibrated model.
 func Run(ctx context.Context, o *Options) error {
-	m, err := o.Input.Load()
+	m, err := umagpu.Load(o.Input.Model.Path)
 	if err != nil {
 		return err
 	}

@@ -13,13 +13,11 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 )
 
 type Options struct {
 	app.Common `json:"-"`
-	Input      training.Input              `json:"input"`
+	Input      app.Labelled                `json:"input"`
 	Request    umagpu.CrossValidateRequest `json:"request,omitzero"`
 	Tables     bool                        `json:"-"`
 	Try        cli.StringSlice             `json:"-"` // flags of candidates
@@ -52,12 +50,12 @@ several parts; then all measures are better here than on new examples.
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --kernel rbf --folds 10
 Example: uma-gpu cv --data noisy.csv --confusion C.csv --try "--learner softmax" \
            --try "--kernel rbf" --try "--learner uma --normalize l2"`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
+		Flags: app.Flags(app.NoisyFlags(&o.Input, &o.Common), app.AnnotatorFlags(&o.Input),
 			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "seed", "kernel", "folds"),
 			app.LearnerFlags(&o.Request.Settings, "l2"),
 			&cli.StringSliceFlag{Name: "try", Destination: &o.Try,
 				Usage: "compare trainings by these `FLAGS` with others; may be given again"},
-			o.Device.Flags(), judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(),
+			o.Device.Flags(), app.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -81,7 +79,7 @@ func Run(ctx context.Context, o *Options) error {
 	r := o.Request
 	read, err := o.Input.Check()
 	if err == nil {
-		err = o.Input.CheckRequest(r.Check, &r.Labels)
+		err = app.CheckRequest(&o.Input, r.Check, &r.Labels)
 	}
 	if err != nil {
 		return err
@@ -91,7 +89,7 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	defer d.Close() // only read
-	reader := &training.Reader{Input: &o.Input, Notes: o.Notes, In: o.In, Seed: r.Seed}
+	reader := &app.LabelReader{Input: &o.Input, Notes: o.Notes, In: o.In, Seed: r.Seed}
 	if reader.Learner, err = r.Settings.Choose(); err != nil {
 		return err
 	}
@@ -115,11 +113,11 @@ func Run(ctx context.Context, o *Options) error {
 		corrected := o.Input.Noise.Path != "" || o.Input.Annotators != ""
 		return o.PrintTable(report, func(row app.Row) { fill(found, corrected, row) })
 	}
-	judgement.Warn(o.Notes, found.Judgement)
+	app.WarnOf(o.Notes, found.Judgement)
 	return o.Print(report, func(w io.Writer) error {
 		fmt.Fprintf(w, "learner %s, %d folds, each example by the training that has not seen it\n",
 			found.Learner, found.Folds)
-		return judgement.Print(w, found.Judgement, o.Tables)
+		return app.PrintJudgement(w, found.Judgement, o.Tables)
 	})
 }
 
@@ -170,10 +168,10 @@ func fill(found *umagpu.CrossValidateResult, corrected bool, row app.Row) {
 				mark = "*"
 			}
 		}
-		accuracy := judgement.EstimateText(c.Accuracy)
+		accuracy := app.EstimateText(c.Accuracy)
 		if !corrected {
 			accuracy = fmt.Sprintf("%.4f", c.Accuracy.Value)
 		}
-		row("%s\t%s\t%s\t%s\t%s", judgement.ShareText(c.LogLoss), behind, mark, accuracy, c.Name)
+		row("%s\t%s\t%s\t%s\t%s", app.ShareText(c.LogLoss), behind, mark, accuracy, c.Name)
 	}
 }

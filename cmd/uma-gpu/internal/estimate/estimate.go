@@ -13,7 +13,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -33,7 +32,7 @@ type Options struct {
 
 // Input are files and how they are read.
 type Input struct {
-	training.Input
+	app.Labelled
 	Table     string `json:"table,omitempty"`
 	Axes      string `json:"table_axes,omitempty"`
 	Clean     string `json:"clean,omitempty"`
@@ -83,7 +82,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 				"true classes of some examples: `FILE`, a CSV row,label, or noisy,true without --data"),
 			app.Input(&o.Input.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"),
-			o.Input.TrustFlag(),
+			app.TrustFlag(&o.Input.Labelled),
 			app.Input(&o.Input.Functions, "functions", "votes of labelling functions: `FILE`, a column "+
 				"for each in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Input.OutOfFold, "probabilities",
@@ -273,7 +272,8 @@ func (o *Options) estimate(ctx context.Context, r *umagpu.EstimateNoiseRequest, 
 
 // byVotes estimates from the votes of annotators or functions.
 func (o *Options) byVotes(ctx context.Context) (*Report, error) {
-	reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: o.Request.Seed}
+	reader := &app.LabelReader{Input: &o.Input.Labelled, Notes: o.Notes, In: o.In,
+		Seed: o.Request.Seed}
 	var a *dataset.Annotations
 	var err error
 	if o.Input.Annotators != "" {
@@ -284,7 +284,7 @@ func (o *Options) byVotes(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := umagpu.Consensus(ctx, &umagpu.ConsensusRequest{Labels: training.Labels(a),
+	found, err := umagpu.Consensus(ctx, &umagpu.ConsensusRequest{Labels: app.LabelsOf(a),
 		Examples: a.N(), Method: o.Request.Method, Seed: o.Request.Seed})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(o.Input.Annotators, o.Input.Functions), err)

@@ -9,7 +9,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -51,7 +50,7 @@ interval, and their mean size.
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
 		Flags: app.Flags(o.Input.Classified.Flags(&o.Common, "examples with labels"),
 			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
-			judgement.TablesFlag(&o.Tables), o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o),
+			app.TablesFlag(&o.Tables), o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -66,7 +65,7 @@ type Report struct {
 
 // Run evaluates a model and prints the report.
 func Run(ctx context.Context, o *Options) error {
-	m, err := o.Input.Load()
+	m, err := umagpu.Load(o.Input.Model.Path)
 	if err != nil {
 		return err
 	}
@@ -85,9 +84,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	judgement.Warn(o.Notes, &found.Judgement)
+	app.WarnOf(o.Notes, &found.Judgement)
 	return o.Print(Report{o, found, o.Input.Model.Path}, func(w io.Writer) error {
-		if err := judgement.Print(w, &found.Judgement, o.Tables); err != nil || found.Sets == nil {
+		if err := app.PrintJudgement(w, &found.Judgement, o.Tables); err != nil || found.Sets == nil {
 			return err
 		}
 		return app.Table(w, func(row app.Row) {

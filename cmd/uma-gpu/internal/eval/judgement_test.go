@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/eval"
-
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -109,7 +108,7 @@ func TestEstimatesThatCannotBe(t *testing.T) {
 		"1.0000 (0.9000 to 1.0000)": {Value: 1.02, Low: 0.9, High: 1.14},
 		"0.0000 (0.0000 to 0.1000)": {Value: -0.92, Low: -2, High: 0.1},
 	} {
-		if got := judgement.EstimateText(e); got != want {
+		if got := app.EstimateText(e); got != want {
 			t.Errorf("%+v: got %s, want %s", e, got, want)
 		}
 	}

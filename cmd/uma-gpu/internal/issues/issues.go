@@ -13,7 +13,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -37,7 +36,7 @@ type Options struct {
 
 // Input are files and how they are read.
 type Input struct {
-	training.Input
+	app.Labelled
 	OutOfFold string `json:"probabilities,omitempty"` // "" where models are to be trained
 }
 
@@ -92,7 +91,8 @@ missing values, and tests whether the order of the rows is random.
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
 Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.AnnotatorFlags(),
+		Flags: app.Flags(app.NoisyFlags(&o.Input.Labelled, &o.Common),
+			app.AnnotatorFlags(&o.Input.Labelled),
 			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "folds",
 				"kernel", "survey"),
 			app.LearnerFlags(&o.Request.Settings, "correction", "l2"),
@@ -234,12 +234,12 @@ func (o *Options) readMore(ctx context.Context, d *dataset.Dataset, r *umagpu.Fi
 		}
 	}
 	if o.Input.Annotators != "" {
-		reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: r.Seed}
+		reader := &app.LabelReader{Input: &o.Input.Labelled, Notes: o.Notes, In: o.In, Seed: r.Seed}
 		a, err := reader.Annotations(ctx, d)
 		if err != nil {
 			return err
 		}
-		r.Labels = training.Labels(a)
+		r.Labels = app.LabelsOf(a)
 	}
 	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil || o.Input.OutOfFold == "" {
 		return err

@@ -14,7 +14,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -34,7 +33,7 @@ type Options struct {
 
 // Input are files and how they are read.
 type Input struct {
-	training.Input
+	app.Labelled
 	Shown   string   `json:"show,omitempty"`    // column for people to see
 	Classes []string `json:"classes,omitempty"` // all of them; nil for those of the data
 	Answers []string `json:"answers,omitempty"` // files
@@ -72,7 +71,7 @@ docs/active.md says what each is, and when it loses.
 
 Example: uma-gpu query --data table.csv --k 10
 Example: uma-gpu query --data pool.svm --no-labels --classes spam,ham --answers round-1.csv`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common),
+		Flags: app.Flags(app.NoisyFlags(&o.Input.Labelled, &o.Common),
 			app.Switch(&o.Input.NoLabels, "no-labels", "no row has a label: all columns are features"),
 			app.ListFlag(&o.Input.Classes, "classes",
 				"comma `LIST` of all classes, where the data lack some of them"),
@@ -176,7 +175,7 @@ func (o *Options) check() (read file.Options, err error) {
 	if given := o.Input.answers.Value(); len(given) > 0 {
 		o.Input.Answers = given
 	}
-	in, bare := o.Input.Input, o.Input.NoLabels
+	in, bare := o.Input.Labelled, o.Input.NoLabels
 	in.NoLabels = false // of data whose labels other files have
 	if read, err = in.Check(); err != nil {
 		return read, err

@@ -77,7 +77,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	m, err := o.Input.Load()
+	m, err := umagpu.Load(o.Input.Model.Path)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,12 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
 type CheckOptions struct {
 	app.Common `json:"-"`
-	Input      training.Input           `json:"input"`
+	Input      app.Labelled             `json:"input"`
 	Request    umagpu.CheckNoiseRequest `json:"request,omitzero"`
 	Device     app.Device               `json:"-"`
 }
@@ -35,7 +34,7 @@ A correct matrix may not help: where people err on hard examples, C alone says l
 --correction em uses more.
 
 Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
-		Flags: app.Flags(o.Input.NoisyFlags(&o.Common), app.ParameterFlags(&o.Request, "learner",
+		Flags: app.Flags(app.NoisyFlags(&o.Input, &o.Common), app.ParameterFlags(&o.Request, "learner",
 			"folds"), app.LearnerFlags(&o.Request.Settings, "l2"),
 			o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),

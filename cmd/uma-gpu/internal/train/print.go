@@ -7,7 +7,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
 	"github.com/uma-gpu/uma-gpu/host"
 )
 
@@ -80,5 +79,5 @@ func (r *Report) text(w io.Writer, tables bool) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
-	return judgement.Print(w, r.Validation, tables)
+	return app.PrintJudgement(w, r.Validation, tables)
 }

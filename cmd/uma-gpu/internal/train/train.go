@@ -13,8 +13,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/judgement"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/training"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -37,7 +35,7 @@ type Options struct {
 
 // Input are files and how they are read.
 type Input struct {
-	training.Input
+	app.Labelled
 	Match  string `json:"match_features,omitempty"` // with Resume or From
 	Resume string `json:"resume,omitempty"`
 	From   string `json:"from,omitempty"`
@@ -87,11 +85,11 @@ See also: uma-gpu learners (their flags), info --help (data) and devices --help 
 
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz
 Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel rbf --gamma search`,
-		Flags: app.Rest(app.Flags(o.Input.NoisyFlags(&o.Common), o.Input.ReadingFlags(),
+		Flags: app.Rest(app.Flags(app.NoisyFlags(&o.Input.Labelled, &o.Common), o.Input.ReadingFlags(),
 			app.ParameterFlags(&o.Input.TableOptions, "categories", "missing", "knots", "storage",
 				"text_features", "text_min_df"),
-			o.Input.AnnotatorFlags(), o.Input.TrustFlag(),
-			o.Input.EvidenceFlags(), app.MatchFlag(&o.Input.Match),
+			app.AnnotatorFlags(&o.Input.Labelled), app.TrustFlag(&o.Input.Labelled),
+			app.EvidenceFlags(&o.Input.Labelled), app.MatchFlag(&o.Input.Match),
 			app.Without(app.ParameterFlags(&o.Request), "coef0", "degree"),
 			app.LearnerFlags(&o.Request.Settings),
 			o.Device.Flags(), o.Device.AuditFlag(), o.Device.DetailFlags(),
@@ -105,7 +103,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 			app.Input(&o.Input.From, "from",
 				"begin with weights, preparation and kernel of the model `FILE`.npz"),
 			app.Switch(&o.Verbose, "verbose", "print a line for each step on stderr"),
-			judgement.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
+			app.TablesFlag(&o.Tables), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 			"data", "label-column", "ignore-columns", "id-column", "text", "confusion", "annotators",
 			"model", "learner", "l2", "max-steps", "seed", "time", "normalize", "kernel", "gamma",
 			"hold-out", "checkpoint", "resume", "device", "request", "json", "quiet"),
@@ -125,7 +123,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	d, err := o.Input.ReadExamples(ctx, read, o.Input.Match, base)
+	d, err := app.ReadExamples(ctx, &o.Input.Labelled, read, o.Input.Match, base)
 	if err != nil {
 		return err
 	}
@@ -149,7 +147,7 @@ func Run(ctx context.Context, o *Options) error {
 	o.clock.Total = o.clock.passed().Seconds()
 	report := &Report{o, found, o.Output.Model, o.clock.seconds}
 	if found.Validation != nil {
-		judgement.Warn(o.Notes, found.Validation)
+		app.WarnOf(o.Notes, found.Validation)
 	}
 	err = o.Print(report, func(w io.Writer) error { return report.text(w, o.Tables) })
 	if err == nil && found.Stop == string(host.Interrupted) {
@@ -192,7 +190,7 @@ func (o *Options) check(r *umagpu.TrainRequest) (base *model.Model, err error) {
 		}
 		r.From = umagpu.FromHost(base)
 	}
-	err = in.CheckRequest(r.Check, &r.Labels)
+	err = app.CheckRequest(&in.Labelled, r.Check, &r.Labels)
 	if err == nil && r.Resume != nil {
 		o.Notes.Say("resume: %s, after %d steps", in.Resume, base.Meta.Steps)
 	}
@@ -206,7 +204,7 @@ func (o *Options) readLabels(ctx context.Context, d *dataset.Dataset, r *umagpu.
 	if err != nil {
 		return err
 	}
-	reader := &training.Reader{Input: &o.Input.Input, Notes: o.Notes, In: o.In, Seed: r.Seed,
+	reader := &app.LabelReader{Input: &o.Input.Labelled, Notes: o.Notes, In: o.In, Seed: r.Seed,
 		Base: base, Learner: learner}
 	if r.Resume != nil {
 		reader.Seed = base.Meta.Seed

@@ -1,5 +1,4 @@
-// Package judgement says how good predictions are, as far as labels tell.
-package judgement
+package app
 
 import (
 	"fmt"
@@ -10,26 +9,25 @@ import (
 	"github.com/urfave/cli/v2"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 )
 
 // TablesFlag returns the flag of the tables of classes that are printed.
 func TablesFlag(into *bool) cli.Flag {
-	return app.Switch(into, "tables", "also print the tables of classes and of their confusion")
+	return Switch(into, "tables", "also print the tables of classes and of their confusion")
 }
 
-// Warn prints the warnings.
-func Warn(n app.Notes, j *umagpu.Judgement) {
+// WarnOf prints the warnings.
+func WarnOf(n Notes, j *umagpu.Judgement) {
 	for _, w := range j.Warnings {
 		n.Warn("%s", w)
 	}
 }
 
-// Print prints the judgement for people, with the tables of classes if tables.
-func Print(w io.Writer, j *umagpu.Judgement, tables bool) error {
+// PrintJudgement prints the judgement for people, with the tables of classes if tables.
+func PrintJudgement(w io.Writer, j *umagpu.Judgement, tables bool) error {
 	var classes []string
-	if err := app.Table(w, func(row app.Row) {
+	if err := Table(w, func(row Row) {
 		row("examples\t%d", j.Examples)
 		row("error rate\t%.4f", j.ErrorRate)
 		row("macro F1\t%.4f\nbalanced accuracy\t%.4f", j.MacroF1, j.BalancedAccuracy)
@@ -51,26 +49,26 @@ func Print(w io.Writer, j *umagpu.Judgement, tables bool) error {
 		row("\nclass\texamples\trecall\tprecision\tF1")
 		for _, p := range j.PerClass {
 			classes = append(classes, p.Class)
-			row("%s\t%d\t%s\t%s\t%s", app.Brief(p.Class), p.Examples, ShareText(p.Recall),
+			row("%s\t%d\t%s\t%s\t%s", Brief(p.Class), p.Examples, ShareText(p.Recall),
 				ShareText(p.Precision), ShareText(p.F1))
 		}
 	}); err != nil || !tables {
 		return err
 	}
-	if err := printMatrix(w, "confusion matrix", "", classes, func(i, k int) string {
+	if err := printCounts(w, "confusion matrix", "", classes, func(i, k int) string {
 		return strconv.FormatInt(j.Report.Confusion[i][k], 10)
 	}); err != nil || j.Corrected == nil {
 		return err
 	}
 	c := j.Corrected
 	fmt.Fprintf(w, "\nOn right labels, by the confusion matrix; in brackets 95 %% intervals:\n\n")
-	if err := app.Table(w, func(row app.Row) {
+	if err := Table(w, func(row Row) {
 		row("corrected accuracy\t%s\nmacro F1\t%s\nbalanced accuracy\t%s\nkappa\t%s\n",
 			EstimateText(&c.Accuracy), possible(c.MacroF1), possible(c.BalancedAccuracy),
 			possible(c.Kappa))
 		row("class\tshare\trecall\tprecision\tF1")
 		for _, p := range c.PerClass {
-			row("%s\t%.4f\t%s\t%s\t%s", app.Brief(p.Class), p.Share, EstimateText(p.Recall),
+			row("%s\t%.4f\t%s\t%s\t%s", Brief(p.Class), p.Share, EstimateText(p.Recall),
 				EstimateText(p.Precision), possible(p.F1))
 		}
 	}); err != nil {
@@ -80,19 +78,19 @@ func Print(w io.Writer, j *umagpu.Judgement, tables bool) error {
 	if slices.ContainsFunc(c.Confusion, func(row []float64) bool { return slices.Min(row) < 0 }) {
 		remark = "; estimates below 0 are shown as 0"
 	}
-	return printMatrix(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
+	return printCounts(w, "estimated confusion matrix", remark, classes, func(i, k int) string {
 		return fmt.Sprintf("%.1f", max(0, c.Confusion[i][k]))
 	})
 }
 
-// printMatrix prints a confusion matrix in examples, unless there are too many classes.
-func printMatrix(w io.Writer, name, remark string, classes []string,
+// printCounts prints a confusion matrix in examples, unless there are too many classes.
+func printCounts(w io.Writer, name, remark string, classes []string,
 	cell func(i, k int) string) error {
-	if len(classes) > app.MostClasses {
+	if len(classes) > MostClasses {
 		return nil
 	}
 	fmt.Fprintf(w, "\n%s, examples: column = true class, row = predicted%s\n", name, remark)
-	return app.PrintMatrix(w, classes, cell)
+	return PrintMatrix(w, classes, cell)
 }
 
 // EstimateText prints an estimated share with its interval, as far as both can be: from 0 to 1. One

@@ -1,4 +1,4 @@
-package training
+package app
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -22,10 +21,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Input are the files of a command that trains: examples, and what is known of their labels.
-type Input struct {
-	app.Data
-	app.Noise
+// Labelled are the files of a command that trains: examples, and what is known of their labels.
+type Labelled struct {
+	Data
+	Noise
 	Annotators    string   `json:"annotators,omitempty"`
 	Trust         []string `json:"trust,omitempty"`       // annotators
 	RowWeights    string   `json:"row_weights,omitempty"` // a number per example
@@ -33,10 +32,10 @@ type Input struct {
 	Functions     string   `json:"functions,omitempty"` // votes of labelling functions
 }
 
-// Reader reads files of labels.
-type Reader struct {
-	Input *Input
-	Notes app.Notes
+// LabelReader reads files of labels.
+type LabelReader struct {
+	Input *Labelled
+	Notes Notes
 	In    io.Reader
 	Seed  uint64
 	Base  *model.Model // whose classes the training keeps; nil for none
@@ -45,7 +44,7 @@ type Reader struct {
 }
 
 // Check checks the flags, and returns how to read the data by them.
-func (in *Input) Check() (read file.Options, err error) {
+func (in *Labelled) Check() (read file.Options, err error) {
 	read = in.Data.Options()
 	var given []string
 	for _, f := range []struct{ name, value string }{{"label-probabilities", in.Probabilities},
@@ -57,18 +56,18 @@ func (in *Input) Check() (read file.Options, err error) {
 	voted := in.Annotators != "" || in.Functions != ""
 	switch {
 	case !voted && in.Trust != nil:
-		return read, app.Usage("--trust is given without --annotators or --functions")
+		return read, Usage("--trust is given without --annotators or --functions")
 	case !voted && in.NoLabels && in.Probabilities == "":
-		return read, app.Usage("--no-labels is given without --annotators, --functions or " +
+		return read, Usage("--no-labels is given without --annotators, --functions or " +
 			"--label-probabilities")
 	case in.Annotators != "" && in.Noise.Path != "":
-		return read, app.Usage("--annotators and --confusion exclude each other: a matrix of each " +
+		return read, Usage("--annotators and --confusion exclude each other: a matrix of each " +
 			"annotator is learned")
 	case len(given) > 1:
-		return read, app.Usage("%s and %s exclude each other: each says what labels are", given[0],
+		return read, Usage("%s and %s exclude each other: each says what labels are", given[0],
 			given[1])
 	case in.WeightColumn != "" && in.RowWeights != "":
-		return read, app.Usage("--weight-column and --row-weights exclude each other")
+		return read, Usage("--weight-column and --row-weights exclude each other")
 	}
 	if voted {
 		if read.Labels = ""; !read.NoLabels {
@@ -83,7 +82,7 @@ func (in *Input) Check() (read file.Options, err error) {
 // Annotations reads the annotators' labels, and gives d their classes, or the classes of the
 // training to go on with, and the votes as labels. Examples without a label leave d. d is nil
 // without data.
-func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.Annotations,
+func (r *LabelReader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.Annotations,
 	error) {
 	a, err := r.votes(ctx, r.Input.Annotators, d, false)
 	if err != nil {
@@ -119,7 +118,7 @@ func (r *Reader) Annotations(ctx context.Context, d *dataset.Dataset) (*dataset.
 
 // CheckRequest checks a request before its labels, which are nil, are read: annotators do not suit
 // all learners.
-func (in *Input) CheckRequest(check func() error, l **umagpu.Labels) error {
+func CheckRequest(in *Labelled, check func() error, l **umagpu.Labels) error {
 	if in.Annotators != "" {
 		*l = &umagpu.Labels{Votes: &umagpu.Votes{}}
 		defer func() { *l = nil }()
@@ -129,14 +128,14 @@ func (in *Input) CheckRequest(check func() error, l **umagpu.Labels) error {
 
 // Known reads the labels of other files and the confusion matrix, and tells of them: those of d if
 // labels is nil.
-func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.Labels,
+func (r *LabelReader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.Labels,
 	noise *umagpu.Confusion, err error) {
 	if r.Input.Annotators != "" {
 		a, err := r.Annotations(ctx, d)
 		if err != nil {
 			return nil, nil, err
 		}
-		labels = Labels(a)
+		labels = LabelsOf(a)
 	}
 	if err := r.Evidence(ctx, d); err != nil {
 		return nil, nil, err
@@ -161,7 +160,7 @@ func (r *Reader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.
 
 // addClasses gives d the classes of the confusion matrix that none of its labels is, and reports
 // whether it could, for it has all others: a part of data may lack a class.
-func (r *Reader) addClasses(ctx context.Context, d *dataset.Dataset) bool {
+func (r *LabelReader) addClasses(ctx context.Context, d *dataset.Dataset) bool {
 	noise, err := r.Input.Noise.Read(ctx, nil)
 	if err != nil || noise == nil || len(noise.Classes) <= len(d.Classes) {
 		return false
@@ -184,8 +183,8 @@ func (r *Reader) addClasses(ctx context.Context, d *dataset.Dataset) bool {
 	return true
 }
 
-// Labels returns annotations as a request has them; nil for none.
-func Labels(a *dataset.Annotations) *umagpu.Labels {
+// LabelsOf returns annotations as a request has them; nil for none.
+func LabelsOf(a *dataset.Annotations) *umagpu.Labels {
 	if a == nil {
 		return nil
 	}
@@ -204,7 +203,7 @@ func Labels(a *dataset.Annotations) *umagpu.Labels {
 }
 
 // Voted reads the votes of labelling functions on the examples of d, nil for none.
-func (r *Reader) Voted(ctx context.Context, path string, d *dataset.Dataset,
+func (r *LabelReader) Voted(ctx context.Context, path string, d *dataset.Dataset,
 ) (*dataset.Annotations, error) {
 	a, err := r.votes(ctx, path, d, true)
 	if err == nil {
@@ -215,37 +214,37 @@ func (r *Reader) Voted(ctx context.Context, path string, d *dataset.Dataset,
 }
 
 // votes reads a table of labels. A resumed training keeps its classes.
-func (r *Reader) votes(ctx context.Context, path string, d *dataset.Dataset, functions bool,
+func (r *LabelReader) votes(ctx context.Context, path string, d *dataset.Dataset, functions bool,
 ) (*dataset.Annotations, error) {
 	o := labels.Options{Functions: functions, Right: r.Input.Trust}
 	if r.Base != nil && d != nil {
 		o.Classes = r.Base.Meta.Classes
 	}
-	return app.Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
+	return Awaited(ctx, path, func(path string) (*dataset.Annotations, error) {
 		return labels.Annotations(ctx, path, d, o)
 	})
 }
 
 // EvidenceFlags returns the flags of labels that are more or less than one class (docs/labels.md).
-func (in *Input) EvidenceFlags() []cli.Flag {
+func EvidenceFlags(in *Labelled) []cli.Flag {
 	return []cli.Flag{
-		app.Text(&in.WeightColumn, "weight-column", "",
+		Text(&in.WeightColumn, "weight-column", "",
 			"`COLUMN` of how much an example counts, 2 as twice: a name or a position from 1"),
-		app.Input(&in.RowWeights, "row-weights",
+		Input(&in.RowWeights, "row-weights",
 			"second `FILE` with a weight per example: .npy, or a text of a number per line"),
-		app.Input(&in.Probabilities, "label-probabilities",
+		Input(&in.Probabilities, "label-probabilities",
 			"second `FILE` with a probability of each class per example, .npy or CSV, as labels"),
-		app.Input(&in.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
+		Input(&in.Functions, "functions", "votes of labelling functions instead of labels: `FILE`, a "+
 			"column for each in a CSV (empty or -1: no vote), or an .npy"),
-		app.Text(&in.Between, "candidates", "",
+		Text(&in.Between, "candidates", "",
 			"labels may have several candidate classes, with this `MARK` between, such as |"),
-		app.Text(&in.UnknownLabel, "unknown-label", "",
+		Text(&in.UnknownLabel, "unknown-label", "",
 			"the label `TEXT` means no label, such as -1, as an empty one does"),
 	}
 }
 
 // Evidence gives d what the flags say of its labels, and tells of it.
-func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
+func (r *LabelReader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 	q := len(d.Classes)
 	known := dataset.Evidence{}
 	if d.Evidence != nil {
@@ -300,7 +299,8 @@ func (r *Reader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 }
 
 // voted reads the votes of functions, which give d its classes.
-func (r *Reader) voted(ctx context.Context, d *dataset.Dataset, known *dataset.Evidence) error {
+func (r *LabelReader) voted(ctx context.Context, d *dataset.Dataset,
+	known *dataset.Evidence) error {
 	path := r.Input.Functions
 	a, err := r.Voted(ctx, path, d)
 	if err != nil {
@@ -319,7 +319,7 @@ func (r *Reader) voted(ctx context.Context, d *dataset.Dataset, known *dataset.E
 }
 
 // numbers reads a file of numbers for each example of d, width of them, any number if 0.
-func (r *Reader) numbers(ctx context.Context, d *dataset.Dataset, path string, width int,
+func (r *LabelReader) numbers(ctx context.Context, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
 	if len(d.SkippedAt) > 0 {
 		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
@@ -342,7 +342,7 @@ func (r *Reader) numbers(ctx context.Context, d *dataset.Dataset, path string, w
 
 // byClass returns probabilities in the order of the classes of d, by name if their file has names.
 // Data without labels get their classes from it.
-func (r *Reader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
+func (r *LabelReader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 	names := numbers.Features
 	if d.Classes == nil {
 		if d.Classes = slices.Clone(names); names == nil {
@@ -370,4 +370,39 @@ func (r *Reader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 		p = append(p, lists.At(numbers.Row(i), at)...)
 	}
 	return p, nil
+}
+
+// NoisyFlags returns the flags of examples with noisy labels, of texts in them and of the noise.
+func NoisyFlags(in *Labelled, o *Common) []cli.Flag {
+	return Flags(in.Data.Flags(o, "examples with noisy labels"), in.TextFlag(),
+		in.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"))
+}
+
+// ReadExamples reads the data, for a training that goes on or begins with a model so that they
+// match.
+func ReadExamples(ctx context.Context, in *Labelled, read file.Options, match string,
+	base *model.Model) (*dataset.Dataset, error) {
+	if base == nil {
+		return in.Data.Read(ctx, read)
+	}
+	d, err := readFor(ctx, &Model{Match: match}, &in.Data, read, base)
+	if err == nil && d.SHA256 == "" && d.Prepared == nil { // whose columns traded places
+		d.SHA256 = d.Hash()
+	}
+	return d, err
+}
+
+// AnnotatorFlags returns the flags of labels by several people.
+func AnnotatorFlags(in *Labelled) []cli.Flag {
+	return Flags(
+		Input(&in.Annotators, "annotators",
+			"labels of several people instead of the data's: `FILE`, a CSV row,worker,label"),
+		Switch(&in.NoLabels, "no-labels",
+			"with --annotators: all columns of the data are features"))
+}
+
+// TrustFlag returns the flag of annotators that never err.
+func TrustFlag(in *Labelled) cli.Flag {
+	return ListFlag(&in.Trust, "trust",
+		"comma list of `WORKERS` of --annotators whose labels are right, as of a checker")
 }

@@ -70,7 +70,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 }
 
 // others are the programs that commands of pages call besides ours.
-const others = "apt-get awk cat curl cut do done dpkg for gzip head paste pip python3 sed sort " +
+const others = "apt apt-get awk cat curl cut do done dpkg for gzip head paste pip python3 sed sort " +
 	"tail zcat"
 
 // judgeCall returns what is wrong with the call of a program.
@@ -104,7 +104,7 @@ func judgeCall(t *testing.T, call []string) string {
 		}
 		return ""
 	case strings.Contains(name, "/"):
-		if !isThere(name) {
+		if !isThere(name) && name != "env/bin/pip" { // of a line before
 			return "there is no " + name
 		}
 		return ""

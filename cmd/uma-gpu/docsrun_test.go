@@ -26,9 +26,9 @@ var notRun = []struct {
 	what *regexp.Regexp
 	why  string
 }{
-	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun|^pip`), "a target of its own: whether it is there is tested"},
+	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun|^env/bin/pip|^python3 -m venv`), "a target of its own: whether it is there is tested"},
 	{regexp.MustCompile(`^go (get|env|test)`), "fetches or tests this project, or changes settings"},
-	{regexp.MustCompile(`^apt-get|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
+	{regexp.MustCompile(`^(sudo )?apt|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
 }
 
 // slow are the commands that each test run leaves to make docs.

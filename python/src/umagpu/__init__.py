@@ -4,6 +4,14 @@ A fit, a prediction and a function each are a call of the program uma-gpu, one p
 with the first call. A model has the bytes that the command line writes.
 """
 
+import importlib.util
+
+if _missing := [name for name in ("numpy", "pandas", "scipy", "sklearn")
+                if importlib.util.find_spec(name) is None]:
+    raise ImportError(f"umagpu: found no {' and no '.join(_missing)}; on Debian: apt install "
+                      "python3-pandas python3-sklearn, and let the virtual environment see them "
+                      "(--system-site-packages); else: pip install pandas scikit-learn")
+
 from ._classifier import KernelMap, NoisyClassifier, Page
 from ._clean import Cleaned, clean
 from ._crowd import Consensus, consensus, weak_labels

@@ -13,11 +13,17 @@ import (
 // The notes are Encode's.
 func Fill(ctx context.Context, d *dataset.Dataset, t *dataset.Table, e *dataset.Encoding,
 	storage string) (notes []string, err error) {
-	x := dataset.Examples{N: t.N, D: e.Width(), Starts: make([]int64, 1, t.N+1), Columns: []int32{},
-		Values: []float32{}}
+	x := dataset.Examples{N: t.N, D: e.Width(), Starts: make([]int64, 1, t.N+1)}
 	if x.D == 0 {
 		return nil, fmt.Errorf("%s: no column becomes a feature", d.Path)
 	}
+	row := 0 // the most values of one, but for texts
+	for k := range e.Columns {
+		if kind := e.Columns[k].Kind; kind == dataset.KindNumber || kind == dataset.KindCategory {
+			row += 1 + len(e.Columns[k].Knots)
+		}
+	}
+	x.Columns, x.Values = make([]int32, 0, t.N*row), make([]float32, 0, t.N*row)
 	if notes, err = Encode(ctx, t, e, func(columns []int32, values []float32) error {
 		x.Columns, x.Values = append(x.Columns, columns...), append(x.Values, values...)
 		x.Starts = append(x.Starts, int64(len(x.Values)))

@@ -597,33 +597,24 @@ func tallied(codes []int32, levels []string) features.Judged {
 	return t.Texts()
 }
 
-// levels returns codes and levels as a file has them: without blanks around, nor words for missing
-// values. Of numbers they are their shortest texts.
+// levels returns codes and levels: those of a Category as they are, since a type has told what is
+// missing; of numbers their shortest texts.
 func (c *Column) levels() (codes []int32, levels []string) {
+	if c.Kind == Category {
+		return c.Codes, c.Levels
+	}
 	code := map[string]int32{}
-	add := func(text string) int32 {
-		if features.IsMissing([]byte(text)) {
-			return -1
-		}
+	for _, v := range c.Numbers {
+		text := strconv.FormatFloat(v, 'f', -1, 64)
 		at, seen := code[text]
-		if !seen {
+		switch {
+		case math.IsNaN(v):
+			at = -1
+		case !seen:
 			at = int32(len(levels))
 			code[text], levels = at, append(levels, text)
 		}
-		return at
-	}
-	for _, v := range c.Numbers {
-		codes = append(codes, add(strconv.FormatFloat(v, 'f', -1, 64)))
-	}
-	become := make([]int32, len(c.Levels))
-	for k, level := range c.Levels {
-		become[k] = add(strings.Trim(level, " \t"))
-	}
-	for _, k := range c.Codes {
-		if k >= 0 {
-			k = become[k]
-		}
-		codes = append(codes, k)
+		codes = append(codes, at)
 	}
 	return codes, levels
 }
@@ -636,9 +627,12 @@ func (c *Column) numbers(dates bool) (values []float64, word string) {
 	codes, levels := c.levels()
 	become := make([]float64, len(levels))
 	for k, level := range levels {
-		v, ok := features.ParseWord([]byte(level), dates)
-		if become[k] = v; !ok {
-			become[k], word = math.NaN(), level
+		text := []byte(strings.Trim(level, " \t"))
+		v, ok := features.ParseWord(text, dates)
+		if become[k] = v; !ok || features.IsMissing(text) {
+			if become[k] = math.NaN(); !ok && !features.IsMissing(text) {
+				word = level
+			}
 		}
 	}
 	values = make([]float64, len(codes))

@@ -42,7 +42,7 @@ func TestTableAndFile(t *testing.T) {
 			var cells []string
 			var numbers []float64
 			for i := range n {
-				cells = append(cells, cell(i))
+				cells = append(cells, strings.TrimSpace(cell(i))) // as a file's
 				if v, err := strconv.ParseFloat(cell(i), 64); err == nil {
 					numbers = append(numbers, v)
 				} else if cell(i) == "" {
@@ -52,7 +52,7 @@ func TestTableAndFile(t *testing.T) {
 			if len(numbers) == n {
 				table.Columns = append(table.Columns, umagpu.NewNumbers(fmt.Sprint("c", j), numbers))
 			} else {
-				table.Columns = append(table.Columns, umagpu.NewCategory(fmt.Sprint("c", j), cells))
+				table.Columns = append(table.Columns, umagpu.NewCategory(fmt.Sprint("c", j), cells, "?"))
 			}
 		}
 		fmt.Fprintln(text, "label")
@@ -84,6 +84,23 @@ func TestTableAndFile(t *testing.T) {
 		if !bytes.Equal(of, in) {
 			t.Errorf("%s: the model of the table is another than that of the file", name)
 		}
+	}
+}
+
+// The levels of a Category are those of its type: Namibia is no gap, and blanks tell levels apart.
+func TestLevelsStay(t *testing.T) {
+	_, right := corners(60)
+	levels := []string{"NA", "b", " b"}
+	land := umagpu.Column{Name: "land", Kind: umagpu.Category, Codes: right, Levels: levels}
+	found, err := umagpu.Train(t.Context(), &umagpu.TrainRequest{
+		Data:   umagpu.Data{Table: &umagpu.Table{Columns: []umagpu.Column{land}}},
+		Labels: &umagpu.Labels{Classes: []string{"x", "y", "z"}, Codes: right}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(slices.Values(found.Model.Host().Meta.Features.Encoding.Columns[0].Levels))
+	if want := slices.Sorted(slices.Values(levels)); !slices.Equal(got, want) {
+		t.Errorf("levels: got %q, want %q", got, want)
 	}
 }
 

@@ -70,8 +70,8 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 }
 
 // others are the programs that commands of pages call besides ours.
-const others = "apt apt-get awk cat curl cut do done dpkg for gzip head paste pip python3 sed sort " +
-	"tail zcat"
+const others = "apt apt-get awk cat curl cut do done dpkg for gzip head paste pip python3 sed " +
+	"sort tail zcat"
 
 // judgeCall returns what is wrong with the call of a program.
 func judgeCall(t *testing.T, call []string) string {

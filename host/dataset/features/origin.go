@@ -59,11 +59,13 @@ func (s *Span) Add(v float64) (watches bool) {
 	return !s.near || len(s.early) < cap(s.early)
 }
 
-// Origin returns a number amid the values if they are far from zero and not all float32, else 0. A
-// difference of two integers stays an integer.
+// Origin returns a number amid the values if they are far from zero and not all float32, else 0;
+// also of values whose differences are too small for a normal float32. A difference of two integers
+// stays an integer.
 func (s *Span) Origin() float64 {
+	const least = 0x1p-126
 	width := s.max - s.min
-	if s.near || !s.inexact || width == 0 {
+	if s.near || !s.inexact || width < least {
 		return 0
 	}
 	_, exponent := math.Frexp(width)

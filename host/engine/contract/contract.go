@@ -133,6 +133,11 @@
 //     clause 21; a t of b_t = 0 is passed over. pa, pa2 and copa: if m = max_r |τ_r(t)|·‖x‖² is
 //     above 0.1, b_t is multiplied by 0.1/m. Class weights are
 //     n/(Q·max(1,n_t)), n_t = Σ_k B[t][k]·n_k, summed alike.
+//  23. Origins. Let lo and hi be the least and the largest float64 of a column of numbers in the
+//     training data, w = hi - lo. If max(|lo|,|hi|) > 16·w, w ≥ 2^-126 and not all values are
+//     float32, its origin is o = u·floor((lo + w/2)/u), u = max(p/4, min(p, 1)), p the largest
+//     power of two of at most w; else o = 0. In place of the v of clause 2 stands float32(x - o),
+//     x the float64 nearest to the decimal and the difference in float64. Sparse data have none.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

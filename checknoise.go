@@ -54,7 +54,7 @@ func CheckNoise(ctx context.Context, r *CheckNoiseRequest) (*CheckNoiseResult, e
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	noise, err := r.Confusion.matrix(set)
+	noise, err := r.Confusion.matrix(set, &said)
 	if err != nil {
 		return nil, err
 	}

@@ -299,7 +299,7 @@ func (v *validation) compare(ctx context.Context) error {
 func (v *validation) candidate(ctx context.Context, c *Candidate) (found Compared, err error) {
 	noise := v.noise
 	if c.Confusion != nil {
-		if noise, err = c.Confusion.matrix(v.data); err != nil {
+		if noise, err = c.Confusion.matrix(v.data, &v.notes); err != nil {
 			return found, err
 		}
 	} else if c.NoConfusion {

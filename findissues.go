@@ -150,7 +150,7 @@ func (f *issueFinder) read(ctx context.Context) (err error) {
 		err = checkProbabilities(r.Probabilities, f.set.N, len(f.set.Classes))
 	}
 	if err == nil {
-		f.noise, err = r.Confusion.matrix(f.set)
+		f.noise, err = r.Confusion.matrix(f.set, &f.notes)
 	}
 	if f.noise == nil && f.annotations == nil {
 		f.notes.say("confusion matrix: not given, estimated")

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Labels are what is known of the classes of n examples: one Code each, or Soft labels, or Votes.
@@ -341,7 +342,7 @@ type Confusion struct {
 }
 
 // matrix returns the matrix of the classes of set, checked; nil if c is nil.
-func (c *Confusion) matrix(set *dataset.Dataset) (*confusion.Matrix, error) {
+func (c *Confusion) matrix(set *dataset.Dataset, said *notes) (*confusion.Matrix, error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -352,6 +353,10 @@ func (c *Confusion) matrix(set *dataset.Dataset) (*confusion.Matrix, error) {
 	}
 	if err != nil {
 		return nil, &Fault{Kind: Invalid, Option: "confusion", Cause: err}
+	}
+	if t.Axes == confusion.TrueRows && c.Axes != confusion.TrueRows {
+		said.warn("confusion matrix: by its sums, rows are the true classes, and are taken so (%s says "+
+			"it)", quote.Option("confusion-axes", confusion.TrueRows))
 	}
 	return m, nil
 }

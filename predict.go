@@ -160,7 +160,7 @@ func (c *classification) labelled(ctx context.Context, d *Data, l *Labels, noise
 	if c.data.Evidence != nil && c.data.Evidence.Classes != nil {
 		return nil, invalid("labels", "examples without one class", "one class for each example")
 	}
-	return noise.matrix(c.data)
+	return noise.matrix(c.data, &c.notes)
 }
 
 // predict prepares the data, and predicts.

@@ -64,7 +64,7 @@ func Query(ctx context.Context, r *QueryRequest) (*QueryResult, error) {
 	}
 	ask := active.Options{Strategy: active.Strategy(cmp.Or(r.Strategy, string(active.Margin))),
 		K: cmp.Or(r.K, 10), Seed: r.Settings.seed()}
-	if ask.Noise, err = r.Confusion.matrix(set); err != nil {
+	if ask.Noise, err = r.Confusion.matrix(set, &said); err != nil {
 		return nil, err
 	}
 	labels := slices.Clone(set.Y)

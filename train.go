@@ -246,7 +246,7 @@ func (t *training) read(ctx context.Context, d *Data, l *Labels, c *Confusion, b
 		return conflict("confusion", "a matrix beside annotators",
 			"one of them: each annotator's is learned")
 	}
-	t.noise, err = c.matrix(t.data)
+	t.noise, err = c.matrix(t.data, &t.notes)
 	return err
 }
 

@@ -137,3 +137,22 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// A matrix that its sums show to be turned is read so, with a warning.
+func TestTurnedConfusion(t *testing.T) {
+	r, _ := request(60)
+	r.Confusion = &umagpu.Confusion{P: [][]float64{{0.9, 0.1, 0}, {0, 0.6, 0.4}, {0.3, 0, 0.7}}}
+	r.TrustConfusion = true
+	found, err := umagpu.Train(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := found.Model.Host().Confusion[1]; got != 0 {
+		t.Errorf("P(noisy 0 | true 1): got %v, want 0", got)
+	}
+	if !slices.ContainsFunc(found.Notes, func(n umagpu.Note) bool {
+		return n.Warning && strings.Contains(n.Text, "--confusion-axes=true-rows")
+	}) {
+		t.Errorf("notes: got %v, want a warning of the axes", found.Notes)
+	}
+}

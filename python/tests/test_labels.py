@@ -149,3 +149,10 @@ def test_a_class_that_no_label_has(noisy):
     assert compare(X, y, ["softmax"], confusion=C, folds=2)["log_loss"].notna().all()
     assert find_label_issues(y, X=X, confusion=C).shape == (300,)
     assert len(query(X[:20], X, y, confusion=C, k=2)) == 2
+
+
+def test_masked_confusion_is_refused():
+    """What a mask hides is no number."""
+    hidden = np.ma.masked_array(np.eye(2), mask=np.eye(2) > 0)
+    with pytest.raises(ValueError, match="confusion: found nan"):
+        corrected_accuracy([0, 1], [0, 1], hidden)

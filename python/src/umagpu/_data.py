@@ -386,6 +386,8 @@ def confusion_of(confusion: Any, labels: Labels, axes: Optional[str] = None) -> 
                  ((confusion.index, "row"), (confusion.columns, "column"))]
         confusion = confusion.to_numpy()[np.ix_(*order)]
     try:
+        if isinstance(confusion, np.ma.MaskedArray):
+            confusion = np.where(_hidden(confusion), np.nan, confusion.data)  # no numbers: refused
         matrix = np.array(confusion, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"confusion: found {confusion!r}, wanted None, 'estimate', an array or a "

@@ -2,6 +2,7 @@ package umagpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,6 +137,15 @@ func (v *Votes) check(n, q int) error {
 	return nil
 }
 
+// ofRow returns the fault of an option, and of the row that err names.
+func ofRow(option string, err error) *Fault {
+	f := &Fault{Kind: Invalid, Option: option, Cause: err}
+	if row := (*dataset.RowError)(nil); errors.As(err, &row) {
+		f.Row, f.Cause = &row.Row, row.Err
+	}
+	return f
+}
+
 func repeated(names []string) (name string, twice bool) {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -219,11 +229,11 @@ func (l *Labels) enter(ctx context.Context, set *dataset.Dataset, seed uint64,
 		copy(set.Y, l.Codes)
 	}
 	if err := dataset.CheckWeights(known.Weight, set.N); err != nil {
-		return nil, &Fault{Kind: Invalid, Option: "weights", Cause: err}
+		return nil, ofRow("weights", err)
 	}
 	if set.Evidence = nil; known.Weight != nil || known.Classes != nil {
 		if err := set.SetEvidence(known); err != nil {
-			return nil, &Fault{Kind: Invalid, Option: "labels", Cause: err}
+			return nil, ofRow("labels", err)
 		}
 	}
 	return a, nil

@@ -113,10 +113,13 @@ func TestFaults(t *testing.T) {
 		change func(*umagpu.TrainRequest)
 		want   string // in Python
 	}{
-		"range":     {func(r *umagpu.TrainRequest) { r.MaxSteps = new(-1) }, "max_steps: got -1, want"},
-		"labels":    {func(r *umagpu.TrainRequest) { r.Labels.Codes = r.Labels.Codes[:9] }, "labels: got 9"},
-		"matrix":    {func(r *umagpu.TrainRequest) { r.Confusion.P = r.Confusion.P[:1] }, "confusion: got row"},
-		"negative":  {func(r *umagpu.TrainRequest) { r.Confusion.P[0][0] = -1 }, "confusion: row 0"},
+		"range":    {func(r *umagpu.TrainRequest) { r.MaxSteps = new(-1) }, "max_steps: got -1, want"},
+		"labels":   {func(r *umagpu.TrainRequest) { r.Labels.Codes = r.Labels.Codes[:9] }, "labels: got 9"},
+		"matrix":   {func(r *umagpu.TrainRequest) { r.Confusion.P = r.Confusion.P[:1] }, "confusion: got row"},
+		"negative": {func(r *umagpu.TrainRequest) { r.Confusion.P[0][0] = -1 }, "confusion: row 0"},
+		"weight": {func(r *umagpu.TrainRequest) {
+			r.Labels.Weights = append(make([]float64, 29), -1)
+		}, "weights: row 29: got weight -1, want"},
 		"parameter": {func(r *umagpu.TrainRequest) { r.Parameters["l3"] = 1 }, `parameters: got "l3"`},
 		"value":     {func(r *umagpu.TrainRequest) { r.Data.Matrix.Float64[7] = 1e39 }, "data: row 3: column 1"},
 		"counts": {func(r *umagpu.TrainRequest) {

@@ -48,11 +48,11 @@ func (e *Evidence) Check(y []int32, q int) error {
 	for i, k := range y {
 		row := e.Classes[i*q : (i+1)*q]
 		if err := e.checkRow(row); err != nil {
-			return fmt.Errorf("%w: example %d: %w", ErrEvidence, i+1, err)
+			return fmt.Errorf("%w: %w", ErrEvidence, &RowError{i, err})
 		}
 		if k < 0 || int(k) >= q || row[k] == 0 {
-			return fmt.Errorf("%w: example %d: got label %d, want a class that its row allows", ErrEvidence,
-				i+1, k)
+			return fmt.Errorf("%w: %w", ErrEvidence, &RowError{i,
+				fmt.Errorf("got label %d, want a class that its row allows", k)})
 		}
 	}
 	return nil
@@ -84,6 +84,17 @@ func sumOf(row []float32) (sum float64) {
 	return sum
 }
 
+// RowError is what is wrong with an example, which is counted from 0.
+type RowError struct {
+	Row int
+	Err error
+}
+
+func (e *RowError) Error() string { return fmt.Sprintf("example %d: %v", e.Row+1, e.Err) }
+
+// Unwrap returns what is wrong.
+func (e *RowError) Unwrap() error { return e.Err }
+
 // CheckWeights returns an error unless weight, nil or n numbers, has finite ones of at least 0 and
 // one above.
 func CheckWeights(weight []float64, n int) error {
@@ -96,8 +107,8 @@ func CheckWeights(weight []float64, n int) error {
 	}
 	for i, v := range weight {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("%w: weight of example %d: got %v, want a number of at least 0", ErrEvidence,
-				i+1, v)
+			return fmt.Errorf("%w: %w", ErrEvidence, &RowError{i,
+				fmt.Errorf("got weight %v, want a number of at least 0", v)})
 		}
 	}
 	if n > 0 && slices.Max(weight) == 0 {

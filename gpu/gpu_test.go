@@ -125,6 +125,8 @@ func TestConformance(t *testing.T) {
 			{"as on a GPU", Options{}, build{style: "gpu"}, enginetest.Cases()},
 			{"as on a GPU of Intel", Options{}, build{style: "gpu", shape: shape{steps: 2}},
 				enginetest.Cases()},
+			{"as on a large GPU of Intel", Options{}, build{style: "gpu", shape: shape{steps: 4}},
+				short},
 			{"as on a CPU", Options{}, build{style: "cpu"}, enginetest.Cases()},
 			{"as on a GPU, rows of work-groups one by one", Options{}, build{style: "gpu", height: 1}, short},
 			{"rows of work-groups in pairs", Options{}, build{height: 2}, short},

@@ -15,7 +15,7 @@ import (
 // CheckNoiseRequest asks whether a confusion matrix helps, and whether the labels contradict it.
 type CheckNoiseRequest struct {
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels
 	Settings
 	Folds   int     `json:"folds,omitempty"`

@@ -18,7 +18,7 @@ import (
 // example without a label is no issue; it gets a suggestion.
 type CleanRequest struct {
 	Data   Data    `json:"data,omitzero"`
-	Labels *Labels `json:"labels,omitempty"` // nil for those of FromDataset
+	Labels *Labels `json:"labels,omitempty"` // nil for the labels of FromDataset
 	// Checked are the true classes of rows that somebody has checked, below 0 of others; nil for none.
 	Checked   []int32 `json:"-" array:"checked"`
 	Normalize string  `json:"normalize,omitempty"`
@@ -94,7 +94,7 @@ func preparation(normalize string) (string, error) {
 
 // Clean estimates which labels are wrong, by models that trust or distrust them and compete on
 // examples held out, and learns a model from the corrected ones. Without evidence of wrong labels
-// none is called wrong. Rows of the result are those of the data.
+// it calls none wrong. Row i of the result is example i of the data.
 func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	if err := r.Check(); err != nil {
 		return nil, err

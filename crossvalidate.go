@@ -24,7 +24,7 @@ import (
 // CrossValidateRequest asks how good settings are, by examples held out in turn.
 type CrossValidateRequest struct {
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // to learn and judge by; nil if labels are right
 	Settings
 	Folds int `json:"folds,omitempty"`

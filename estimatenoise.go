@@ -22,7 +22,7 @@ import (
 // these that is given: Counts; Probabilities; Data; True alone.
 type EstimateNoiseRequest struct {
 	Data   Data    `json:"data,omitzero"`    // the zero value for none
-	Labels *Labels `json:"labels,omitempty"` // noisy; nil for those of FromDataset
+	Labels *Labels `json:"labels,omitempty"` // noisy; nil for the labels of FromDataset
 	// True are the true classes of some examples, below 0 where they are unknown; nil for none.
 	True []int32 `json:"-" array:"true"`
 	// Probabilities are out-of-fold probabilities of the labels, n×Q; nil for none.

@@ -11,7 +11,7 @@ import (
 type EvaluateRequest struct {
 	Model     *Model     `json:"-" array:"model"`
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Compute   Compute    `json:"-"`
 }

@@ -19,7 +19,7 @@ import (
 // FindIssuesRequest asks which labels are likely wrong, given that some are.
 type FindIssuesRequest struct {
 	Data      Data       `json:"data,omitzero"`       // the zero value for none, with Probabilities
-	Labels    *Labels    `json:"labels,omitempty"`    // noisy; nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // noisy; nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // nil to estimate it
 	// Probabilities are out-of-fold probabilities of classes by any program, n×Q; nil to train models.
 	Probabilities []float32 `json:"-" array:"probabilities"`

@@ -14,7 +14,7 @@ import (
 type PredictionSetsRequest struct {
 	Model     *Model     `json:"-" array:"model"`
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Sets      []float64  `json:"sets,omitempty"`      // levels, such as 0.9; nil for the temperature alone
 	ByClass   bool       `json:"by_class,omitempty"`  // sets of each level hold within each class

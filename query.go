@@ -16,7 +16,7 @@ import (
 // QueryRequest asks which examples without a label an expert should label next.
 type QueryRequest struct {
 	Data Data `json:"data,omitzero"`
-	// below 0 without one; nil for those of FromDataset
+	// below 0 without one; nil for the labels of FromDataset
 	Labels    *Labels    `json:"labels,omitempty"`
 	Confusion *Confusion `json:"confusion,omitempty"` // of the expert's errors; nil for none
 	// Aside are examples not to ask for, which the expert could not tell; nil for none.

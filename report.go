@@ -21,7 +21,7 @@ import (
 type ReportRequest struct {
 	Model     *Model     `json:"-" array:"model"`
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil for what the model knows
 	Judge     string     `json:"judge,omitempty"`
 	Folds     int        `json:"folds,omitempty"`

@@ -21,7 +21,7 @@ import (
 // TrainRequest is a training.
 type TrainRequest struct {
 	Data      Data       `json:"data,omitzero"`
-	Labels    *Labels    `json:"labels,omitempty"`    // nil for those of FromDataset
+	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Settings
 	// HoldOut is the share of the examples by which the model is judged, and that it has not seen.

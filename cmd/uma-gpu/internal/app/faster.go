@@ -33,8 +33,8 @@ func pays(n Notes, device, processor engine.Driver, w Work) bool {
 	return seconds[0] < seconds[1]
 }
 
-// timesFor returns the times of a driver for some work: those of a file in the user's cache by
-// device, version of its driver and size of the work, or measured ones, which the file then has.
+// timesFor returns the times of a driver for some work. A file in the user's cache keeps them by
+// device, driver version and size of the work; missing times are measured and added to the file.
 func timesFor(e engine.Driver, w Work) (t shard.Times, err error) {
 	about := e.Device()
 	key := fmt.Sprintf("%s, %s, %s: 2^%d features, %d classes, 2^%d values", about.Name,

@@ -126,8 +126,8 @@ func CheckRequest(in *Labelled, check func() error, l **umagpu.Labels) error {
 	return check()
 }
 
-// Known reads the labels of other files and the confusion matrix, and tells of them: those of d if
-// labels is nil.
+// Known reads the confusion matrix and the label files, and reports both. The labels are nil where
+// d has its own.
 func (r *LabelReader) Known(ctx context.Context, d *dataset.Dataset) (labels *umagpu.Labels,
 	noise *umagpu.Confusion, err error) {
 	if r.Input.Annotators != "" {

@@ -67,7 +67,7 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 }
 
 // LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
-// enter s. OfLearner leaves those of one learner.
+// enter s. OfLearner keeps the flags of one learner.
 func LearnerFlags(s *umagpu.Settings, names ...string) (flags []cli.Flag) {
 	seen := map[string]bool{}
 	for _, d := range catalog.All() {

@@ -168,8 +168,8 @@ func learned(m *umagpu.Model) *report.Noise {
 	return nil
 }
 
-// found is what is known of labels: the likely class and the probability to be wrong of each
-// example, and those that are suspects, the most probable first.
+// found is what is known of labels: the likely class of each example, the probability that its
+// label is wrong, and the suspects, the most probable first.
 type found struct {
 	likely []int32
 	wrong  []float64

@@ -156,7 +156,7 @@ func Run(ctx context.Context, o *Options) error {
 	return osfile.Write(o.Output.Path, write)
 }
 
-// checkJoined refuses names of classes that hold what joins those of a set in CSV.
+// checkJoined refuses class names that contain the separator of prediction sets in CSV.
 func checkJoined(classes []string) error {
 	for _, name := range classes {
 		if strings.Contains(name, separator) {

@@ -36,7 +36,7 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 				scores[c] = dot(r.x, i, w.Row(c))
 			}
 			a := r.residuals[i*r.q : (i+1)*r.q]
-			target, weight := r.target(i)
+			target, weight := targetOf(r.targets, i, r.q)
 			loss, counts := numerics.Residuals(a, t, scores, target, weight, r.targets.Given)
 			if r.losses[i] = numerics.Quantize(loss, format); !counts {
 				r.losses[i] = refused
@@ -55,16 +55,16 @@ func (r *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation,
 	return e, nil
 }
 
-// target returns the target and the weight of example i.
-func (r *evaluator) target(i int) ([]float32, float32) {
+// targetOf returns the target and the weight of example i.
+func targetOf(t engine.Targets, i, q int) ([]float32, float32) {
 	row, weight := i, float32(1)
-	if r.targets.Row != nil {
-		row = int(r.targets.Row[i])
+	if t.Row != nil {
+		row = int(t.Row[i])
 	}
-	if r.targets.Weight != nil {
-		weight = r.targets.Weight[i]
+	if t.Weight != nil {
+		weight = t.Weight[i]
 	}
-	return r.targets.Values[row*r.q : (row+1)*r.q], weight
+	return t.Values[row*q : (row+1)*q], weight
 }
 
 func (r *evaluator) WeightedSums(sums []int64, a []float32) error {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -281,4 +282,95 @@ func checkWeightedSums(sums []int64, a []float32, n, d int) error {
 		}
 	}
 	return nil
+}
+
+// checkBins checks the arguments of Engine.LoadBins.
+func checkBins(b dataset.Binned, q int) error {
+	if b.N < 1 || b.F < 1 || q < 1 || b.N > mostIndex || b.F > mostIndex || q > math.MaxInt16 {
+		return fmt.Errorf("%w: got %d examples, %d features, %d classes; want 1 to 2^31-1025 examples "+
+			"and features, 1 to 32767 classes", ErrShape, b.N, b.F, q)
+	}
+	if len(b.Bins) != b.N*b.F || len(b.Counts) != b.F {
+		return fmt.Errorf("%w: got %d bins and %d counts of %d examples with %d features", ErrShape,
+			len(b.Bins), len(b.Counts), b.N, b.F)
+	}
+	for f, count := range b.Counts {
+		if count < 1 || count > 256 {
+			return fmt.Errorf("%w: feature %d has %d bins, want 1 to 256", ErrShape, f, count)
+		}
+		column := b.Column(f)
+		if most := slices.Max(column); int(most) >= count {
+			return fmt.Errorf("%w: example %d has bin %d of feature %d, want 0..%d", ErrValue,
+				slices.Index(column, most), most, f, count-1)
+		}
+	}
+	return nil
+}
+
+// checkGrowth checks the argument of Bins.Start.
+func checkGrowth(g Growth, n, q int, graded bool) error {
+	if g.Times != nil && len(g.Times) != n {
+		return checkLen("times", len(g.Times), n)
+	}
+	if g.Labels != nil {
+		return checkLabels(g.Labels, n, q)
+	}
+	if !graded {
+		return fmt.Errorf("%w: found no gradients, want a call of Gradients before", ErrShape)
+	}
+	return checkClass(g.Class, q)
+}
+
+// checkHistogram checks the arguments of Bins.Histogram, but for the node.
+func checkHistogram(dst []int64, b dataset.Binned, features []int, width int) error {
+	size := 0
+	for _, f := range features {
+		if f < 0 || f >= b.F {
+			return fmt.Errorf("%w: feature %d, want 0..%d", ErrShape, f, b.F-1)
+		}
+		size += b.Counts[f] * width
+	}
+	return checkLen("dst", len(dst), size)
+}
+
+// checkSplit checks the arguments of Bins.Split, but for the node.
+func checkSplit(feature int, children [2]int, features int, nodes map[int]bool) error {
+	if feature < 0 || feature >= features {
+		return fmt.Errorf("%w: feature %d, want 0..%d", ErrShape, feature, features-1)
+	}
+	for k, child := range children {
+		_, known := nodes[child]
+		if known || child < 0 || child >= MostNodes || k == 1 && child == children[0] {
+			return fmt.Errorf("%w: child %d, want a new number, 0..%d", ErrShape, child, MostNodes-1)
+		}
+	}
+	return nil
+}
+
+// checkTree checks the arguments of Bins.Add.
+func checkTree(t Tree, class, features, q int) error {
+	width := 1
+	if class == -1 {
+		width = q
+	} else if err := checkClass(class, q); err != nil {
+		return err
+	}
+	leaves := len(t.Values) / width
+	if leaves < 1 || len(t.Values) != leaves*width {
+		return fmt.Errorf("%w: a tree has %d values, want %d for each of its leaves", ErrShape,
+			len(t.Values), width)
+	}
+	for at, n := range t.Nodes {
+		if n.Feature < 0 || int(n.Feature) >= features {
+			return fmt.Errorf("%w: node %d has feature %d, want 0..%d", ErrShape, at, n.Feature, features-1)
+		}
+		for _, c := range n.Children {
+			if c < 0 && int(^c) >= leaves || c >= 0 && (int(c) <= at || int(c) >= len(t.Nodes)) {
+				return fmt.Errorf("%w: node %d has child %d, want a node %d..%d or the complement of a leaf "+
+					"0..%d", ErrShape, at, c, at+1, len(t.Nodes)-1, leaves-1)
+			}
+		}
+	}
+	_, err := MaxAbs(dataset.Examples{N: 1, D: len(t.Values), X: t.Values})
+	return err
 }

@@ -22,6 +22,10 @@ type Driver interface {
 	// Errors: ErrMemory, and errors of the device.
 	Load(x dataset.Examples, t Task) (Loaded, error)
 
+	// LoadBins is Engine.LoadBins of some of all examples, for whose number losses have their
+	// format.
+	LoadBins(b dataset.Binned, classes, all int) (LoadedBins, error)
+
 	// Project is Engine.Project.
 	Project(dst []float32, x dataset.Examples, p Projection) error
 
@@ -71,4 +75,16 @@ type LoadedEvaluator interface {
 	SetTargets(t Targets) error
 	Evaluate(sums []int64, w Weights) (Evaluation, error)
 	WeightedSums(sums []int64, a []float32) error
+}
+
+// LoadedBins are binned examples on a driver. Its methods are described at Bins.
+type LoadedBins interface {
+	SetTargets(t Targets) error
+	Gradients() (Evaluation, error)
+	Start(g Growth) error
+	Histogram(dst []int64, node int, features []int) error
+	Split(node, feature int, left BinSet, children [2]int) (counts [2]int64, err error)
+	Add(t Tree, class int, outOfBag bool) error
+	Scores(dst []float32, from, to int) error
+	Close() error
 }

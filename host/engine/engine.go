@@ -10,6 +10,8 @@
 //   - [Engine.LoadCells]: for noisy labels, also the cells of prediction and label, their class
 //     sums, and update vectors ([Cells]).
 //   - [Engine.LoadEvaluator]: for targets, also the loss of W and its gradient ([Evaluator]).
+//   - [Engine.LoadBins]: for features in bins, the histograms that trees grow on, and scores of
+//     trees ([Bins]).
 //   - [Engine.Project]: kernel values or projections of examples, which are not kept.
 //
 // [Engine.Plan] returns the memory that this takes. Package contract is the numerics contract, to

@@ -15,11 +15,10 @@ import (
 // scores and cells inconsistent: all later calls but Close return ErrFailed. Arguments are never
 // modified, except for dst, counts and sums.
 type Scorer struct {
-	e       *Engine
-	loaded  Loaded // nil when closed
+	held
+	loaded  Loaded
 	n, d, q int
 	fixed   numerics.FixedPoint
-	failed  error // of the first operation that failed
 
 	predicted []int32 // of CountPredicted
 }
@@ -27,30 +26,37 @@ type Scorer struct {
 // Shape returns the numbers of examples, features and classes.
 func (s *Scorer) Shape() (n, d, q int) { return s.n, s.d, s.q }
 
+// held is what an engine holds for its user, until Close of either.
+type held struct {
+	e      *Engine
+	close  func() error // nil when closed
+	failed error        // of the first operation that failed
+}
+
 // Close frees the loaded data. A second Close does nothing.
-func (s *Scorer) Close() (err error) {
-	s.e.locked(func() {
-		if s.loaded != nil {
-			err = s.loaded.Close()
+func (h *held) Close() (err error) {
+	h.e.locked(func() {
+		if h.close != nil {
+			err = h.close()
 		}
-		s.loaded = nil
+		h.close = nil
 	})
 	return err
 }
 
 // do computes an operation, unless check refuses its arguments.
-func (s *Scorer) do(op string, check error, compute func() error) (err error) {
-	s.e.locked(func() {
+func (h *held) do(op string, check error, compute func() error) (err error) {
+	h.e.locked(func() {
 		switch {
-		case s.loaded == nil || s.e.closed:
+		case h.close == nil || h.e.closed:
 			err = ErrClosed
-		case s.failed != nil:
-			err = fmt.Errorf("%w: %w", ErrFailed, s.failed)
+		case h.failed != nil:
+			err = fmt.Errorf("%w: %w", ErrFailed, h.failed)
 		case check != nil:
 			err = check
 		default:
 			err = compute()
-			s.failed = named(op, err)
+			h.failed = named(op, err)
 		}
 	})
 	return named(op, err)

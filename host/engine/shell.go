@@ -78,8 +78,12 @@ func (e *Engine) load(x dataset.Examples, t Task) (s *Scorer, err error) {
 			return err
 		}
 		loaded, err := e.driver.Load(x, t)
-		s = &Scorer{e: e, loaded: loaded, n: x.N, d: x.D, q: t.Classes, fixed: t.Format}
-		return err
+		if err != nil {
+			return err
+		}
+		s = &Scorer{held: held{e: e, close: loaded.Close}, loaded: loaded, n: x.N, d: x.D, q: t.Classes,
+			fixed: t.Format}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -138,6 +138,16 @@
 //     float32, its origin is o = u·floor((lo + w/2)/u), u = max(p/4, min(p, 1)), p the largest
 //     power of two of at most w; else o = 0. In place of the v of clause 2 stands float32(x - o),
 //     x the float64 nearest to the decimal and the difference in float64. Sparse data have none.
+//  24. Gradients of trees: from the scores of an example, for each class, the residual r of clause
+//     16, multiplied by the weight u, p of clause 15 and h = (p·(1 - p))·u, each operation
+//     rounded; kept as the integers rint(r·2^18) and rint(h·2^18), ties to even, both 0 for an
+//     example that clause 16 refuses.
+//  25. Histograms. For each bin of a feature the sums of m·g and m·h of clause 24 over the
+//     examples of a node in this bin, or of m at the example's label, m = 0 … 255 how often it
+//     counts, in int64. A split sends examples whose bin is in a set to one child, others to the
+//     other.
+//  26. Scores of trees start as +0. Each tree adds to a score the value of the leaf that the
+//     example reaches, in the order of the trees, each sum rounded.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

@@ -74,11 +74,16 @@ func (l *loaded) Scores(dst []float32, from, to int) error {
 	if err != nil {
 		return err
 	}
-	ends := l.s.byRank(l.cuts)
+	return l.s.gatherScores(dst, l.cuts, from, to, l.q)
+}
+
+// gatherScores makes dst, scores of examples from..to-1, complete on every rank.
+func (s *driver) gatherScores(dst []float32, c cuts, from, to, q int) error {
+	ends := s.byRank(c)
 	for k, end := range ends {
 		ends[k] = min(max(end, from), to) - from
 	}
-	return Gather(l.s.ctx, l.s.Reducer, dst, l.q, ends)
+	return Gather(s.ctx, s.Reducer, dst, q, ends)
 }
 
 func (l *loaded) Predict(dst []int32) error {
@@ -216,17 +221,21 @@ type evaluator struct{ loaded }
 
 func (v *evaluator) SetTargets(t engine.Targets) error {
 	return v.s.agree(v.each(func(_ int, p part) error {
-		part := t
-		if t.Row != nil {
-			part.Row = t.Row[p.from:p.to]
-		} else {
-			part.Values = t.Values[p.from*v.q : p.to*v.q]
-		}
-		if t.Weight != nil {
-			part.Weight = t.Weight[p.from:p.to]
-		}
-		return p.loaded.(engine.LoadedEvaluator).SetTargets(part)
+		return p.loaded.(engine.LoadedEvaluator).SetTargets(targetsOf(t, p.from, p.to, v.q))
 	}))
+}
+
+// targetsOf returns the targets of examples from..to-1.
+func targetsOf(t engine.Targets, from, to, q int) engine.Targets {
+	if t.Row != nil {
+		t.Row = t.Row[from:to]
+	} else {
+		t.Values = t.Values[from*q : to*q]
+	}
+	if t.Weight != nil {
+		t.Weight = t.Weight[from:to]
+	}
+	return t
 }
 
 func (v *evaluator) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, error) {

@@ -53,8 +53,8 @@ func foldsOf(r *training) int {
 // wrong label by heart. more, if not nil, is told how many folds are done, and ends the round by
 // returning false.
 func crossFit(ctx context.Context, r *training, key string, g softmax.Goal, w []float32,
-	before [][]float32,
-	more func(folds int, scores []float32) bool) (all [][]float32, scores []float32, err error) {
+	before []softmax.Floats,
+	more func(folds int, scores []float32) bool) (all []softmax.Floats, scores []float32, err error) {
 	q := r.problem.Q
 	scores = make([]float32, len(r.problem.Y)*q)
 	for fold := range before {
@@ -83,7 +83,7 @@ func crossFit(ctx context.Context, r *training, key string, g softmax.Goal, w []
 type rounds struct {
 	Made  int
 	Ended bool
-	W     [][]float32 // the weights of each fold's last fit, Q×d; nil before the first
+	W     []softmax.Floats // the weights of each fold's last fit, Q×d; nil before the first
 	Noise learnedNoise
 
 	// Of EM: λ, and the probabilities of the true classes, n×Q, by models that have not seen the
@@ -113,7 +113,7 @@ func expectMaximise(ctx context.Context, r *training, lambda float64, w []float3
 	}
 	switch {
 	case !ok:
-		s = rounds{Lambda: lambda, W: make([][]float32, foldsOf(r))}
+		s = rounds{Lambda: lambda, W: make([]softmax.Floats, foldsOf(r))}
 	case r.noise != nil && r.noise.crowd:
 		r.noise.learn(s.Noise, &r.solver.Labels)
 	}
@@ -171,9 +171,9 @@ func emRound(ctx context.Context, r *training, g softmax.Goal, s rounds, w []flo
 // better on the examples that no model of the round has seen, by what C⁻¹ says of them. After the
 // first fold a hint is enough. With components of a kernel function, since there are many, λ is
 // often too small by ten times.
-func largerPenalty(ctx context.Context, r *training, g softmax.Goal, all [][]float32,
+func largerPenalty(ctx context.Context, r *training, g softmax.Goal, all []softmax.Floats,
 	scores []float32,
-) (float64, [][]float32, []float32, error) {
+) (float64, []softmax.Floats, []float32, error) {
 	q := r.problem.Q
 	inverse, err := r.problem.Inverse()
 	if err != nil {
@@ -224,7 +224,7 @@ func changed(a, b []float32, q int) float64 {
 }
 
 // mean returns the mean of several weights.
-func mean(all [][]float32) []float32 {
+func mean(all []softmax.Floats) []float32 {
 	w := make([]float32, len(all[0]))
 	for i := range w {
 		sum := 0.0

@@ -3,7 +3,7 @@ package fit
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,12 +24,12 @@ type memo struct {
 
 type part struct {
 	Key   string
-	Value []byte // gob
+	Value json.RawMessage
 }
 
 // decode reads what the part has found.
 func (p part) decode(found any) error {
-	if err := gob.NewDecoder(bytes.NewReader(p.Value)).Decode(found); err != nil {
+	if err := json.Unmarshal(p.Value, found); err != nil {
 		return fmt.Errorf("%w: %s: %w", errDamaged, p.Key, err)
 	}
 	return nil
@@ -66,14 +66,14 @@ func recall[T any](m *memo, key string) (found T, ok bool, err error) {
 // keep enters what a part has found, in place of the parts that belong to it and of what it had
 // found before.
 func (m *memo) keep(key string, found any) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(found); err != nil {
+	value, err := json.Marshal(found)
+	if err != nil {
 		return err
 	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p part) bool {
 		return p.Key == key || strings.HasPrefix(p.Key, key+"/")
 	})
-	m.Parts, m.Last = append(m.Parts, part{key, b.Bytes()}), key
+	m.Parts, m.Last = append(m.Parts, part{key, value}), key
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (m *memo) resumes(key string) bool {
 	return m.fit.Key == key
 }
 
-// saved is what Save writes.
+// saved is what Save writes, as JSON: its numbers are finite, and read back with the same bits.
 type saved struct {
 	Memo memo
 	Fit  softmax.State
@@ -101,12 +101,12 @@ func (r *training) Save() ([]byte, error) {
 	if r.memo.restored != nil {
 		s.Fit = *r.memo.restored
 	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+	body, err := json.Marshal(s)
+	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(b.Bytes())
-	return append(b.Bytes(), sum[:]...), nil
+	sum := sha256.Sum256(body)
+	return append(body, sum[:]...), nil
 }
 
 func (r *training) Restore(state []byte) error {
@@ -115,7 +115,7 @@ func (r *training) Restore(state []byte) error {
 		return fmt.Errorf("%w: its checksum is another", errDamaged)
 	}
 	var s saved
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
+	if err := json.Unmarshal(body, &s); err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	if err := s.Fit.Check(r.problem.Q * r.problem.X.D); err != nil {

@@ -300,7 +300,7 @@ func learnNoise(ctx context.Context, r *training, w []float32) ([]float32, error
 	if ok {
 		r.noise.learn(s.Noise, &r.solver.Labels)
 	} else {
-		s.W = make([][]float32, count)
+		s.W = make([]softmax.Floats, count)
 	}
 	g := softmax.Goal{Held: deal(r, count), Lambda: r.penalty,
 		Most: min(roughly(r), learningIterations), Share: r.Tolerance}
@@ -365,7 +365,7 @@ func relearn(r *training, scores []float32) (bool, error) {
 // nameClasses exchanges two true classes, also in the weights all, as long as more labels are then
 // right: a likelihood is the same under any names of the true classes, and labels are right more
 // often than any other.
-func nameClasses(r *training, all [][]float32) {
+func nameClasses(r *training, all []softmax.Floats) {
 	q, v, d := r.problem.Q, &r.noise.state, r.problem.X.D
 	a, exchanged := v.Matrices, false
 	columns := func(m []float64, s, t int) {

@@ -2,6 +2,7 @@ package softmax
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -60,24 +61,28 @@ type Pair struct {
 	scale float64 // of P⁻¹ along Y; 0 if it is not known
 }
 
-// Floats are weights in a saved state, 4 bytes each: gob alone takes a step per number.
+// Floats are weights in a saved state, whose text is base64 of 4 bytes each.
 type Floats []float32
 
-// GobEncode implements gob.GobEncoder.
-func (f Floats) GobEncode() ([]byte, error) {
-	return binary.Append(make([]byte, 0, 4*len(f)), binary.LittleEndian, []float32(f))
+// MarshalText implements encoding.TextMarshaler.
+func (f Floats) MarshalText() ([]byte, error) {
+	b, err := binary.Append(make([]byte, 0, 4*len(f)), binary.LittleEndian, []float32(f))
+	return base64.StdEncoding.AppendEncode(nil, b), err
 }
 
-// GobDecode implements gob.GobDecoder.
-func (f *Floats) GobDecode(b []byte) error {
+// UnmarshalText implements encoding.TextUnmarshaler. Weights of an empty text are nil.
+func (f *Floats) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return err
+	}
+	if *f = nil; len(b) > 0 {
+		*f = make(Floats, len(b)/4)
+	}
 	if len(b)%4 != 0 {
 		return fmt.Errorf("found %d bytes of float32 values, wanted a multiple of 4", len(b))
 	}
-	*f = nil
-	if len(b) > 0 {
-		*f = make(Floats, len(b)/4)
-	}
-	_, err := binary.Decode(b, binary.LittleEndian, []float32(*f))
+	_, err = binary.Decode(b, binary.LittleEndian, []float32(*f))
 	return err
 }
 

@@ -1,8 +1,8 @@
 package dataset
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/maphash"
 	"iter"
 	"math"
 	"strconv"
@@ -208,26 +208,24 @@ func countDuplicates(d *Dataset) (duplicates, conflicting int) {
 	return duplicates, conflicting
 }
 
-// seeds are others in each process.
-var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-// Firsts returns for each example the number of the first one that equals it, as two hashes of 64
-// bits tell.
+// Firsts returns for each example the number of the first one that equals it, as half of their
+// SHA-256 tells.
 func Firsts(e Examples) []int32 { return firsts(e, nil) }
 
 // firsts is Firsts of examples that Dataset.Rest tells apart, too.
 func firsts(e Examples, rest []uint64) []int32 {
-	hashes, first := make([][2]uint64, e.N), make([]int32, e.N)
+	hashes, first := make([][16]byte, e.N), make([]int32, e.N)
 	parallel.Ranges(e.N, 256, func(from, to int) {
 		var key []byte
 		for i := from; i < to; i++ {
 			if key = appendKey(e, key[:0], i); rest != nil {
 				key = binary.LittleEndian.AppendUint64(key, rest[i])
 			}
-			hashes[i] = [2]uint64{maphash.Bytes(seeds[0], key), maphash.Bytes(seeds[1], key)}
+			sum := sha256.Sum256(key)
+			hashes[i] = [16]byte(sum[:])
 		}
 	})
-	seen := make(map[[2]uint64]int32, e.N)
+	seen := make(map[[16]byte]int32, e.N)
 	for i, hash := range hashes {
 		at, found := seen[hash]
 		if !found {

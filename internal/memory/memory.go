@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -146,10 +146,9 @@ func goLimit() limit {
 	if most == math.MaxInt64 || most == unreal {
 		return limit{math.MaxInt64, "GOMEMLIMIT", advice}
 	}
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"},
-		{Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return limit{most - int64(s[0].Value.Uint64()-s[1].Value.Uint64()), "GOMEMLIMIT", advice}
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	return limit{most - int64(now.Sys-now.HeapReleased), "GOMEMLIMIT", advice}
 }
 
 // bytes writes a number of bytes, large ones in GiB or MiB too.

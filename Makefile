@@ -225,9 +225,9 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 
 # The detector makes all slower by 5 to 20 times, and looks for nothing but goroutines that meet: here are the
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
-RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma|svm)$$/two_runs_at_once
+RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... host/active/versionspace cpuref/... learners/softmax learners/svm learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... host/active/versionspace cpuref/... learners/softmax learners/catalog)
 race: deps ## the tests under the race detector
 	go test -vet=off -race -short ./internal/parallel ./internal/memory ./internal/osfile
 	go test -vet=off -race -short -run '$(RACES)' $(RACED)
@@ -299,9 +299,6 @@ size: deps ## how large the project is: lines, packages, flags, methods, the fil
 online: build data ## the tables of docs/online.md on wrong labels and on classes of different sizes
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise
 	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
-
-svm: build data ## the table of docs/svm.md: objective and time beside LIBLINEAR
-	/usr/bin/python3 bench/peers/svm.py build/uma-gpu "$(DATA)"
 
 # What build/bpm.jsonl has is not measured again: an interrupted run goes on.
 bpm: build data ## the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC

@@ -17,7 +17,7 @@ UMA = "--learner uma --max-steps 512 --step "
 BLIND = " "  # ends the flags of ways that are not told C
 WAYS = {
     "learners": {"softmax": "", "em": "--correction em", "backward": "--correction backward", "softmax, no C": BLIND, "uma": "--learner uma",
-                 "uma, no C": "--learner uma" + BLIND, "svm, no C": "--learner svm" + BLIND, "classmean": "--learner classmean",
+                 "uma, no C": "--learner uma" + BLIND, "classmean": "--learner classmean",
                  "classmean, no C": "--learner classmean" + BLIND},
     "weights": {"pair, best": UMA + "pair --doubt 0 --weights best", "pair": UMA + "pair --doubt 0", "region": UMA + "region --doubt 0",
                 "all, average": UMA + "all --doubt 0 --weights average", "all": UMA + "all --doubt 0", "all, doubt 1": UMA + "all",

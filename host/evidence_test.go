@@ -21,7 +21,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
-	"github.com/uma-gpu/uma-gpu/learners/svm"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -96,7 +95,6 @@ func TestWeightsAreRows(t *testing.T) {
 			kernel *fitting.Options
 		}{
 			{softmax.Defaults(), nil}, {em, nil}, {uma.Defaults(), nil}, {classmean.Defaults(), nil},
-			{svm.Defaults(), nil},
 			{kernelmean.Defaults(), &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}},
 			{softmax.Defaults(), &fitting.Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: 1}}},
 		} {

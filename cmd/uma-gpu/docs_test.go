@@ -144,7 +144,7 @@ func TestDocsJudgeRefuses(t *testing.T) {
 		"uma-gpu train --data a.csv --faster":            "not defined: -faster",
 		"zcat a.gz | uma-gpu train --data - --faster":    "not defined: -faster",
 		"mpirun -n 2 uma-gpu train : -n 1 uma-gpu trian": "unknown command",
-		"uma-gpu train --learner svm --softness 1":       "softness",
+		"uma-gpu train --learner uma --softness 1":       "softness",
 		"uma-gpu train --learner svn":                    "svn",
 		"uma-gpu train --max-steps many":                 "many",
 		"uma-gpu info a.csv":                             "unexpected argument",

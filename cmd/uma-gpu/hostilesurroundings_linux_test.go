@@ -455,7 +455,7 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 	}
 	for k, line := range []string{ // which would take longer than that
 		"train --data BIG --model new.npz --kernel rbf --learner bpm", "train --data BIG --model new.npz --kernel rbf",
-		"train --data BIG --model new.npz --kernel rbf --gamma search", "train --data BIG --model new.npz --learner svm",
+		"train --data BIG --model new.npz --kernel rbf --gamma search", "train --data BIG --model new.npz --learner pa1 --max-steps 1000",
 		"train --data BIG --model new.npz --learner kernelmean --kernel rbf --gamma search",
 		"train --data BIG --model new.npz --learner softmax --learn-confusion", "cv --data BIG --folds 10",
 		"cv --data BIG --folds 5 --try --l2=search", "issues --data BIG --folds 10 --out new.csv", "info --data BIG",

@@ -112,7 +112,7 @@ func fits(t *testing.T, dir string) map[string]fitOf {
 func TestSameFit(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range fits(t, dir) {
-		for _, learner := range []string{"softmax", "uma", "perceptron", "svm", "classmean"} {
+		for _, learner := range []string{"softmax", "uma", "perceptron", "pa1", "classmean"} {
 			r := c.request
 			r.Learner = learner
 			found, err := umagpu.Train(t.Context(), &r)

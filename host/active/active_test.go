@@ -19,7 +19,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
-	"github.com/uma-gpu/uma-gpu/learners/svm"
+	"github.com/uma-gpu/uma-gpu/learners/bpm"
 )
 
 // clouds returns n examples of q classes around points on a circle, and their classes.
@@ -283,7 +283,7 @@ func TestFewLabelsGoFar(t *testing.T) {
 	}{
 		{"margin", Options{Strategy: Margin}, host.Options{}, 15},
 		{"noisy", Options{Strategy: Margin, Noise: noise}, host.Options{}, 30},
-		{"svm", Options{Strategy: BPM, Train: host.Options{Learner: svm.Defaults()}}, host.Options{}, 15},
+		{"bpm", Options{Strategy: BPM, Train: host.Options{Learner: bpm.Defaults()}}, host.Options{}, 15},
 		{"kernel", Options{Strategy: Margin}, host.Options{Kernel: kernel}, 20},
 	} {
 		p := begun(t, e, d, y, 3, c.pool)

@@ -15,7 +15,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
-	"github.com/uma-gpu/uma-gpu/learners/svm"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -28,7 +27,6 @@ func All() []*learners.Definition {
 		of(kernelmean.Defaults()),
 		online.Definitions(),
 		of(noisyperceptron.NewBylander(), noisyperceptron.NewBlum()),
-		of(svm.Defaults()),
 		of(localisation.Defaults()),
 		of(bpm.Defaults()),
 	)

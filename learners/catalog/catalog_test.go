@@ -96,7 +96,6 @@ func TestOtherParameters(t *testing.T) {
 		{"copa", []string{"correction", "steps", "aggressiveness", "0.01"}, fast, nil},
 		{"pa1", []string{"class_weights", "balanced", "multiclass", "ovr"}, fast, nil},
 		{"localisation", []string{"oracle", "random", "updates", "1000"}, fast, nil},
-		{"svm", []string{"loss", "hinge", "class_weights", "balanced"}, fast, nil},
 		{"uma", []string{"step", "pair"}, all, nil},
 		{"uma", []string{"step", "region", "select", "random"}, quick(), nil},
 		{"uma", []string{"alpha", "1e-4"}, quick(), nil},

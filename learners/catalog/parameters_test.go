@@ -30,8 +30,6 @@ func TestJSON(t *testing.T) {
 		{"copa", "", `{"no_shuffle":false,"no_average":false,"correction":"none","aggressiveness":1}`},
 		{"bylander", "", `{}`},
 		{"blum", "", `{"margin":0}`},
-		{"svm", "", `{"cost":1,"loss":"squared","class_weights":"equal","tolerance":0.01}`},
-		{"svm", "cost=1e6", `{"cost":1000000,"loss":"squared","class_weights":"equal","tolerance":0.01}`},
 		{"localisation", "", `{"oracle":"largest","updates":10000}`},
 		{"bpm", "", `{"softness":0.03,"tolerance":0.01}`},
 	} {

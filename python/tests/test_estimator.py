@@ -21,7 +21,7 @@ from umagpu import Error, KernelMap, NoisyClassifier
 CHECKED = [NoisyClassifier(), NoisyClassifier("perceptron"), KernelMap()]
 if os.environ.get("EVERY"):
     CHECKED += [NoisyClassifier(learner, kernel=kernel)
-                for learner in ("softmax", "uma", "classmean", "perceptron", "svm")
+                for learner in ("softmax", "uma", "classmean", "perceptron", "pa1")
                 for kernel in (None, "rbf")]
 
 

@@ -176,7 +176,7 @@ func TestLongWorkTells(t *testing.T) {
 			[]string{"fitting the means, class", "herding, atom"}},
 		{[]string{"cv", "--data", small, "--folds", "2"}, []string{"learning without each fold, fold"}},
 		{[]string{"cv", "--data", small, "--folds", "2", "--try", "--max-steps=2", "--try",
-			"--learner=svm"}, []string{"comparing, configuration", "learning without each fold, fold"}},
+			"--learner=uma"}, []string{"comparing, configuration", "learning without each fold, fold"}},
 		{[]string{"confusion", "estimate", "--data", small}, []string{"estimating C, method"}},
 		{[]string{"confusion", "inject", "--data", small, "--confusion", matrix, "--out", at("n.csv")},
 			[]string{"writing " + at("n.csv") + ", example"}},

@@ -77,7 +77,7 @@ func TestWeightColumn(t *testing.T) {
 		fmt.Fprintln(&text, weight(i))
 	}
 	file := clitest.Write(t, b.dir, "weights.txt", text.String())
-	for _, learner := range []string{"softmax", "uma", "svm"} {
+	for _, learner := range []string{"softmax", "uma", "classmean"} {
 		train := []string{"train", "--learner", learner, "--max-steps", "20"}
 		clitest.Succeed(t, with(train, "--data", rows, "--model", b.path("rows"))...)
 		_, said := clitest.Succeed(t, with(train, "--data", column, "--weight-column", "weight",

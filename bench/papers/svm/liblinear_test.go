@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/bench/papers/svm"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/svm"
 )
 
 // overLIBLINEAR is the problem of testdata/liblinear.py.

@@ -1,6 +1,8 @@
 package catalog_test
 
 import (
+	"errors"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
@@ -56,6 +58,11 @@ func (p *probe) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
 		return p.e.PlanEvaluator(x, t.Classes)
 	}
 	return p.e.Plan(x, t.Labels, t.Classes)
+}
+
+// LoadBins is of no learner yet that is told to stop by its probe.
+func (p *probe) LoadBins(dataset.Binned, int, int) (engine.LoadedBins, error) {
+	return nil, errors.ErrUnsupported
 }
 
 func (p *probe) Project(dst []float32, x dataset.Examples, projection engine.Projection) error {

@@ -83,7 +83,7 @@ func NewSolver(p *Params, problem *learners.Problem) (*Solver, error) {
 	s := &Solver{Problem: problem, eval: eval, sums: make([]int64, problem.Q*problem.X.D),
 		unit: math.Ldexp(1, -f.S), lossBit: math.Ldexp(1, -numerics.LossFormat(f.N).S)}
 	if err = p.CheckEvidence(problem); err == nil {
-		s.Labels, err = newLabels(p, problem)
+		s.Labels, err = NewLabels(p, problem)
 	}
 	if err != nil {
 		return nil, errors.Join(err, eval.Close())

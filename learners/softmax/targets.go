@@ -31,7 +31,8 @@ type Labels struct {
 	y          []int32
 }
 
-func newLabels(p *Params, problem *learners.Problem) (l Labels, err error) {
+// NewLabels returns the evidence of a problem's labels for a correction.
+func NewLabels(p *Params, problem *learners.Problem) (l Labels, err error) {
 	c := p.Confusion(problem)
 	l.y, l.Classes = problem.Y, classesOf(problem)
 	if l.PerExample = l.Classes != nil; l.PerExample {

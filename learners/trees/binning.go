@@ -1,0 +1,359 @@
+package trees
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// How many bins a column has at most beside bin 0: of numbers and of a category.
+const (
+	mostBins   = 255
+	mostLevels = 254
+)
+
+// Column says how a column becomes bins. Bin 0 has missing values; of a category also rare levels
+// and levels that the training data lack.
+type Column struct {
+	// Feature is the column's feature, a category's first one: its levels have one each.
+	Feature int `json:"feature"`
+	// Missing is the feature that is 1 where the value is missing, -1 if there is none. A NaN is
+	// missing too.
+	Missing int `json:"missing"`
+	// Cuts are where a number's bins end, in increasing order: v is in bin 1 + the number of cuts of
+	// at most v.
+	Cuts []float32 `json:"cuts,omitempty"`
+	// Levels are the bins of a category's levels; nil for a number.
+	Levels []int `json:"levels,omitempty"`
+}
+
+// Bins returns the number of bins.
+func (c *Column) Bins() int {
+	if c.Levels == nil {
+		return len(c.Cuts) + 2
+	}
+	return slices.Max(c.Levels) + 1
+}
+
+// columnsOf returns the columns of an encoding, without bins, and their indexes in it; of nil, d
+// numbers. Texts and columns that are set aside are left out.
+func columnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
+	if e == nil {
+		for j := range d {
+			columns, which = append(columns, Column{Feature: j, Missing: -1}), append(which, j)
+		}
+		return columns, which
+	}
+	feature := 0
+	for k := range e.Columns {
+		of := &e.Columns[k]
+		c := Column{Feature: feature, Missing: -1}
+		if feature += of.Width(); of.Indicator {
+			c.Missing = feature - 1
+		}
+		switch of.Kind {
+		case dataset.KindCategory:
+			c.Levels = make([]int, len(of.Levels))
+		case dataset.KindNumber:
+		default:
+			continue
+		}
+		columns, which = append(columns, c), append(which, k)
+	}
+	return columns, which
+}
+
+// cut gives the columns bins that spread the examples evenly.
+func cut(columns []Column, x dataset.Examples) {
+	// As many columns are gathered in one reading as share a line of the processor's cache.
+	const memory, line = 1 << 24, 16
+	group := min(max(1, memory/max(1, x.N)), line)
+	tasks := (len(columns) + group - 1) / group
+	workers := parallel.Workers(tasks, 1)
+	spare := make([]sorter, workers)
+	byColumn := transposed(x)
+	parallel.Share(workers, tasks, func(worker, task int) {
+		s := &spare[worker]
+		some := columns[task*group : min((task+1)*group, len(columns))]
+		s.gather(some, x, byColumn)
+		for k := range some {
+			if some[k].Levels != nil {
+				rank(some[k].Levels, s.levels[k])
+			} else {
+				some[k].Cuts = cuts(s.count(k))
+			}
+		}
+	})
+}
+
+// transposed returns sparse examples by column: D rows of N. It returns dense ones as they are.
+func transposed(x dataset.Examples) dataset.Examples {
+	if !x.Sparse() {
+		return x
+	}
+	t := dataset.Examples{N: x.D, D: x.N, Starts: make([]int64, x.D+1),
+		Columns: make([]int32, len(x.Values)), Values: make([]float32, len(x.Values))}
+	for _, j := range x.Columns {
+		t.Starts[j+1]++
+	}
+	for j := range x.D {
+		t.Starts[j+1] += t.Starts[j]
+	}
+	next := slices.Clone(t.Starts)
+	for i := range x.N {
+		columns, values := x.SparseRow(i)
+		for k, j := range columns {
+			t.Columns[next[j]], t.Values[next[j]] = int32(i), values[k]
+			next[j]++
+		}
+	}
+	return t
+}
+
+// sorter counts the values of a few columns.
+type sorter struct {
+	keys   [][]uint32 // of the numbers that are not missing
+	zeros  []int      // that are not stored
+	levels [][]int    // examples of each level
+	spare  []uint32
+	values []float32
+	counts []int
+}
+
+// gather reads the columns.
+func (s *sorter) gather(columns []Column, x, byColumn dataset.Examples) {
+	for len(s.keys) < len(columns) {
+		s.keys, s.levels = append(s.keys, make([]uint32, 0, x.N)), append(s.levels, nil)
+	}
+	s.zeros = make([]int, len(columns))
+	for k := range columns {
+		s.keys[k], s.levels[k] = s.keys[k][:0], make([]int, len(columns[k].Levels))
+	}
+	if x.Sparse() {
+		for k := range columns {
+			s.gatherSparse(k, &columns[k], byColumn)
+		}
+		return
+	}
+	for i := range x.N {
+		row := x.Row(i)
+		for k := range columns {
+			c := &columns[k]
+			switch {
+			case c.Levels != nil:
+				for l, v := range row[c.Feature : c.Feature+len(c.Levels)] {
+					if v != 0 {
+						s.levels[k][l]++
+					}
+				}
+			case c.Missing < 0 || row[c.Missing] == 0:
+				s.add(k, row[c.Feature])
+			}
+		}
+	}
+}
+
+// gatherSparse reads column k of examples by column.
+func (s *sorter) gatherSparse(k int, c *Column, byColumn dataset.Examples) {
+	stored := func(feature int) int {
+		return int(byColumn.Starts[feature+1] - byColumn.Starts[feature])
+	}
+	for l := range c.Levels {
+		s.levels[k][l] = stored(c.Feature + l)
+	}
+	if c.Levels != nil {
+		return
+	}
+	var gaps []int32 // examples without a value
+	if c.Missing >= 0 {
+		gaps, _ = byColumn.SparseRow(c.Missing)
+	}
+	rows, values := byColumn.SparseRow(c.Feature)
+	s.zeros[k] = byColumn.D - len(values) - len(gaps)
+	for m, v := range values {
+		if _, missing := slices.BinarySearch(gaps, rows[m]); missing {
+			s.zeros[k]++
+		} else {
+			s.add(k, v)
+		}
+	}
+}
+
+// add adds a number to column k.
+func (s *sorter) add(k int, v float32) {
+	if v == v {
+		s.keys[k] = append(s.keys[k], key(v))
+	}
+}
+
+// key returns a number in the order of v, equal for both zeros.
+func key(v float32) uint32 {
+	b := math.Float32bits(v + 0) // -0 + 0 is +0
+	return b ^ (uint32(int32(b)>>31) | 1<<31)
+}
+
+// unkey returns the v of a key.
+func unkey(k uint32) float32 { return math.Float32frombits(k ^ (^uint32(int32(k)>>31) | 1<<31)) }
+
+// count returns the distinct values of column k in increasing order, and how often each is there.
+func (s *sorter) count(k int) ([]float32, []int) {
+	keys, zeros := s.sorted(k), s.zeros[k]
+	s.values, s.counts = s.values[:0], s.counts[:0]
+	zero := key(0)
+	for i := 0; i < len(keys) || zeros > 0; {
+		v, n := zero, zeros
+		if i < len(keys) && (zeros == 0 || keys[i] <= zero) {
+			v, n = keys[i], 0
+		}
+		if v == zero {
+			n, zeros = zeros, 0
+		}
+		for ; i < len(keys) && keys[i] == v; i++ {
+			n++
+		}
+		s.values, s.counts = append(s.values, unkey(v)), append(s.counts, n)
+	}
+	return s.values, s.counts
+}
+
+// sorted returns the keys of column k in increasing order.
+func (s *sorter) sorted(k int) []uint32 {
+	const bits, few = 11, 1 << 11
+	from := s.keys[k]
+	if len(from) < few {
+		slices.Sort(from)
+		return from
+	}
+	to := slices.Grow(s.spare[:0], len(from))[:len(from)]
+	for shift := 0; shift < 32; shift += bits {
+		var starts [1 << bits]int
+		for _, v := range from {
+			starts[v>>shift&(1<<bits-1)]++
+		}
+		sum := 0
+		for d, n := range starts {
+			starts[d] = sum
+			sum += n
+		}
+		for _, v := range from {
+			d := v >> shift & (1<<bits - 1)
+			to[starts[d]] = v
+			starts[d]++
+		}
+		from, to = to, from
+	}
+	s.keys[k], s.spare = from, to
+	return from
+}
+
+// cuts returns where the bins of a number end: between all values, or so that the bins hold as even
+// numbers of examples as whole values allow. A bin ends before the value that would carry it
+// further past its share than it is short of it.
+func cuts(values []float32, counts []int) []float32 {
+	rest, left := 0, mostBins
+	for _, n := range counts {
+		rest += n
+	}
+	cuts := make([]float32, 0, min(mostBins-1, max(0, len(values)-1)))
+	held := 0
+	for k := 1; k < len(values) && left > 1; k++ {
+		held += counts[k-1]
+		if len(values) > mostBins && (2*held+counts[k])*left <= 2*rest {
+			continue
+		}
+		cuts = append(cuts, between(values[k-1], values[k]))
+		rest, left, held = rest-held, left-1, 0
+	}
+	return cuts
+}
+
+// between returns the float32 nearest to the mean of a and b > a, or b where that is a.
+func between(a, b float32) float32 {
+	if c := float32((float64(a) + float64(b)) / 2); c > a {
+		return c
+	}
+	return b
+}
+
+// rank gives a bin to each level that has examples: bins from 1 in the order of the levels; with
+// too many, bin 0 to the rarest, of equals the last.
+func rank(levels, counts []int) {
+	order := make([]int, len(levels))
+	for l := range order {
+		order[l] = l
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+	own := order[:min(len(order), mostLevels)]
+	slices.Sort(own)
+	bin := 0
+	for _, l := range own {
+		if counts[l] > 0 {
+			bin++
+			levels[l] = bin
+		}
+	}
+}
+
+// bin returns the bins of examples.
+func bin(columns []Column, x dataset.Examples) dataset.Binned {
+	b := dataset.Binned{N: x.N, F: len(columns), Bins: make([]uint8, x.N*len(columns))}
+	keys := make([][]uint32, len(columns))
+	for f := range columns {
+		b.Counts = append(b.Counts, columns[f].Bins())
+		keys[f] = make([]uint32, 1, 1+len(columns[f].Cuts)) // 0 is below the key of any number
+		for _, v := range columns[f].Cuts {
+			keys[f] = append(keys[f], key(v))
+		}
+	}
+	const block = 256
+	parallel.Ranges(x.N, block, func(from, to int) {
+		buffer := make([]float32, x.D)
+		for start := from; start < to; start += block {
+			end := min(start+block, to)
+			if x.Sparse() {
+				for i := start; i < end; i++ {
+					row := x.DenseRow(buffer, i)
+					for f := range columns {
+						b.Bins[f*x.N+i] = columns[f].bin(row, keys[f])
+					}
+				}
+				continue
+			}
+			for f := range columns {
+				bins := b.Bins[f*x.N+start : f*x.N+end]
+				for i := range bins {
+					bins[i] = columns[f].bin(x.Row(start+i), keys[f])
+				}
+			}
+		}
+	})
+	return b
+}
+
+// bin returns the bin of a row, by the keys of 0 and the cuts.
+func (c *Column) bin(row []float32, keys []uint32) uint8 {
+	if c.Levels != nil {
+		for l, v := range row[c.Feature : c.Feature+len(c.Levels)] {
+			if v != 0 {
+				return uint8(c.Levels[l])
+			}
+		}
+		return 0
+	}
+	v := row[c.Feature]
+	if v != v || c.Missing >= 0 && row[c.Missing] != 0 {
+		return 0
+	}
+	k, at := key(v), 0
+	for n := len(keys); n > 1; {
+		half := n / 2
+		if keys[at+half] <= k {
+			at += half
+		}
+		n -= half
+	}
+	return uint8(1 + at)
+}

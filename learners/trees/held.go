@@ -1,0 +1,93 @@
+package trees
+
+import (
+	"context"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// usualFolds is how many models Held fits unless it is given folds.
+const usualFolds = 5
+
+// Held returns, for each example, the probabilities of its noisy label and of its true class, n×Q
+// each, by trees that have not seen it: of a forest the trees whose samples lack it, of boosting
+// the model of the other folds. folds has the fold of each example, from 0; nil to draw them, or
+// for a forest to need none. Values of parameters that are 0 are chosen from all examples, and
+// returned.
+func Held(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.Encoding,
+	folds []int) (noisy, clean []float32, settled Params, err error) {
+	d, err := load(p, problem, e)
+	if err != nil {
+		return nil, nil, settled, err
+	}
+	if settled, err = settle(ctx, *p, d, nil); err != nil {
+		return nil, nil, settled, err
+	}
+	noisy, clean, err = d.held(ctx, &settled, folds)
+	return noisy, clean, settled, err
+}
+
+// held is Held by settled parameters.
+func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean []float32,
+	err error) {
+	n, q := d.binned.N, d.problem.Q
+	m := d.begin(p)
+	sums := slices.Repeat(m.Base, n)
+	if folds == nil && p.Mode == Forest {
+		s := d.sampler(nil)
+		if err := d.fit(ctx, p, m, nil, nil); err != nil {
+			return nil, nil, err
+		}
+		m.add(sums, d.binned, s.times)
+	} else {
+		if folds == nil {
+			folds = d.folds(usualFolds)
+		}
+		for fold := range slices.Max(folds) + 1 {
+			out, m := make([]bool, n), d.begin(p)
+			for i, k := range folds {
+				out[i] = k == fold
+			}
+			if err := d.fit(ctx, p, m, out, nil); err != nil {
+				return nil, nil, err
+			}
+			m.add(sums, d.binned, func(times []uint8, _, from, to int) {
+				for i, held := range out[from:to] {
+					if times[i] = 1; held {
+						times[i] = 0
+					}
+				}
+			})
+		}
+	}
+	noisy = make([]float32, n*q)
+	m.probabilities(noisy, sums, d.c)
+	return noisy, sums, nil
+}
+
+// folds draws one of a number of folds for each example.
+func (d *data) folds(count int) []int {
+	folds := make([]int, d.binned.N)
+	for i := range folds {
+		folds[i] = below(draw(d.problem.Seed, streamFolds, 0, i), count)
+	}
+	return folds
+}
+
+// probabilities turns sums of the trees, N×Q, into the probabilities of the true classes, and
+// writes the labels' to noisy: by the confusion matrix c, nil for none.
+func (m *Model) probabilities(noisy, sums []float32, c []float64) {
+	parallel.Ranges(len(sums)/m.Q, 256, func(from, to int) {
+		o := newOutcome(m, c)
+		for i := from; i < to; i++ {
+			row := sums[i*m.Q : (i+1)*m.Q]
+			o.of(row)
+			for k := range row {
+				row[k], noisy[i*m.Q+k] = float32(o.classes[k]), float32(o.labels[k])
+			}
+		}
+	})
+}

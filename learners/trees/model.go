@@ -1,0 +1,161 @@
+package trees
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
+)
+
+// Model is what a fit found: plain data, which a model file keeps.
+type Model struct {
+	Q       int
+	Mode    string // Boost or Forest
+	Columns []Column
+	// Source is, for each column, its index in the encoding, or its feature without one.
+	Source []int
+	Base   []float32     // scores to begin with, Q
+	Trees  []engine.Tree // of boosting with a value for each leaf, of a forest with Q shares
+	Class  []int32       // whose score a tree adds to; -1 for all
+	// Gain is how much the splits of each column gained: in the loss of boosting, or in purity.
+	Gain []float64
+}
+
+// Bin returns examples in the bins of the model.
+func (m *Model) Bin(x dataset.Examples) dataset.Binned { return bin(m.Columns, x) }
+
+// Importance returns the columns' shares of all gain, which sum to 1 unless no tree has a split.
+func (m *Model) Importance() []float64 {
+	shares, sum := make([]float64, len(m.Gain)), 0.0
+	for _, v := range m.Gain {
+		sum += v
+	}
+	for k, v := range m.Gain {
+		if sum > 0 {
+			shares[k] = v / sum
+		}
+	}
+	return shares
+}
+
+// Check says what keeps m from being a model of examples of d features.
+func (m *Model) Check(d int) error {
+	fault := func(format string, args ...any) error {
+		return fmt.Errorf("trees: found "+format, args...)
+	}
+	switch {
+	case m.Q < 2:
+		return fault("%d classes, wanted at least 2", m.Q)
+	case m.Mode != Boost && m.Mode != Forest:
+		return fault("the mode %.40q, wanted boost or forest", m.Mode)
+	case len(m.Base) != m.Q || !learners.Finite(m.Base):
+		return fault("the base %v, wanted %d finite scores", m.Base, m.Q)
+	case len(m.Class) != len(m.Trees):
+		return fault("classes of %d trees, wanted %d", len(m.Class), len(m.Trees))
+	case len(m.Gain) != len(m.Columns) || len(m.Source) != len(m.Columns):
+		return fault("gains of %d and sources of %d columns, wanted %d", len(m.Gain), len(m.Source),
+			len(m.Columns))
+	}
+	for f := range m.Columns {
+		if err := m.Columns[f].check(d); err != nil {
+			return fmt.Errorf("trees: column %d: %w", f+1, err)
+		}
+	}
+	for t := range m.Trees {
+		if err := m.checkTree(t); err != nil {
+			return fmt.Errorf("trees: tree %d: %w", t+1, err)
+		}
+	}
+	return nil
+}
+
+// check says what keeps c from being a column of d features.
+func (c *Column) check(d int) error {
+	width := max(1, len(c.Levels))
+	if c.Feature < 0 || c.Feature > d-width || c.Missing < -1 || c.Missing >= d {
+		return fmt.Errorf("found features from %d to %d, and %d, wanted them below %d", c.Feature,
+			c.Feature+width-1, c.Missing, d)
+	}
+	if c.Levels != nil && c.Cuts != nil || len(c.Cuts) > mostBins-1 {
+		return fmt.Errorf("found %d cuts and %d levels, wanted one of them, and at most %d cuts",
+			len(c.Cuts), len(c.Levels), mostBins-1)
+	}
+	for k, v := range c.Cuts {
+		if v != v || k > 0 && v <= c.Cuts[k-1] {
+			return fmt.Errorf("found the cuts %v, wanted numbers that increase", c.Cuts)
+		}
+	}
+	for _, b := range c.Levels {
+		if b < 0 || b > mostLevels {
+			return fmt.Errorf("found bin %d of a level, wanted at most %d", b, mostLevels)
+		}
+	}
+	return nil
+}
+
+// checkTree says what is wrong with a tree.
+func (m *Model) checkTree(t int) error {
+	tree, class := &m.Trees[t], m.Class[t]
+	width := 1
+	if class < 0 {
+		width = m.Q
+	}
+	if class < -1 || int(class) >= m.Q {
+		return fmt.Errorf("found class %d, wanted one below %d, or -1", class, m.Q)
+	}
+	if len(tree.Values) != width*(len(tree.Nodes)+1) || !learners.Finite(tree.Values) {
+		return fmt.Errorf("found %d values of %d nodes, wanted %d for each leaf, finite",
+			len(tree.Values), len(tree.Nodes), width)
+	}
+	// Each node but the root, and each leaf, is a child once.
+	seen := make([]bool, 2*len(tree.Nodes)+1)
+	for k, node := range tree.Nodes {
+		if node.Feature < 0 || int(node.Feature) >= len(m.Columns) {
+			return fmt.Errorf("found column %d, wanted one below %d", node.Feature, len(m.Columns))
+		}
+		for _, c := range node.Children {
+			at := int(c)
+			if c < 0 {
+				at = len(tree.Nodes) + int(^c)
+			}
+			if c >= 0 && int(c) <= k || at >= len(seen) || c >= 0 && at >= len(tree.Nodes) || seen[at] {
+				return fmt.Errorf("found child %d of node %d, wanted each node and leaf once, after its "+
+					"parent", c, k)
+			}
+			seen[at] = true
+		}
+	}
+	return nil
+}
+
+// Depth returns how deep the deepest leaf of a tree is, the root being at 0.
+func Depth(t *engine.Tree) int {
+	depths := make([]int, len(t.Nodes))
+	for k := len(t.Nodes) - 1; k >= 0; k-- {
+		depths[k] = 1
+		for _, c := range t.Nodes[k].Children {
+			if c >= 0 {
+				depths[k] = max(depths[k], depths[c]+1)
+			}
+		}
+	}
+	return slices.Max(append(depths, 0))
+}
+
+// Cut returns what a node asks of a number: whether it is below the cut, and whether missing ones
+// go the same way. The column must be a number.
+func (m *Model) Cut(n *engine.Node) (cut float32, missing bool) {
+	c := &m.Columns[n.Feature]
+	last := 0 // bin on the left
+	for b := 1; b < c.Bins() && n.Left.Has(uint8(b)); b++ {
+		last = b
+	}
+	cut = float32(math.Inf(1))
+	if last <= len(c.Cuts) && last > 0 {
+		cut = c.Cuts[last-1]
+	}
+	return cut, n.Left.Has(0)
+}

@@ -1,0 +1,246 @@
+package trees
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/engine"
+)
+
+// split parts the examples of a node in two.
+type split struct {
+	gain    float64 // above 0; 0 for no split
+	feature int
+	left    engine.BinSet
+}
+
+// criterion scores the splits of a tree by sums over bins, of bins × width.
+type criterion interface {
+	// width is how many sums a bin has.
+	width() int
+	// order returns the bins of a category that have examples, in the order in which they are cut.
+	order(sums []int64) []int
+	// best returns the best cut between bins from 1 on, with bin 0 on either side: of equals the
+	// lowest, with bin 0 on the right. An empty bin 0 goes to the larger side. extra is set for a
+	// category.
+	best(sums []int64, category bool) split
+}
+
+// bestOf returns the best split of a feature, whose bins have these sums.
+func bestOf(c criterion, sums []int64, category bool) split {
+	if !category {
+		return c.best(sums, false)
+	}
+	w := c.width()
+	order := c.order(sums)
+	sorted := make([]int64, w, w+w*len(order)) // without missing values, which are a level here
+	for _, b := range order {
+		sorted = append(sorted, sums[w*b:w*(b+1)]...)
+	}
+	s := c.best(sorted, true)
+	if s.gain == 0 {
+		return s
+	}
+	// Levels without examples are as missing values.
+	found := split{gain: s.gain, left: upTo(len(sums)/w-1, true)}
+	if !s.left.Has(0) {
+		found.left = engine.BinSet{}
+	}
+	for k, b := range order {
+		if s.left.Has(uint8(k + 1)) {
+			found.left[b/64] |= 1 << (b % 64)
+		} else {
+			found.left[b/64] &^= 1 << (b % 64)
+		}
+	}
+	return found
+}
+
+// unit is what 1 in the sums of gradients stands for.
+const unit = 0x1p-18
+
+// gradients scores by how much one Newton step in each part lowers the loss.
+type gradients struct {
+	l2    float64 // λ
+	least float64 // h in a part at least
+}
+
+func (c *gradients) width() int { return 2 }
+
+// rounding is the share of a node's score below which a gain is but an error of rounding.
+const rounding = 1e-9
+
+// levelled is what is added to λ for a category, and to h where its levels are sorted, lest levels
+// of few examples come first and last by chance.
+const levelled = 10
+
+func (c *gradients) order(sums []int64) []int {
+	slopes := make([]float64, len(sums)/2)
+	var order []int
+	for b := range slopes {
+		if g, h := sums[2*b], sums[2*b+1]; h != 0 || g != 0 {
+			order = append(order, b)
+			slopes[b] = float64(g) * unit / (float64(float64(h)*unit) + levelled)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slopes[a], slopes[b]) })
+	return order
+}
+
+func (c *gradients) best(sums []int64, category bool) split {
+	l2 := c.l2
+	if category {
+		l2 += levelled
+	}
+	var g, h int64 // of all
+	for b := 0; b < len(sums); b += 2 {
+		g += sums[b]
+		h += sums[b+1]
+	}
+	g0, h0 := sums[0], sums[1]
+	gaps := g0 != 0 || h0 != 0
+	whole := score(g, h, l2)
+	least := max(1, int64(math.Ceil(c.least/unit)))
+	best, at, missing := float64(rounding*whole), 0, false
+	gl, hl := int64(0), int64(0)
+	for b := 2; b < len(sums); b += 2 {
+		gl += sums[b]
+		hl += sums[b+1]
+		if hl >= least && h-hl >= least {
+			gain := score(gl, hl, l2) + score(g-gl, h-hl, l2) - whole
+			if gain > best {
+				best, at, missing = gain, b/2, !gaps && 2*hl > h
+			}
+		}
+		if gaps && hl+h0 >= least && h-hl-h0 >= least {
+			gain := score(gl+g0, hl+h0, l2) + score(g-gl-g0, h-hl-h0, l2) - whole
+			if gain > best {
+				best, at, missing = gain, b/2, true
+			}
+		}
+	}
+	if at == 0 {
+		return split{}
+	}
+	return split{gain: best, left: upTo(at, missing)}
+}
+
+// score is G²/(H+λ), twice what a Newton step gains.
+func score(g, h int64, l2 float64) float64 {
+	v := float64(g) * unit
+	return float64(v*v) / (float64(float64(h)*unit) + l2)
+}
+
+// counts scores by how pure the parts are: by Σ_k n_k²/n, Gini's index but for signs.
+type counts struct {
+	q     int
+	least int64     // examples in a part
+	unmix []float64 // C⁻¹, by which counts become those of true classes; nil to leave them
+}
+
+func (c *counts) width() int { return c.q }
+
+func (c *counts) order(sums []int64) []int {
+	totals := make([]int64, c.q)
+	for b := range sums {
+		totals[b%c.q] += sums[b]
+	}
+	most := 0
+	for k, n := range totals {
+		if n > totals[most] {
+			most = k
+		}
+	}
+	slopes := make([]float64, len(sums)/c.q)
+	var order []int
+	for b := range slopes {
+		if n := total(sums[b*c.q : (b+1)*c.q]); n > 0 {
+			order = append(order, b)
+			slopes[b] = float64(sums[b*c.q+most]) / float64(n)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slopes[a], slopes[b]) })
+	return order
+}
+
+func (c *counts) best(sums []int64, _ bool) split {
+	q := c.q
+	spare := make([]int64, 5*q)
+	left, right, more, less := spare[:q], spare[q:2*q], spare[2*q:3*q], spare[3*q:4*q]
+	for b := range sums {
+		right[b%q] += sums[b]
+	}
+	none := sums[:q]
+	n, n0, nl := total(right), total(none), int64(0)
+	whole := c.purity(right, n)
+	best, at, missing := float64(rounding*whole), 0, false
+	for b := q; b < len(sums); b += q {
+		bin := total(sums[b : b+q])
+		if bin == 0 {
+			continue
+		}
+		nl += bin
+		for k, v := range sums[b : b+q] {
+			left[k] += v
+			right[k] -= v
+		}
+		if nl >= c.least && n-nl >= c.least {
+			gain := c.purity(left, nl) + c.purity(right, n-nl) - whole
+			if gain > best {
+				best, at, missing = gain, b/q, n0 == 0 && 2*nl > n
+			}
+		}
+		if n0 > 0 && nl+n0 >= c.least && n-nl-n0 >= c.least {
+			for k, v := range none {
+				more[k], less[k] = left[k]+v, right[k]-v
+			}
+			gain := c.purity(more, nl+n0) + c.purity(less, n-nl-n0) - whole
+			if gain > best {
+				best, at, missing = gain, b/q, true
+			}
+		}
+	}
+	if at == 0 {
+		return split{}
+	}
+	return split{gain: best, left: upTo(at, missing)}
+}
+
+// purity returns Σ_k n_k²/n.
+func (c *counts) purity(counts []int64, n int64) float64 {
+	sum := 0.0
+	for k, v := range counts {
+		m := float64(v)
+		if c.unmix != nil {
+			m = 0
+			for l, v := range counts {
+				m += float64(c.unmix[k*c.q+l] * float64(v))
+			}
+		}
+		sum += float64(m * m)
+	}
+	return sum / float64(n)
+}
+
+func total(counts []int64) (n int64) {
+	for _, v := range counts {
+		n += v
+	}
+	return n
+}
+
+// upTo is the set of bins 1 to last, and bin 0 if missing is set.
+func upTo(last int, missing bool) (s engine.BinSet) {
+	for w := range s {
+		if n := last + 1 - 64*w; n >= 64 {
+			s[w] = ^uint64(0)
+		} else if n > 0 {
+			s[w] = 1<<n - 1
+		}
+	}
+	if !missing {
+		s[0] &^= 1
+	}
+	return s
+}

@@ -1,0 +1,313 @@
+package estimate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// Parameters of the fits of explained.
+const (
+	outerRounds  = 6    // unmixings of the probabilities by C
+	innerRounds  = 15   // of EM after each
+	pseudoLabels = 1.0  // symmetric ones of each class in an M-step
+	leastMixed   = 1e-3 // entry of the C that unmixes
+	leastUnmixed = 1e-4 // probability of a class after unmixing
+	leastLabel   = 1e-6 // probability of a label
+	blockRows    = 512  // whose sums are taken in order
+	calmC        = 1e-3 // largest change of C that ends the outer rounds
+	newtonStep   = 1.5  // times a Newton step of the complete data
+	leastSharp   = 0.3  // and mostSharp bound the sharpness
+	mostSharp    = 8.0  // of probabilities
+	mostBias     = 3.0  // of the logarithm of a class's frequency
+	equalClasses = 0.5  // pseudo-examples of each class in its frequency
+	// doubtful is the weight of the entropy of classes given the features: of two fits that explain
+	// the labels equally well, the one in which the features tell the classes is right.
+	doubtful = 0.005
+)
+
+// shape is what a fit may change of C.
+type shape int
+
+const (
+	free      shape = iota // all entries
+	symmetric              // one rate
+	given                  // nothing
+)
+
+// explained is the model of noisy labels y given out-of-fold probabilities p of noisy labels,
+//
+//	P(y | x) = C · softmax(sharp · log u(x) + bias),
+//
+// where u(x) are p(x) unmixed by C. The sharpness lets C, and not too cautious models, explain
+// labels that held-out models do not expect; the likelihood decides between the two.
+type explained struct {
+	q     int
+	shape shape
+	c     []float64 // Q×Q
+	sharp float64
+	bias  []float64
+	// counts are the expected numbers of examples by label and class, Q×Q.
+	counts []float64
+	loss   float64 // sum of -log P(y | x)
+	// doubt is the sum of the entropies of the classes, times doubtful.
+	doubt float64
+}
+
+// observed are the examples of a fit.
+type observed struct {
+	q int
+	y []int32   // labels, none below 0
+	p []float32 // out-of-fold probabilities of labels, n×Q
+	// known is the true class of each example, below 0 where it is unknown; nil of none
+	known []int32
+	// part of each example, of jackknife: the same for equal examples in any order of rows and
+	// classes
+	part []int8
+}
+
+// newObserved takes over its arguments.
+func newObserved(y []int32, p []float32, known []int32, q int) *observed {
+	o := &observed{q: q, y: y, p: p, known: known, part: make([]int8, len(y))}
+	for i := range y {
+		sum := uint64(0)
+		for _, v := range p[i*q : (i+1)*q] {
+			bits := uint64(math.Float32bits(v)) * 0x9e3779b97f4a7c15
+			sum += bits ^ bits>>29
+		}
+		sum *= 0xbf58476d1ce4e5b9
+		o.part[i] = int8((sum ^ sum>>31) % jackknife)
+	}
+	return o
+}
+
+// all is no part of the examples.
+const all = -1
+
+// explain fits C from a start, by EM with the shape's M-step.
+func (o *observed) explain(start []float64, s shape) *explained {
+	q := o.q
+	e := &explained{q: q, shape: s, c: slices.Clone(start), sharp: 1, bias: make([]float64, q)}
+	if s == free { // no entry is stuck at zero
+		for at := range e.c {
+			e.c[at] = 0.98*e.c[at] + 0.02/float64(q)
+		}
+	}
+	for range outerRounds {
+		u, before := o.unmixed(e.c), slices.Clone(e.c)
+		for range innerRounds {
+			o.round(e, u, all)
+		}
+		moved := 0.0
+		for at, v := range e.c {
+			moved = max(moved, math.Abs(v-before[at]))
+		}
+		if moved < calmC {
+			break
+		}
+	}
+	return e
+}
+
+// worse returns how far e is behind another fit.
+func (e *explained) worse(other *explained) float64 {
+	return e.loss + e.doubt - other.loss - other.doubt
+}
+
+// without continues a fit without one part of the examples.
+func (o *observed) without(part int, e *explained, u []float32) *explained {
+	again := *e
+	again.c, again.bias = slices.Clone(e.c), slices.Clone(e.bias)
+	for range innerRounds {
+		o.round(&again, u, part)
+	}
+	return &again
+}
+
+// unmixed returns log u.
+func (o *observed) unmixed(c []float64) []float32 {
+	q, mix := o.q, slices.Clone(c)
+	for at, v := range mix {
+		mix[at] = max(v, leastMixed)
+	}
+	numerics.NormaliseColumns(mix, q)
+	u := slices.Clone(o.p)
+	Unmix(u, mix, q)
+	parallel.Ranges(len(u), 1<<12, func(from, to int) {
+		for at := from; at < to; at++ {
+			u[at] = numerics.Log(max(u[at], leastUnmixed))
+		}
+	})
+	return u
+}
+
+// tally are sums over examples.
+type tally struct {
+	counts, class    []float64 // Q×Q, by label and class; of the probabilities of classes
+	slope, curvature float64   // by the sharpness
+	sum, entropy     float64   // of -log P(y | x), and of the classes
+}
+
+// round is one E-step and one M-step.
+func (o *observed) round(e *explained, u []float32, without int) {
+	q, n := o.q, len(o.y)
+	blocks := make([]tally, (n+blockRows-1)/blockRows)
+	parallel.Tasks(len(blocks), func(k int) {
+		t := tally{counts: make([]float64, q*q), class: make([]float64, q)}
+		p := make([]float32, q)
+		for i := k * blockRows; i < min(n, (k+1)*blockRows); i++ {
+			if int(o.part[i]) != without {
+				e.classes(p, u[i*q:(i+1)*q])
+				e.add(&t, p, u[i*q:(i+1)*q], int(o.y[i]), o.class(i))
+			}
+		}
+		blocks[k] = t
+	})
+	total := tally{counts: make([]float64, q*q), class: make([]float64, q)}
+	for _, t := range blocks {
+		lists.Add(total.counts, t.counts)
+		lists.Add(total.class, t.class)
+		total.slope += t.slope
+		total.curvature += t.curvature
+		total.sum += t.sum
+		total.entropy += t.entropy
+	}
+	e.counts, e.loss, e.doubt = total.counts, total.sum, doubtful*total.entropy
+	e.improve(&total)
+}
+
+// classes writes the probabilities of the true classes to p, from log u.
+func (e *explained) classes(p, u []float32) {
+	for t, v := range u {
+		p[t] = float32(float64(e.sharp*float64(v)) + e.bias[t])
+	}
+	numerics.Softmax(p, p)
+}
+
+// class returns the true class of an example, -1 if it is unknown.
+func (o *observed) class(i int) int {
+	if o.known == nil {
+		return -1
+	}
+	return int(o.known[i])
+}
+
+// add adds an example to t: p are the probabilities of its classes by log u, y is its label, and
+// known its class, below 0 if that is unknown.
+func (e *explained) add(t *tally, p, u []float32, y, known int) {
+	row, label := e.c[y*e.q:(y+1)*e.q], 0.0
+	for k, v := range p {
+		if known < 0 || known == k {
+			label += float64(row[k] * float64(v))
+		}
+	}
+	label = max(label, leastLabel)
+	t.sum -= float64(numerics.Log(float32(label)))
+	mean, square, entropy := 0.0, 0.0, 0.0
+	for _, v := range p {
+		entropy -= float64(float64(v) * float64(numerics.Log(max(v, leastLabel))))
+	}
+	t.entropy += entropy
+	for k, v := range p {
+		before := float64(v)
+		after := 0.0
+		if known < 0 || known == k {
+			after = float64(before*row[k]) / label
+		}
+		t.counts[y*e.q+k] += after
+		t.class[k] += before
+		sure := float64(before * (float64(numerics.Log(max(v, leastLabel))) + entropy))
+		t.slope += float64((after - before + float64(doubtful*sure)) * float64(u[k]))
+		mean += float64(before * float64(u[k]))
+		square += float64(before * float64(u[k]*u[k]))
+	}
+	t.curvature += square - float64(mean*mean)
+}
+
+// improve is the M-step.
+func (e *explained) improve(t *tally) {
+	q := e.q
+	e.sharp += float64(newtonStep*t.slope) / max(t.curvature, math.SmallestNonzeroFloat64)
+	e.sharp = min(max(e.sharp, leastSharp), mostSharp)
+	middle := 0.0
+	for k := range q {
+		n := columnSum(t.counts, q, k)
+		ratio := (n + equalClasses) / (t.class[k] + equalClasses)
+		e.bias[k] += float64(numerics.Log(float32(ratio)))
+		middle += e.bias[k] / float64(q)
+	}
+	for k := range q {
+		e.bias[k] = min(max(e.bias[k]-middle, -mostBias), mostBias)
+	}
+	if e.shape == given {
+		return
+	}
+	before := priorOf(t.counts, q, nil)
+	for k := range q {
+		n := columnSum(t.counts, q, k)
+		for y := range q {
+			at := y*q + k
+			if e.c[at] = before[at]; e.shape == free {
+				e.c[at] = (t.counts[at] + float64(pseudoLabels*before[at])) / (n + pseudoLabels)
+			}
+		}
+	}
+}
+
+// probabilities returns the probabilities of the true classes given the features, n×Q.
+func (o *observed) probabilities(e *explained) []float32 {
+	u, q := o.unmixed(e.c), o.q
+	parallel.Ranges(len(o.y), 1<<8, func(from, to int) {
+		for i := from; i < to; i++ {
+			row := u[i*q : (i+1)*q]
+			e.classes(row, row)
+		}
+	})
+	return u
+}
+
+// shrunk returns C from expected counts: the rates of right labels, and the shares of each wrong
+// one, are drawn towards their means over classes, as strongly as makes counts left out likeliest.
+func shrunk(counts []float64, q int) []float64 {
+	right, wrong := make([]float64, 2*q), make([]float64, q*q)
+	for k := range q {
+		for y := range q {
+			if v := counts[y*q+k]; y == k {
+				right[k] += v
+			} else {
+				right[q+k] += v
+				wrong[y*q+k] = v
+			}
+		}
+	}
+	all, miss := lists.Sum(right), lists.Sum(right[q:])
+	rate := (miss + 1) / (all + 2)
+	before := make([]float64, 2*q)
+	for k := range q {
+		before[k], before[q+k] = 1-rate, rate
+	}
+	s, _ := strength(right, before, q)
+	even := make([]float64, q*q)
+	for at := range even {
+		if at%q != at/q {
+			even[at] = 1 / float64(q-1)
+		}
+	}
+	each, _ := strength(wrong, even, q)
+	c := make([]float64, q*q)
+	for k := range q {
+		off, n := right[q+k], right[k]+right[q+k]
+		missed := (off + float64(s*rate)) / (n + s)
+		for y := range q {
+			if at := y*q + k; y == k {
+				c[at] = 1 - missed
+			} else {
+				c[at] = missed * (wrong[at] + float64(each*even[at])) / (off + each)
+			}
+		}
+	}
+	return c
+}

@@ -25,7 +25,7 @@ def test_docs(tmp_path):
     blocks, five = blocks_of("docs", "python.md"), blocks_of("README.md")
     assert len(blocks) == 12
     assert five == blocks_of("python", "README.md") == blocks_of("packaging", "site", "index.md")
-    blocks += [*five, "model.report(df.drop(columns='target'), df['target'])",
+    blocks += [*five, "umagpu.report(model, df.drop(columns='target'), df['target'])",
                "NoisyClassifier(verbose=True).fit(X, y)"]
     *examples, report, fit = run(tmp_path, blocks)
     assert [cell["outputs"] for cell in examples] == [[]] * 13

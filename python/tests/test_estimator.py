@@ -241,12 +241,6 @@ def test_annotations():
     assert model.score(X, np.array(["x", "y", "z"])[y]) > 0.9
 
 
-def test_report(noisy):
-    X, y, _, C = noisy
-    page = NoisyClassifier(confusion=C, options={"max_steps": 5}).fit(X, y).report(X, y)
-    assert "<html" in page.html and "<iframe" in page._repr_html_()
-
-
 def test_time_budget(noisy):
     X, y, _, _ = noisy
     model = NoisyClassifier("perceptron", time_budget=0.2, options={"max_steps": 10**8})

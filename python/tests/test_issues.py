@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
 from umagpu import corrected_accuracy, find_label_issues
-from umagpu._issues import Judged, posterior
+from umagpu._data import labels_of
+from umagpu._issues import _asked
 
 RULES = ("prune_by_class", "prune_by_noise_rate", "both", "confident_learning",
          "predicted_neq_given", "low_normalized_margin", "low_self_confidence")
@@ -148,6 +149,10 @@ def test_probability(noisy):
                       pd.crosstab(pd.Series(true, name="true"), pd.Series(y, name="noisy"))):
         mask = find_label_issues(y, p, confusion=confusion)
         assert mask.dtype == bool and (mask & wrong).sum() > 0.8 * max(wrong.sum(), mask.sum())
+    turned = np.array([[.5, .5, 0], [0, 1, 0], [.2, 0, .8]])
+    with pytest.warns(UserWarning, match="rows are the true classes"):
+        assert rows(find_label_issues(Y, P, confusion=turned)) == rows(
+            find_label_issues(Y, P, confusion=turned.T))
     names = np.array([f" {k}_" for k in range(10)])
     assert (find_label_issues(names[y], p, confusion=C) == find_label_issues(y, p, confusion=C)).all()
     ranked = find_label_issues(y, p, confusion=C, return_indices_ranked_by="label_quality")
@@ -155,7 +160,8 @@ def test_probability(noisy):
     assert wrong[ranked[:100]].mean() > 0.85
     assert not find_label_issues(Y, P, confusion=np.eye(3)).any()  # by which no label is wrong
     # the true classes have (.6, .4), so the label 1 is right by .8·.4 of .1·.6 + .8·.4
-    found = posterior(Judged(np.array([1]), np.array([[.62, .38]])), np.array([[.9, .2], [.1, .8]]))
+    C, p = np.array([[.9, .2], [.1, .8]]), np.array([[.62, .38]] * 9)
+    found = _asked("find_issues", None, labels_of([1] * 4 + [0] * 5), C, {}, p)["quality"]
     assert found[0] == pytest.approx(.842, abs=.01)
 
 
@@ -193,10 +199,10 @@ def test_classes_of_pred_probs():
     ({"num_to_remove_per_class": [1, 1], "filter_by": "both"}, ValueError, r"\(3,\)"),
     ({"confident_joint": -np.eye(3), "filter_by": "both"}, ValueError, "confident_joint"),
     ({"confusion": np.eye(2)}, ValueError, "shape"), ({"confusion": -np.eye(3)}, ValueError, "row 0"),
-    ({"confusion": np.eye(3) * np.nan}, ValueError, "nan"), ({"n_jobs": 0}, ValueError, "n_jobs"),
+    ({"confusion": np.eye(3) * np.nan}, ValueError, "NaN"), ({"n_jobs": 0}, ValueError, "n_jobs"),
     ({"confusion": np.zeros((3, 3))}, ValueError, "wanted 1"), ({"X": P}, ValueError, "both"),
-    ({"confusion": np.array([[.5, .5, 0], [0, 1, 0], [.2, 0, .8]])}, ValueError, "confusion.T"),
-    ({"confusion": np.eye(3) * 20}, ValueError, "nothing says which axis"),
+    ({"confusion": np.array([[.5, .5, 0], [0, 1, .1], [.2, 0, .8]])}, ValueError, "wanted 1"),
+    ({"confusion": np.eye(3) * 20}, ValueError, "nothing says"),
     ({"confusion": "estimate"}, ValueError, "confusion"), ({"frac_noise": 2, "filter_by": "both"},
                                                            ValueError, "frac_noise"),
     ({"confusion": np.eye(3), "filter_by": "both"}, ValueError, "no use"),

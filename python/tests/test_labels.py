@@ -47,7 +47,7 @@ def test_estimate_confusion(noisy, probabilities):
     # a class that no label has is one of the true labels'
     assert estimate_confusion(np.where(true == 9, 0, true), true_labels=true)[0, 9] > 0.9
     for bad in ({"X": X, "method": "wishful"}, {"true_labels": true[:50]}, {},
-                {"X": X, "annotations": y[:, None]}):
+                {"X": X[:9]}):
         with pytest.raises(ValueError):
             estimate_confusion(y, **bad)
     with pytest.raises(TypeError, match="colour"):
@@ -133,7 +133,7 @@ def test_report(noisy, tmp_path):
     gaps = np.where(np.arange(len(y)) < 9, None, y)
     assert "r8<" not in report(model, frame, gaps).html
     assert report(NoisyClassifier().fit(X, y), csr_matrix(X).tocoo(), gaps).html
-    with pytest.raises(ValueError, match="labels"):
+    with pytest.raises(ValueError, match="y: found"):
         report(model, frame, y[1:])
     with pytest.raises(ValueError, match="90"):
         report(model, frame, y + 90)
@@ -154,5 +154,5 @@ def test_a_class_that_no_label_has(noisy):
 def test_masked_confusion_is_refused():
     """What a mask hides is no number."""
     hidden = np.ma.masked_array(np.eye(2), mask=np.eye(2) > 0)
-    with pytest.raises(ValueError, match="confusion: found nan"):
+    with pytest.raises(ValueError, match="confusion: .*NaN"):
         corrected_accuracy([0, 1], [0, 1], hidden)

@@ -20,55 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._data import (Data, Labels, confusion_of, data_of, framed, is_frame, labels_of, numbers_of,
                     soft_of, votes_of, wire)
-from ._worker import Error, call, run, warn
+from ._requests import ask, same_length, settings_of, with_classes
+from ._worker import run, warn
 
-# Fields of a request for a training, and of its table; what else is chosen is the learner's.
-SETTINGS = frozenset((
-    "learner", "max_steps", "weights", "seed", "time", "normalize", "kernel", "gamma", "coef0",
-    "degree", "components", "landmarks", "normalize_components", "hold_out", "trust_confusion"))
-TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_features", "text_min_df",
-                   "text_ngrams", "storage"))
 # What fields of requests are called here.
 KEYWORDS = {"data": "X", "labels": "y", "weights": "sample_weight", "votes": "annotations",
             "time": "time_budget", "seed": "random_state"}
-
-
-def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of a training as fields of its request, and those of its table.
-
-    None leaves a setting to the program.
-    """
-    request: dict[str, Any] = {}
-    table, parameters = {}, {}
-    for name, value in chosen.items():
-        if value is None:
-            continue
-        if isinstance(value, float) and not np.isfinite(value):
-            raise ValueError(f"{name}: found {value}, wanted a finite number")
-        if name in TABLE:
-            one = isinstance(value, str) and name in ("text", "categories")
-            table[name] = [value] if one else value
-        elif name in SETTINGS:
-            request[name] = str(value) if name in ("gamma", "landmarks") else value
-        else:
-            parameters[name] = value
-    if parameters:
-        request["parameters"] = parameters
-    return request, table
-
-
-def with_classes(labels: Labels, y: Any, confusion: Any) -> Labels:
-    """Return labels with the classes of their confusion too, if it has more: those that a DataFrame
-    names, or 0, 1, ... of an array."""
-    own = labels.classes.tolist()
-    if is_frame(confusion):
-        classes = labels_of(confusion.columns, what="confusion").classes
-    elif np.ndim(confusion) == 2 and labels.classes.dtype.kind in "iu":
-        classes = np.arange(len(confusion), dtype=labels.classes.dtype)
-    else:
-        return labels
-    return labels_of(y, classes) if set(own) < set(classes.tolist()) else labels
-
 
 def _weights(sample_weight: Any, rows: int) -> Any:
     """Return a weight for each row."""
@@ -253,16 +210,10 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         self.options = options
         self.verbose = verbose
 
-    def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any],
+    def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any = None,
               **more: Any) -> dict[str, Any]:
-        try:
-            return call(function, request, arrays, device=self.device, verbose=self.verbose, **more)
-        except Error as error:
-            option = error.fault.get("option")
-            if option in KEYWORDS:
-                error.message = KEYWORDS[option] + error.message.removeprefix(option)
-                error.args = (error.message,)
-            raise
+        return ask(function, request, arrays, X, KEYWORDS, device=self.device, verbose=self.verbose,
+                   **more)
 
     def _settings(self, **defaults: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return settings_of({
@@ -293,7 +244,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         X = framed(X)
         part: dict[str, Any] = {}
         if what == "y":
-            labels = with_classes(labels_of(y), y, self.confusion)
+            labels = with_classes(y, self.confusion)
             codes = labels.codes
             if sample_weight is not None:
                 sample_weight = _weights(sample_weight, len(codes))
@@ -359,12 +310,12 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         if isinstance(confusion, str) and confusion == "estimate":
             asked = {name: request[name] for name in ("data", "labels", "seed") if name in request}
             labelled = {name: a for name, a in arrays.items() if name != "labels.weights"}
-            confusion = self._call("estimate_noise", asked, labelled)["confusion"]
+            confusion = self._call("estimate_noise", asked, labelled, X)["confusion"]
             axes = "true-columns"
         if confusion is not None:
             request["confusion"], matrix = confusion_of(confusion, labels, axes)
             arrays.update(matrix)
-        result = self._call("train", request, arrays, **more)
+        result = self._call("train", request, arrays, X, **more)
         model = result["model"].tobytes()
         if self.verbose:
             sys.stderr.write(f"{result['learner']}: {result['examples']} examples, {result['steps']} steps "
@@ -387,7 +338,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         data = self._data(X)
         model = np.frombuffer(self.model_, np.uint8)
         found = self._call("predict", {"data": data.part, **({what: True} if what != "codes" else {})},
-                           {**data.arrays, "model": model})[what]
+                           {**data.arrays, "model": model}, X)[what]
         return found if what == "codes" else found.reshape(data.rows, len(self.classes_))
 
     def decision_function(self, X: Any) -> Any:
@@ -412,11 +363,6 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of predictions that are right by labels y, noisy or not."""
         return float(super().score(X, y, sample_weight))
-
-    def report(self, X: Any, y: Any) -> Page:
-        """Return a page on the model and on noisy labels of examples that it has not seen."""
-        from ._labels import report
-        return report(self, X, y)
 
     def save(self, path: str) -> None:
         """Write the model file that uma-gpu train writes.
@@ -488,12 +434,6 @@ def _parameters(meta: dict[str, Any]) -> dict[str, Any]:
     return {**found, "options": options or None}
 
 
-def same_length(what: str, found: int, rows: int) -> None:
-    """Refuse evidence of other rows than those of X."""
-    if found != rows:
-        raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
-
-
 class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Program):  # type: ignore[misc]
     """The kernel principal components of examples.
 
@@ -525,7 +465,8 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Program):  #
         data = data_of(X, **table)
         if data.rows < 2:
             raise ValueError("X: found 1 sample, wanted 2 or more")
-        found = call("fit_kernel_map", {**settings, "data": data.part}, data.arrays, device=self.device)
+        found = ask("fit_kernel_map", {**settings, "data": data.part}, data.arrays, X,
+                    device=self.device)
         self.basis_ = found["basis"].tobytes()
         self._n_features_out = found["components"]
         self._saw(_file(self.basis_, "basis.json")[0]["features"],
@@ -536,7 +477,7 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Program):  #
         """Return the components of examples, a column each."""
         check_is_fitted(self)
         data = self._data(X)
-        found = call("apply_kernel_map", {"data": data.part}, {
-            **data.arrays, "basis": np.frombuffer(self.basis_, np.uint8)}, device=self.device)
+        found = ask("apply_kernel_map", {"data": data.part}, {
+            **data.arrays, "basis": np.frombuffer(self.basis_, np.uint8)}, X, device=self.device)
         single = getattr(X, "dtype", None) == np.float32
         return found["values"].reshape(data.rows, -1).astype(np.float32 if single else np.float64)

@@ -69,11 +69,6 @@ class Consensus:
     def __getitem__(self, key: Any) -> Any:
         return self.table[key] if isinstance(key, str) else self.label[key]
 
-    def __eq__(self, other: Any) -> Any:
-        return self.label == other
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return repr(self.table)
 

@@ -1,4 +1,4 @@
-"""Which labels are wrong, by out-of-fold probabilities of any model: numpy alone."""
+"""Which labels are wrong, by out-of-fold probabilities of any model."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ._classifier import with_classes
 from ._data import Labels, labels_of
-from ._requests import ask, noise_of, request_of
+from ._requests import ask, request_of, with_classes
 from ._worker import warn
 
 PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
@@ -96,31 +95,6 @@ def rounded(row: Any) -> Any:
         order = np.argsort(row - whole, kind="stable")[::-step]
         whole[order[:abs(missing)]] += step
     return whole.astype(int)
-
-
-STEPS = 10  # of EM; more of them fit the errors of the probabilities
-LEAST = 1e-12  # that probabilities count as, so that no float32 becomes subnormal
-
-
-def posterior(judged: Judged, c: Any) -> Any:
-    """Return P(true = label | label, x), where p are P(label | x).
-
-    EM finds the P(true | x) whose noisy labels have the probabilities p by C, example by example.
-    """
-    codes, noisy = judged.codes, np.maximum(judged.p.T, LEAST).astype(np.float32, order="C")
-    # of many classes C is sparse beside the usual entry of a column
-    usual = np.median(c, axis=0)
-    rest: Any = (c - usual).astype(np.float32)
-    usual = usual.astype(np.float32)[:, None]
-    if np.count_nonzero(rest) < 0.05 * rest.size:
-        from scipy.sparse import csr_matrix
-        rest = csr_matrix(rest)
-    true = noisy.copy()
-    for _ in range(STEPS):
-        ratio = noisy / np.maximum(rest @ true + usual.T @ true, LEAST)
-        true = np.maximum(true * (rest.T @ ratio + usual * ratio.sum(axis=0)), LEAST)
-    after = true.T * c[codes]
-    return after[np.arange(len(codes)), codes] / np.maximum(after.sum(axis=1), 1e-30)
 
 
 def pruned(judged: Judged, rule: str, frac_noise: float, remove: Any, least: int,
@@ -263,21 +237,20 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
     if not len(of.classes):
         raise ValueError("labels: found no label, wanted at least one")
     known, n = np.flatnonzero(of.codes >= 0), len(of.codes)
-    quality: Any = None
     wanted = return_indices_ranked_by
-    if X is not None:
-        of = with_classes(of, labels, confusion)
-        if filter_by == "probability":
-            quality = _asked("find_issues", X, of, confusion, settings)["quality"][known]
-        if filter_by != "probability" or wanted in RANKS[1:]:
-            p = _asked("cross_validate", X, of, None, settings)["probabilities"]
-            pred_probs = p.reshape(n, len(of.classes))
-    if pred_probs is not None:
+    p: Any = None
+    if X is None:
         of, p = columns_of(of, pred_probs)
-        judged = Judged(of.codes[known], p[known])
-        c = None if confusion is None else noise_of(confusion, of)
-        if quality is None and (filter_by == "probability" or wanted == "label_quality"):
-            quality = posterior(judged, shares(judged) if c is None else c)
+    else:
+        of = with_classes(labels, confusion, "labels")
+        if filter_by != "probability" or wanted in RANKS[1:]:
+            found = _asked("cross_validate", X, of, None, settings)["probabilities"]
+            p = found.reshape(n, len(of.classes)).astype(float)
+    if filter_by == "probability" or wanted == "label_quality":
+        by_models = X is not None and filter_by == "probability"
+        quality = _asked("find_issues", X if by_models else None, of, confusion,
+                         settings if by_models else {}, None if by_models else p)["quality"][known]
+    judged: Any = None if p is None else Judged(of.codes[known], p[known])
     if filter_by == "probability":
         wrong = quality < 0.5
     else:
@@ -306,15 +279,11 @@ def _classwise(name: str, value: Any, shape: tuple[int, ...]) -> Any:
     return counts.astype(int)
 
 
-def shares(judged: Judged) -> Any:
-    """Return P(label = row | true = column), estimated by the confident joint."""
-    joint = confident_joint(judged)[0]
-    sums = joint.sum(axis=0)
-    return np.where(sums > 0, joint / np.maximum(sums, 1), np.eye(len(sums)))
-
-
-def _asked(function: str, X: Any, labels: Labels, confusion: Any, settings: dict[str, Any]) -> Any:
-    """Return what models find that have not seen the examples which they judge."""
-    own = {name: value for name, value in settings.items() if name != "folds"}
-    request, arrays = request_of(X, labels, confusion, own, folds=settings.get("folds"))
-    return ask(function, request, arrays, X)
+def _asked(function: str, X: Any, labels: Labels, confusion: Any, settings: dict[str, Any],
+           p: Any = None) -> Any:
+    """Return what models find that have not seen the examples which they judge, or probabilities p
+    from elsewhere."""
+    request, arrays = request_of(X, labels, confusion, settings)
+    if p is not None:
+        arrays["probabilities"] = p.astype(np.float32).ravel()
+    return ask(function, request, arrays, X, keywords={"probabilities": "pred_probs"})

@@ -8,37 +8,29 @@ import numpy as np
 import pandas
 from sklearn.utils import Bunch
 
-from ._classifier import TABLE, NoisyClassifier, Page, settings_of, with_classes
-from ._data import framed, is_frame, labels_of
+from ._classifier import NoisyClassifier, Page
+from ._data import confusion_of, framed, is_frame, labels_of
 from ._issues import columns_of
-from ._requests import ask, index_of, noise_of, page_of, request_of
+from ._requests import (TABLE, ask, index_of, noise_of, page_of, request_of, same_length, settings_of,
+                        with_classes)
 
 
-def estimate_confusion(labels: Any = None, X: Any = None, *, pred_probs: Any = None,
-                       true_labels: Any = None, annotations: Any = None,
-                       method: Optional[str] = None, folds: Optional[int] = None,
+def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,
+                       true_labels: Any = None, method: Optional[str] = None,
+                       folds: Optional[int] = None,
                        device: Optional[str] = None, verbose: bool = False, **options: Any) -> Any:
     """Return P(noisy = row | true = column), an array in the order of the classes.
 
-    It is estimated from features X, from probabilities that models without the example gave, from
-    true labels (alone, or beside either; None or NaN where they are not known), or from annotations
-    of the labels' examples. Options are settings such as seed=2.
+    It is estimated from features X, from probabilities that models without the example gave, or from
+    true labels (alone, or beside either; None or NaN where they are not known). That of annotations
+    is in consensus(annotations).details. Options are settings such as seed=2.
     """
-    if annotations is not None:
-        if any(given is not None for given in (labels, X, pred_probs, true_labels)):
-            raise ValueError("annotations: found them beside other labels or features, wanted them alone")
-        from ._crowd import consensus
-        found = consensus(annotations, method=method, verbose=verbose, **options).details
-        return np.array(found["confusion"], dtype=float)
-    if labels is None or X is None and pred_probs is None and true_labels is None:
-        raise ValueError("estimate_confusion: wanted labels, and X, pred_probs or true_labels beside "
-                         "them; or annotations")
+    if X is None and pred_probs is None and true_labels is None:
+        raise ValueError("estimate_confusion: wanted X, pred_probs or true_labels beside the labels")
     noisy = labels_of(labels, what="labels")
     if true_labels is not None:
         true = labels_of(true_labels, what="true_labels")
-        if len(true.codes) != len(noisy.codes):
-            raise ValueError(f"true_labels: found {len(true.codes)}, wanted {len(noisy.codes)}, one for "
-                             "each label, None where it is not known")
+        same_length("true_labels", len(true.codes), len(noisy.codes))
         if not set(true.classes.tolist()) <= set(noisy.classes.tolist()):
             both = labels_of([*noisy.classes.tolist(), *true.classes.tolist()], what="true_labels")
             noisy = labels_of(labels, both.classes, "labels")
@@ -60,21 +52,18 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] 
 
     Rows are called by the index of a DataFrame, else counted from 0.
     """
-    given = with_classes(labels_of(labels, what="labels"), labels, confusion)
+    given = with_classes(labels, confusion, "labels")
     request, arrays = request_of(X, given, confusion, options, survey=True)
     found: dict[str, Any] = ask("find_issues", request, arrays, X, device=device,
                                 verbose=verbose)["survey"]
     index = index_of(framed(X)).tolist()
-    found["near_duplicates"] = [[index[i] for i in rows] for rows in found["near_duplicates"] or []]
+    found["near_duplicates"] = [[index[i] for i in rows] for rows in found["near_duplicates"]]
     at = dict(zip(given.names, given.classes.tolist()))
-    for what in ("outliers", "bad_groups", "bad_classes", "missing"):
-        for row in found.setdefault(what, None) or []:
-            if "example" in row:
-                row["example"] = index[row["example"]]
-            if row.get("class") in at:
-                row["class"] = at[row["class"]]
-        found[what] = found[what] or []
-    found["rare_classes"] = [at.get(name, name) for name in found.get("rare_classes") or []]
+    for row in found["outliers"] + found["bad_groups"]:
+        row["example"] = index[row.get("example", 0)]
+    for row in found["bad_classes"]:
+        row["class"] = at[row["class"]]
+    found["rare_classes"] = [at[name] for name in found["rare_classes"]]
     return found
 
 
@@ -87,10 +76,9 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
     confusion is of errors of the expert who gives more.
     """
     X_pool, X = framed(X_pool), framed(X)
-    labels = with_classes(labels_of(y), y, confusion)
+    labels = with_classes(y, confusion)
     rows, pool = np.shape(X)[0], np.shape(X_pool)[0]
-    if len(labels.codes) != rows:
-        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {rows}, one for each row of X")
+    same_length("y", len(labels.codes), rows)
     if is_frame(X) != is_frame(X_pool):
         raise ValueError("X_pool: found a DataFrame beside an array, wanted two of one kind")
     if is_frame(X):
@@ -130,7 +118,7 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     if confusion is None:
         raise ValueError("confusion: found None, wanted P(noisy = row | true = column); for labels that "
                          "are right use accuracy_score")
-    labels = with_classes(labels_of(y_noisy, what="y_noisy"), y_noisy, confusion)
+    labels = with_classes(y_noisy, confusion, "y_noisy")
     predicted = labels_of(y_pred, labels.classes, "y_pred")
     if len(labels.codes) != (given := np.count_nonzero(predicted.codes >= 0)):
         raise ValueError(f"y_pred: found {given} predictions, wanted {len(labels.codes)}, one for each of "
@@ -164,7 +152,7 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
     Accuracy if confusion is given, else the share of labels that are predicted), log_loss (likewise
     corrected) and details.
     """
-    labels = with_classes(labels_of(y), y, confusion)
+    labels = with_classes(y, confusion)
     request, arrays = request_of(X, labels, confusion, options, folds=folds)
     found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
     predicted: Any = labels.classes[found.pop("codes")]
@@ -193,7 +181,7 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
         candidates = {name: {"learner": name} for name in candidates}
     if not candidates:
         raise ValueError("candidates: found none, wanted one or more")
-    labels = with_classes(labels_of(y), y, confusion)
+    labels = with_classes(y, confusion)
     table = {name: v for name, v in options.items() if name in TABLE}
     request, arrays = request_of(X, labels, confusion, table, folds=folds, compare=[])
     for k, (name, chosen) in enumerate(candidates.items()):
@@ -204,7 +192,8 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
             if own is None:
                 one["no_confusion"] = True
             else:
-                one["confusion"], arrays[f"compare.{k}.confusion.p"] = {}, noise_of(own, labels)
+                one["confusion"], matrix = confusion_of(own, labels)
+                arrays[f"compare.{k}.confusion.p"] = matrix["confusion.p"]
         if extra := TABLE & set(chosen):
             raise ValueError(f"candidates: found {min(extra)!r} in {name!r}, wanted it as an option of "
                              "compare: all have the same features")
@@ -227,9 +216,7 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     """
     X, labels = framed(X), labels_of(y, model.classes_)
     X = X.tocsr() if hasattr(X, "tocsr") else X if is_frame(X) else np.asarray(X)
-    if len(labels.codes) != X.shape[0]:
-        raise ValueError(f"y: found {len(labels.codes)} labels, wanted {X.shape[0]}, one for each row of "
-                         "X")
+    same_length("y", len(labels.codes), X.shape[0])
     known, page = np.flatnonzero(labels.codes >= 0), page_of(X, name, "umagpu.report(model, X, y)")
     if len(known) < len(labels.codes):  # rows without a label say nothing
         X, labels = X.iloc[known] if is_frame(X) else X[known], labels._replace(codes=labels.codes[known])

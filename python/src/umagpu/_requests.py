@@ -9,12 +9,60 @@ from typing import Any, Optional
 import numpy as np
 import pandas
 
-from ._classifier import settings_of
-from ._data import Labels, confusion_of, data_of, framed, is_frame
+from ._data import Labels, confusion_of, data_of, framed, is_frame, labels_of
 from ._worker import Error, call, warn
 
 # What functions of the program are called here, where that differs.
 NAMES = {"estimate_noise": "estimate_confusion", "find_issues": "find_label_issues"}
+ESTIMATORS = ("train", "fit_kernel_map", "prediction_sets")  # whose settings are a dict
+# Fields of a request for a training, and of its table; what else is chosen is the learner's.
+SETTINGS = frozenset((
+    "learner", "max_steps", "weights", "seed", "time", "normalize", "kernel", "gamma", "coef0",
+    "degree", "components", "landmarks", "normalize_components", "hold_out", "trust_confusion"))
+TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_features", "text_min_df",
+                   "text_ngrams", "storage"))
+def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of a training as fields of its request, and those of its table.
+
+    None leaves a setting to the program.
+    """
+    request: dict[str, Any] = {}
+    table, parameters = {}, {}
+    for name, value in chosen.items():
+        if value is None:
+            continue
+        if isinstance(value, float) and not np.isfinite(value):
+            raise ValueError(f"{name}: found {value}, wanted a finite number")
+        if name in TABLE:
+            one = isinstance(value, str) and name in ("text", "categories")
+            table[name] = [value] if one else value
+        elif name in SETTINGS:
+            request[name] = str(value) if name in ("gamma", "landmarks") else value
+        else:
+            parameters[name] = value
+    if parameters:
+        request["parameters"] = parameters
+    return request, table
+
+
+def with_classes(y: Any, confusion: Any, what: str = "y") -> Labels:
+    """Return labels with the classes of their confusion too, if it has more: those that a DataFrame
+    names, or 0, 1, ... of an array."""
+    labels = labels_of(y, what=what)
+    if is_frame(confusion):
+        classes = labels_of(confusion.columns, what="confusion").classes
+    elif np.ndim(confusion) == 2 and labels.classes.dtype.kind in "iu":
+        classes = np.arange(len(confusion), dtype=labels.classes.dtype)
+    else:
+        return labels
+    more = set(labels.classes.tolist()) < set(classes.tolist())
+    return labels_of(y, classes, what) if more else labels
+
+
+def same_length(what: str, found: int, rows: int) -> None:
+    """Refuse evidence of other rows than those of X."""
+    if found != rows:
+        raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
 
 
 def index_of(X: Any) -> Any:
@@ -47,6 +95,7 @@ def request_of(X: Any, labels: Labels, confusion: Any = None, options: Optional[
     none.
     """
     options = dict(options or {})
+    fields = {**fields, **{name: options.pop(name) for name in ("folds",) if name in options}}
     if ignored := options.pop("ignore_columns", None):
         X = framed(X).drop(columns=ignored)
     settings, table = settings_of(options)
@@ -58,67 +107,44 @@ def request_of(X: Any, labels: Labels, confusion: Any = None, options: Optional[
         if (other := spaces.setdefault(name.strip(), name)) != name:
             warn(f"labels: the classes {other!r} and {name!r} differ by spaces alone; they are two")
     if X is not None:
-        data = data_of(framed(X), **table)
+        data = data_of(X, **table)
         request["data"] = data.part
         arrays.update(data.arrays)
-        if data.rows != len(labels.codes):
-            raise ValueError(f"labels: found {len(labels.codes)}, wanted {data.rows}, one for each row of "
-                             "X")
+        same_length("labels", len(labels.codes), data.rows)
         if len(labels.classes) < 2:
             raise ValueError(f"labels: found {len(labels.classes)} class, wanted 2 or more")
     if confusion is not None:
-        request["confusion"], arrays["confusion.p"] = {}, noise_of(confusion, labels)
+        request["confusion"], matrix = confusion_of(confusion, labels)
+        arrays.update(matrix)
     return request, arrays
 
 
 def noise_of(confusion: Any, labels: Labels) -> Any:
-    """Return P(noisy = row | true = column) of an array or a DataFrame, checked.
-
-    Counts are taken if the names of pandas say which axis is true, or the sums: counts are the
-    examples with each noisy label.
-    """
+    """Return P(noisy = row | true = column) of an array or a DataFrame, as the program takes it."""
     part, arrays = confusion_of(confusion, labels)
-    c = arrays["confusion.p"]
-    turned = part.get("confusion_axes") == "true-rows"
-    for i, j in np.argwhere(~(np.isfinite(c) & (c >= 0))):
-        raise ValueError(f"confusion: found {c[i, j]} in row {i}, column {j}, wanted shares of at least "
-                         "0")
-    if (c > 1).any() and not part:
-        given = np.bincount(labels.codes[labels.codes >= 0], minlength=len(c))
-        rows, columns = (np.array_equal(c.sum(axis=axis), given) for axis in (1, 0))
-        if rows == columns:
-            raise ValueError("confusion: found counts, and nothing says which axis is true, wanted "
-                             "shares: confusion / confusion.sum(axis=0) if the columns are the true "
-                             "classes, (confusion / confusion.sum(axis=1, keepdims=True)).T if the "
-                             "rows are, as in confusion_matrix(true, noisy)")
-        turned = columns  # which sum to the noisy labels
-    c = c.T if turned else c
-    sums = c.sum(axis=0)
-    if (c > 1).any() and (sums > 0).all():
-        return c / sums
-    for j in np.flatnonzero(abs(sums - 1) > 1e-6):
-        rows_are = not turned and (abs(c.sum(axis=1) - 1) <= 1e-6).all()
-        raise ValueError(f"confusion: found a sum of {sums[j]:.6g} of column {j} (true class "
-                         f"{labels.names[j]!r}), wanted 1"
-                         + ("; its rows sum to 1: use confusion.T" if rows_are else ""))
-    return np.ascontiguousarray(c)
+    request = {"labels": {"classes": labels.names}, "counts": part}
+    arrays = {"labels.codes": labels.codes, "counts.p": arrays["confusion.p"]}
+    return np.array(ask("estimate_noise", request, arrays, keywords={"counts": "confusion"})["confusion"])
 
 
 def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any = None,
-        **how: Any) -> dict[str, Any]:
-    """Call a function on the data X. An unknown setting is a TypeError, and errors call rows by the
-    index of a DataFrame too."""
+        keywords: Optional[dict[str, str]] = None, **how: Any) -> dict[str, Any]:
+    """Call a function on the data X. An unknown keyword is a TypeError; errors call rows by the index
+    of a DataFrame too, and fields of the request by keywords."""
     try:
         return call(function, request, arrays, **how)
     except Error as error:
         unknown = re.search('unknown field "(.*?)"', str(error))
-        wrong = unknown[1] if unknown else error.fault.get("option")
-        if unknown or wrong == "parameters":
+        wrong = unknown[1] if unknown else error.fault.get("option", "")
+        if (unknown or wrong == "parameters") and function not in ESTIMATORS:
             names = sorted(request.get("parameters") or [wrong])
             raise TypeError(f"{NAMES.get(function, function)}() got an unexpected keyword argument "
                             f"{names[0]!r}") from None
-        found = re.search(r"\brow (\d+)", str(error))
+        keyword = {"data": "X", **(keywords or {})}.get(wrong, wrong)
+        error.message = keyword + error.message.removeprefix(wrong)
+        found = re.search(r"\brow (\d+)", error.message)
         row = int(found[1]) if found else -1
         if is_frame(X) and 0 <= row < len(X) and not np.array_equal(X.index[row], row):
-            error.args = (f"{error} (row {row} is {X.index.tolist()[row]!r} in the index)",)
+            error.message += f" (row {row} is {X.index.tolist()[row]!r} in the index)"
+        error.args = (error.message,)
         raise

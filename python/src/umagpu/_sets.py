@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._classifier import NoisyClassifier, same_length
-from ._data import confusion_of, labels_of
-from ._worker import call
+from ._classifier import NoisyClassifier
+from ._data import labels_of
+from ._requests import ask, request_of, same_length
 
 
 class PredictionSets(BaseEstimator):  # type: ignore[misc]
@@ -33,14 +33,10 @@ class PredictionSets(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self.estimator)
         data, labels = self.estimator._data(X), labels_of(y, self.estimator.classes_)
         same_length("y", len(labels.codes), data.rows)
-        request = {**(self.options or {}), "data": data.part, "labels": {"classes": labels.names},
-                   "sets": [self.level]}
-        arrays = {**data.arrays, "labels.codes": labels.codes,
-                  "model": np.frombuffer(self.estimator.model_, np.uint8)}
-        if self.confusion is not None:
-            request["confusion"], matrix = confusion_of(self.confusion, labels)
-            arrays.update(matrix)
-        found = call("prediction_sets", request, arrays, device=self.estimator.device)
+        request, arrays = request_of(None, labels, self.confusion, data=data.part, sets=[self.level],
+                                     **(self.options or {}))
+        arrays.update({**data.arrays, "model": np.frombuffer(self.estimator.model_, np.uint8)})
+        found = ask("prediction_sets", request, arrays, X, device=self.estimator.device)
         self.classes_, self.model_ = labels.classes, found["model"].tobytes()
         return self
 
@@ -49,6 +45,6 @@ class PredictionSets(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         data = self.estimator._data(X)
         arrays = {**data.arrays, "model": np.frombuffer(self.model_, np.uint8)}
-        found = call("predict", {"data": data.part, "sets": self.level}, arrays,
-                     device=self.estimator.device)
+        found = ask("predict", {"data": data.part, "sets": self.level}, arrays, X,
+                    device=self.estimator.device)
         return found["sets"].reshape(data.rows, len(self.classes_))

@@ -267,7 +267,7 @@ func voted(set *dataset.Dataset, a *dataset.Annotations, weights []float64,
 // single gives set the labels, -1 where there is none, in calls that take no other evidence. l is
 // nil for the labels of set.
 func (l *Labels) single(set *dataset.Dataset) error {
-	unfit := func(got, advice string) error {
+	unfit := func(got, advice string) *Fault {
 		return &Fault{Kind: Unfit, Option: "labels", Got: got, Want: "one label of each example, or none",
 			Advice: advice}
 	}
@@ -284,7 +284,9 @@ func (l *Labels) single(set *dataset.Dataset) error {
 			case set.Evidence.Unknown(i, q):
 				set.Y[i] = dataset.Unlabelled
 			case !set.Evidence.One(i, q):
-				return unfit(fmt.Sprintf("several classes of example %d", i), "leave the others out")
+				row, several := set.SourceRow(i), unfit("several classes", "leave the others out")
+				several.Row = &row
+				return several
 			}
 		}
 		set.Evidence = nil

@@ -157,8 +157,12 @@ func (c *classification) labelled(ctx context.Context, d *Data, l *Labels, noise
 	if _, err = l.enter(ctx, c.data, 0); err != nil {
 		return nil, err
 	}
-	if c.data.Evidence != nil && c.data.Evidence.Classes != nil {
-		return nil, invalid("labels", "examples without one class", "one class for each example")
+	for i := range c.data.N {
+		if e := c.data.Evidence; e != nil && !e.One(i, len(c.data.Classes)) {
+			row := c.data.SourceRow(i)
+			return nil, &Fault{Kind: Invalid, Option: "labels", Row: &row, Got: "no label, or several",
+				Want: "one class for each example", Advice: "label the row, or leave it out"}
+		}
 	}
 	return noise.matrix(c.data, &c.notes)
 }

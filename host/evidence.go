@@ -46,14 +46,14 @@ func (o *Options) count(data *dataset.Dataset) (*dataset.Dataset, error) {
 	for i := range times {
 		if times[i] > 0 && e.Unknown(i, q) && !(probabilistic && soft.Unlabelled()) {
 			times[i] = 0
-			unknown = append(unknown, i+1)
+			unknown = append(unknown, data.SourceRow(i)+1)
 		}
 		rows += times[i]
 		same = same && times[i] == 1
 	}
 	if len(unknown) > 0 {
-		o.note("labels: %d of %d examples have none, and are left out: %s", len(unknown), data.N,
-			few(unknown))
+		o.note("labels: %d of %d examples have none, and are left out: rows %s (counted from 1)",
+			len(unknown), data.N, few(unknown))
 	}
 	if rows == 0 {
 		return nil, fmt.Errorf("train: %w: got no example with a label, want one", dataset.ErrEvidence)

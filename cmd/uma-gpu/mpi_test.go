@@ -49,7 +49,7 @@ func TestRanksTrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := []string{"--data", people, "--missing", "indicator", "--text", "words", "--id-column",
-		"id", "--skip-bad"}
+		"id"}
 	for _, c := range [][]string{
 		append([]string{"--learner", "softmax", "--iterations", "5", "--hold-out", "0.2"}, table...),
 		append([]string{"--learner", "uma", "--max-steps", "8", "--storage", "dense"}, table...),
@@ -124,7 +124,7 @@ func TestRanksFolds(t *testing.T) {
 	for _, try := range [][]string{nil, {"--try", "--max-steps 3", "--try",
 		"--kernel rbf --landmarks 30 --components 10"}} {
 		args := append([]string{"cv", "--data", people, "--text", "words", "--id-column", "id",
-			"--skip-bad", "--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet",
+			"--learner", "uma", "--max-steps", "5", "--folds", "3", "--json", "--quiet",
 			"--device", "cpu"}, try...)
 		one, _ := succeed(t, args...)
 		c := mpirun(t, 2, args...)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -98,9 +99,10 @@ type Found struct {
 	LabelColumn, IDColumn int
 	// Missing says which columns lack how many values; none do unless Encoding fills them in.
 	Missing []MissingCount
-	// SkippedAt are the lines, in text formats, or the numbers from 1 of the examples that were
-	// skipped: malformed ones if Options.SkipBad, those without a label with MissingAuto.
-	// SkippedErrs are the errors of the first ten.
+	// Rows is how many data rows the input has, skipped ones included; 0 if no file was read.
+	Rows int
+	// SkippedAt are the lines, in text formats, or the numbers from 1 of the malformed rows that were
+	// skipped, as Options.SkipBad allows. SkippedErrs are the errors of the first ten.
 	SkippedAt   []int
 	SkippedErrs []error
 	// Notes say what is worth knowing; Warnings what is likely a mistake, and what helps.
@@ -109,8 +111,24 @@ type Found struct {
 	Subnormals int
 }
 
-// Unlabelled is the Y of an example without a label.
+// Unlabelled is the class of an example without a label.
 const Unlabelled = int32(-1)
+
+// LabelOf returns the class of example i, or Unlabelled if nothing is known of it.
+func (d *Dataset) LabelOf(i int) int32 {
+	if d.Y == nil || d.Evidence != nil && d.Evidence.Unknown(i, len(d.Classes)) {
+		return Unlabelled
+	}
+	return d.Y[i]
+}
+
+// WithoutLabel returns the examples that lack a label, increasing; nil if none does, or all do.
+func (d *Dataset) WithoutLabel() []int {
+	if d.Y == nil || d.Evidence == nil || d.Evidence.Classes == nil {
+		return nil
+	}
+	return lists.Where(d.N, func(i int) bool { return d.LabelOf(i) == Unlabelled })
+}
 
 // SourceRow returns the data row of the input, counted from 0, that holds example i.
 func (d *Dataset) SourceRow(i int) int {
@@ -118,6 +136,19 @@ func (d *Dataset) SourceRow(i int) int {
 		return i
 	}
 	return d.Source[i]
+}
+
+// ExamplesByRow returns the example that each data row of the input holds, -1 for rows that were
+// skipped or left out.
+func (d *Dataset) ExamplesByRow() []int {
+	if d.Source == nil {
+		return lists.UpTo[int](d.N)
+	}
+	examples := slices.Repeat([]int{-1}, max(d.Rows, slices.Max(d.Source)+1))
+	for i, row := range d.Source {
+		examples[row] = i
+	}
+	return examples
 }
 
 // FeatureCount returns the number of features before preparation.

@@ -84,13 +84,14 @@ func sumOf(row []float32) (sum float64) {
 	return sum
 }
 
-// RowError is what is wrong with an example, which is counted from 0.
+// RowError is what is wrong with an example, of SetEvidence with its row of the input, both counted
+// from 0.
 type RowError struct {
 	Row int
 	Err error
 }
 
-func (e *RowError) Error() string { return fmt.Sprintf("example %d: %v", e.Row+1, e.Err) }
+func (e *RowError) Error() string { return fmt.Sprintf("row %d: %v", e.Row+1, e.Err) }
 
 // Unwrap returns what is wrong.
 func (e *RowError) Unwrap() error { return e.Err }
@@ -262,7 +263,11 @@ func (d *Dataset) SetEvidence(e *Evidence) error {
 				}
 			}
 		}
-		if err := e.Check(d.Y, q); err != nil {
+		err := e.Check(d.Y, q)
+		if row := (*RowError)(nil); errors.As(err, &row) {
+			row.Row = d.SourceRow(row.Row)
+		}
+		if err != nil {
 			return err
 		}
 	}

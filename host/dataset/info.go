@@ -20,6 +20,8 @@ type Info struct {
 	Examples int          `json:"examples"`
 	Features int          `json:"features"`
 	Classes  []ClassCount `json:"classes"` // in their order; nil without labels
+	// Unlabelled counts the examples without a label, where others have one.
+	Unlabelled int `json:"unlabelled,omitempty"`
 
 	Storage string `json:"storage"` // "dense" or "sparse"
 	Bytes   int64  `json:"bytes"`   // that the features take in memory
@@ -94,8 +96,12 @@ func Describe(d *Dataset) Info {
 		for q, name := range d.Classes {
 			i.Classes[q].Class = name
 		}
-		for _, y := range d.Y {
-			i.Classes[y].Examples++
+		for k := range d.N {
+			if y := d.LabelOf(k); y >= 0 {
+				i.Classes[y].Examples++
+			} else {
+				i.Unlabelled++
+			}
 		}
 	}
 	i.values(d.Examples, d.Encoding)
@@ -201,7 +207,7 @@ func countDuplicates(d *Dataset) (duplicates, conflicting int) {
 			continue
 		}
 		duplicates++
-		if d.Y != nil && d.Y[i] != d.Y[first] {
+		if y, other := d.LabelOf(i), d.LabelOf(int(first)); y != other && y >= 0 && other >= 0 {
 			conflicting++
 		}
 	}

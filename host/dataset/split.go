@@ -157,7 +157,7 @@ func resolveCounts(n int, counts []int) ([]int, error) {
 	return append(resolved, left), nil
 }
 
-// members lists the examples of each class, increasing.
+// members lists the examples of each class, increasing, and behind them those without a label.
 func members(d *Dataset) [][]int32 {
 	if d.Y == nil {
 		all := lists.UpTo[int32](d.N)
@@ -166,6 +166,12 @@ func members(d *Dataset) [][]int32 {
 	members := make([][]int32, len(d.Classes))
 	for i, y := range d.Y {
 		members[y] = append(members[y], int32(i))
+	}
+	if none := d.WithoutLabel(); none != nil {
+		for q, class := range members {
+			members[q] = lists.Keep(class, func(i int32) bool { return d.LabelOf(int(i)) >= 0 })
+		}
+		members = append(members, lists.As[int32](none))
 	}
 	return members
 }
@@ -177,7 +183,8 @@ func (d *Dataset) Choose(which []int) (*Dataset, error) { return pick(d, which, 
 func pick(d *Dataset, which []int, over bool) (*Dataset, error) {
 	p := &Dataset{
 		Classes: slices.Clone(d.Classes), Features: slices.Clone(d.Features),
-		Found:    Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format},
+		Found: Found{Label: d.Label, LabelColumn: d.LabelColumn, Path: d.Path, Format: d.Format,
+			Rows: d.Rows},
 		Prepared: d.Prepared,
 		Encoding: d.Encoding,
 	}

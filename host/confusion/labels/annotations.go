@@ -12,6 +12,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -125,15 +126,23 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 		}
 	}
 	rows := 0
+	var examples []int // of the rows of the data
+	if d != nil {
+		examples = d.ExamplesByRow()
+	}
 	err = t.each(func(row []string) (err error) {
 		item := rows
-		if rows++; keys != nil {
-			if item, err = keys.find(row); err != nil {
-				return err
-			}
-		} else if d != nil && rows > d.N {
-			return fmt.Errorf("found more than %d lines, wanted one for each example of the data, or a "+
-				"column that names the example (row, index, id)", d.N)
+		switch rows++; {
+		case keys != nil:
+			item, err = keys.find(row)
+		case d != nil && rows > len(examples):
+			err = fmt.Errorf("found more than %d lines, wanted one for each row of the data, or a column "+
+				"that names the example (row, index, id)", len(examples))
+		case d != nil:
+			item = examples[item]
+		}
+		if err != nil || item < 0 {
+			return err
 		}
 		if worker >= 0 {
 			who, err := c.annotators.find(row[worker])
@@ -163,9 +172,9 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 		c.n = len(c.items)
 	case d == nil:
 		c.n = rows
-	case keys == nil && rows < d.N:
-		return fmt.Errorf("%s: found %d lines, wanted one for each of the %d examples of the data, or a "+
-			"column that names the example (row, index, id)", c.path, rows, d.N)
+	case keys == nil && rows < len(examples):
+		return fmt.Errorf("%s: found %d lines, wanted one for each of the %d rows of the data, or a "+
+			"column that names the example (row, index, id)", c.path, rows, len(examples))
 	default:
 		c.n = d.N
 	}
@@ -230,8 +239,11 @@ func (c *collected) readArray(s *source, d *dataset.Dataset) error {
 			"them with numpy's astype(int))", a.Type, a.Shape)
 	}
 	n, m := a.Shape[0], a.Shape[1]
-	if c.n = n; d != nil && n != d.N {
-		return fail("got %d rows, want one for each of the %d examples of the data", n, d.N)
+	examples := lists.UpTo[int](n)
+	if c.n = n; d != nil {
+		if examples, c.n = d.ExamplesByRow(), d.N; n != len(examples) {
+			return fail("got %d rows, want one for each of the %d rows of the data", n, len(examples))
+		}
 	}
 	if err := memory.Check(memory.Product(n, m, 16), "votes of functions"); err != nil {
 		return fail("%w", err)
@@ -254,7 +266,10 @@ func (c *collected) readArray(s *source, d *dataset.Dataset) error {
 		if !ok || class < -1 || class >= most {
 			return fail("row %d: got vote %d, want -1 (to abstain) or the number of a class", i+1, class)
 		}
-		if err := c.put(i, int32(j), strconv.FormatInt(class, 10), i+1); err != nil {
+		if examples[i] < 0 {
+			continue
+		}
+		if err := c.put(examples[i], int32(j), strconv.FormatInt(class, 10), i+1); err != nil {
 			return fail("row %d: %w", i+1, err)
 		}
 	}

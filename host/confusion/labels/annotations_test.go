@@ -57,7 +57,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"row,worker,label\n", "a.csv header no label"},
 		{"row,bo,bo\n1,x,y\n", `a.csv:1 "bo" twice`},
 		{"row,bo,\n1,x,y\n", "a.csv:1 without a name"},
-		{"al,bo\nx,y\n", "a.csv 1 lines 3 examples"},
+		{"al,bo\nx,y\n", "a.csv 1 lines 3 rows"},
 		{"al,bo\nx,y\nx,y\nx,y\nx,y\n", "a.csv:5 more than 3 lines"},
 		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv:2 column item ids row index"},
 		{"index,worker,label\n0,a\n", "a.csv:2 2 fields 3"},

@@ -42,7 +42,7 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 			return nil // not checked
 		}
 		i, err := keys.find(row)
-		if err != nil {
+		if err != nil || i < 0 {
 			return err
 		}
 		if before, ok := lines[i]; ok {
@@ -52,7 +52,7 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 		if noisyColumn >= 0 && strings.TrimSpace(row[noisyColumn]) != "" {
 			if noisy, err := classes.find(row[noisyColumn]); err != nil {
 				return err
-			} else if given := d.Y[i]; noisy != given {
+			} else if given := d.LabelOf(i); noisy != given {
 				label := ""
 				if given >= 0 {
 					label = d.Classes[given]
@@ -97,6 +97,9 @@ func Answers(ctx context.Context, path string, d *dataset.Dataset, labels []int3
 			return nil // no answer yet
 		}
 		i, err := keys.find(row)
+		if err == nil && i < 0 {
+			return nil // of a row that was skipped
+		}
 		if err == nil && text != unsure {
 			k, err = classes.find(text)
 		}

@@ -74,16 +74,16 @@ func TestRightRefuses(t *testing.T) {
 	}
 }
 
-// Row numbers refer to the input: skipped rows are counted and cannot be named.
+// Row numbers refer to the input: skipped rows are counted; what is said of them is passed over.
 func TestRightOfSkippedRows(t *testing.T) {
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 3}, Classes: abc, Y: []int32{2, 1, 0},
 		Source: []int{1, 2, 5}}
 	for text, want := range map[string]string{
-		"row,label\n2,a\n6,b\n":   "",
-		"index,label\n1,a\n5,b\n": "",
-		"row,label\n1,a\n":        `c.csv:2 row "1" skipped`,
-		"row,label\n4,a\n":        `c.csv:2 row "4" skipped`,
-		"row,label\n7,a\n":        `c.csv:2 row "7" 1 6`,
+		"row,label\n2,a\n6,b\n":           "",
+		"index,label\n1,a\n5,b\n":         "",
+		"row,label\n1,c\n6,b\n4,c\n2,a\n": "",
+		"row,label\n4,a\n":                "c.csv no true class",
+		"row,label\n7,a\n":                `c.csv:2 row "7" 1 6`,
 	} {
 		right, err := Right(t.Context(), save(t, "c.csv", []byte(text)), d)
 		if want != "" {

@@ -23,8 +23,7 @@ type keys struct {
 
 	data  *dataset.Dataset // nil for none
 	first int              // the number of the first row of the input; -1 for ids or names
-	rows  map[int]int      // the example of each row of the input; nil if example i is row i
-	last  int              // row of the input that holds an example
+	rows  []int            // the example of each row of the input, -1 for none
 	twice map[string][]int // the first two examples of ids that several have
 	names *names           // ids of the data, or names without data
 }
@@ -62,17 +61,11 @@ func findKeys(header []string, d *dataset.Dataset) *keys {
 			}
 		}
 	}
-	k.last = d.N - 1
-	if d.Source != nil {
-		k.last, k.rows = slices.Max(d.Source), make(map[int]int, d.N)
-		for i, row := range d.Source {
-			k.rows[row] = i
-		}
-	}
+	k.rows = d.ExamplesByRow()
 	return k
 }
 
-// find returns the index of the example that a row names.
+// find returns the index of the example that a row names, -1 if that row of the data was skipped.
 func (k *keys) find(row []string) (int, error) {
 	text := strings.TrimSpace(row[k.column])
 	if k.first < 0 {
@@ -93,19 +86,11 @@ func (k *keys) find(row []string) (int, error) {
 		return int(i), err
 	}
 	number, err := strconv.Atoi(whole(text))
-	if number -= k.first; err != nil || number < 0 || number > k.last {
+	if number -= k.first; err != nil || number < 0 || number >= len(k.rows) {
 		return 0, fmt.Errorf("found %s %.40q, wanted the number of a row of the data, %d to %d", k.name,
-			text, k.first, k.last+k.first)
+			text, k.first, len(k.rows)-1+k.first)
 	}
-	if k.rows == nil {
-		return number, nil
-	}
-	i, ok := k.rows[number]
-	if !ok {
-		return 0, fmt.Errorf("found %s %.40q, which was skipped when the data were read, wanted a row "+
-			"that was read", k.name, text)
-	}
-	return i, nil
+	return k.rows[number], nil
 }
 
 // sortItems sorts the names of examples without data: by number if all are numbers, else bytewise.

@@ -49,25 +49,29 @@ func readProbabilityArray(s *source, d *dataset.Dataset, p []float32) error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot read the probabilities: %w", s.path, err)
 	}
-	n, q := d.N, len(d.Classes)
+	examples, q := d.ExamplesByRow(), len(d.Classes)
+	n := len(examples)
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	switch {
 	case !slices.Equal(a.Shape, []int{n, q}):
 		return fmt.Errorf("%s: probabilities: got an array of shape %v, want [%d %d], a row for each "+
-			"example and a column for each class of the data, in their order", s.path, a.Shape, n, q)
+			"row of the data and a column for each class of the data, in their order", s.path, a.Shape, n, q)
 	case a.Fortran || a.Type.Kind != 'f' || decode == nil:
 		return fmt.Errorf("%s: probabilities: got elements of type %.20q or in Fortran order, want "+
 			"float32 or float64 in C order (convert with numpy.ascontiguousarray)", s.path, a.Descr)
 	}
 	raw, values := make([]byte, q*a.Type.Size), make([]float64, q)
-	for i := range n {
+	for row, i := range examples {
 		if _, err := io.ReadFull(s.text, raw); err != nil {
 			return fmt.Errorf("%s: probabilities: got the end of the file after %d rows, want %d (is it "+
-				"whole?)", s.path, i, n)
+				"whole?)", s.path, row, n)
+		}
+		if i < 0 {
+			continue
 		}
 		decode(values, raw)
 		if err := putProbabilities(p[i*q:(i+1)*q], values, d.Classes); err != nil {
-			return fmt.Errorf("%s: row %d (counted from 1): %w", s.path, i+1, err)
+			return fmt.Errorf("%s: row %d (counted from 1): %w", s.path, row+1, err)
 		}
 	}
 	return nil
@@ -87,21 +91,25 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 			return t.at(err)
 		}
 	}
-	count, lines, values := 0, make([]int, n), make([]float64, q)
+	examples := d.ExamplesByRow()
+	rows, count, lines, values := 0, 0, make([]int, n), make([]float64, q)
 	err = t.each(func(row []string) (err error) {
-		if count == n {
-			return fmt.Errorf("probabilities: got more than %d lines, want one for each example of the "+
-				"data", n)
+		i := -1
+		switch {
+		case keys != nil:
+			i, err = keys.find(row)
+		case rows == len(examples):
+			err = fmt.Errorf("probabilities: got more than %d lines, want one for each row of the data",
+				rows)
+		default:
+			i = examples[rows]
 		}
-		i := count
-		if keys != nil {
-			if i, err = keys.find(row); err != nil {
-				return err
-			}
-			if lines[i] > 0 {
-				return fmt.Errorf("probabilities: got an example twice, also in line %d, want each once",
-					lines[i])
-			}
+		if rows++; err != nil || i < 0 {
+			return err
+		}
+		if lines[i] > 0 {
+			return fmt.Errorf("probabilities: got an example twice, also in line %d, want each once",
+				lines[i])
 		}
 		count, lines[i] = count+1, t.line
 		for k, at := range columns {
@@ -113,9 +121,9 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 		}
 		return putProbabilities(p[i*q:(i+1)*q], values, d.Classes)
 	})
-	if err == nil && count < n {
-		err = fmt.Errorf("%s: probabilities: got %d lines, want one for each of the %d examples of the "+
-			"data", s.path, count, n)
+	if err == nil && (count < n || keys == nil && rows < len(examples)) {
+		err = fmt.Errorf("%s: probabilities: got %d lines, want one for each of the %d rows of the data",
+			s.path, rows, len(examples))
 	}
 	return err
 }

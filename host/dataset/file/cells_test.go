@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -224,7 +225,9 @@ func TestMixedBad(t *testing.T) {
 		{"unseen", "f", good, Options{Table: Table{Unseen: "drop"}}, `"drop"`},
 	} {
 		for _, skip := range []bool{false, true} {
-			c.o.SkipBad = skip
+			if c.o.SkipBad = 0; skip {
+				c.o.SkipBad = 1
+			}
 			d, err := readText(c.name, c.text, c.o)
 			if skip && err == nil && len(d.SkippedAt) > 0 {
 				err = d.SkippedErrs[0]
@@ -247,7 +250,7 @@ func TestMixedBad(t *testing.T) {
 // Levels of bad examples are no features.
 func TestMixedSkips(t *testing.T) {
 	d, err := readText("f", "x,y,class\nu,2,a\nw,oops,b\nv,3,b\nu,5,a\n",
-		Options{Table: Table{Encode: &features.EncodeOptions{}}, SkipBad: true})
+		Options{Table: Table{Encode: &features.EncodeOptions{}}, SkipBad: math.MaxInt})
 	if err != nil {
 		t.Fatal(err)
 	}

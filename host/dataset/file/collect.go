@@ -37,6 +37,7 @@ type collector struct {
 	source  []int     // the data row of each accepted example; nil while it is its number
 
 	n, seen     int   // accepted examples; all so far, rejected ones too
+	bad         int   // malformed ones
 	skippedAt   []int // the places of rejected ones, and the first errors
 	skippedErrs []error
 
@@ -73,9 +74,8 @@ func (c *collector) setOther(r role, text []byte) error {
 	switch r {
 	case label:
 		err := c.labels.set(text)
-		_, none := errors.AsType[errUnlabelled](err)
-		if err != nil && c.o.MayLackLabels && c.o.FeatureNames != nil && c.o.LabelColumn == "" &&
-			(none || c.n == 0) { // so the last column is none that the model knows
+		if c.o.MayLackLabels && c.o.FeatureNames != nil && c.o.LabelColumn == "" &&
+			(c.labels.none() || err != nil && c.n == 0) { // so the model does not know the last column
 			known := c.known
 			known.unlabelled = true
 			return &known
@@ -198,12 +198,10 @@ func (c *collector) admit() error {
 
 // reject drops the entered example because of err; what it returns ends reading.
 func (c *collector) reject(err error, place int) error {
-	_, unlabelled := errors.AsType[errUnlabelled](err)
-	if !c.o.SkipBad && !(unlabelled && c.o.lenient()) && !errors.Is(err, errHeaderAgain) {
-		if unlabelled || errors.Is(err, features.ErrMissing) {
-			return err // it is not malformed
+	if !errors.Is(err, errHeaderAgain) {
+		if c.bad++; c.bad > c.o.SkipBad {
+			return c.tooManyBad(err)
 		}
-		return advised(err)
 	}
 	if c.source == nil {
 		c.source = lists.UpTo[int](c.n)
@@ -218,10 +216,17 @@ func (c *collector) reject(err error, place int) error {
 	return nil
 }
 
-// advised adds to the error of a malformed example how to skip it.
-func advised(err error) error {
-	return fmt.Errorf("%w; correct the row, or skip malformed ones (%s)", err,
-		quote.Option("skip-bad"))
+// tooManyBad adds to the error of a malformed row how to skip it, or how many were skipped before.
+func (c *collector) tooManyBad(err error) error {
+	switch {
+	case errors.Is(err, features.ErrMissing):
+		return err // it is not malformed
+	case c.o.SkipBad == 0:
+		return fmt.Errorf("%w; correct the row, or allow malformed ones to be skipped (%s)", err,
+			quote.Option("skip-bad", "1"))
+	}
+	return fmt.Errorf("%w; %d rows are malformed so far, more than %s allows; correct them, or allow "+
+		"more", err, c.bad, quote.Option("skip-bad", strconv.Itoa(c.o.SkipBad)))
 }
 
 // note keeps a remark for the user, once.
@@ -250,7 +255,8 @@ func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) 
 		return nil, emptyFault(c.src, "")
 	}
 	d = &dataset.Dataset{Source: c.source, IDs: c.ids, Found: dataset.Found{Path: c.src.path,
-		Format: c.format, Notes: c.notes, SkippedAt: c.skippedAt, SkippedErrs: c.skippedErrs}}
+		Format: c.format, Notes: c.notes, Rows: c.seen, SkippedAt: c.skippedAt,
+		SkippedErrs: c.skippedErrs}}
 	if c.home != nil {
 		d.Home, d.ReadOnly = c.home, true
 	}

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,7 +24,7 @@ import (
 func TestCopyTable(t *testing.T) {
 	lenient := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
 	skip := lenient
-	skip.SkipBad = true
+	skip.SkipBad = math.MaxInt
 	semicolons := lenient
 	semicolons.Separator, semicolons.IDColumn = "semicolon", "id"
 	dropped := lenient
@@ -50,9 +51,11 @@ func TestCopyTable(t *testing.T) {
 		{"no header", "1,2,p\n3,4,q\n", lenient, Copy{Y: []int32{1, 0}}, "o.csv", "1,2,q\n3,4,p\n"},
 		{"a title", "Report of 2024\n\nx,z,y\n1,2,p\n3,4,q\n5,6,p\n", lenient, Copy{}, "o.csv",
 			"Report of 2024\n\nx,z,y\n1,2,p\n3,4,q\n5,6,p\n"},
-		{"bad rows", "x,z,y\n1,2,p\n3,4,\n5,6,q\n", skip, Copy{}, "o.csv", "x,z,y\n1,2,p\n5,6,q\n"},
-		{"bad rows, too", "x,z,y\n1,2,p\n3,4,\n5,6,q\n", skip, Copy{Skipped: true}, "o.csv",
-			"x,z,y\n1,2,p\n3,4,\n5,6,q\n"},
+		{"bad rows", "x,z,y\n1,2,p\n3,4\n5,6,q\n", skip, Copy{}, "o.csv", "x,z,y\n1,2,p\n5,6,q\n"},
+		{"bad rows, too", "x,z,y\n1,2,p\n3,4\n5,6,q\n", skip, Copy{Skipped: true}, "o.csv",
+			"x,z,y\n1,2,p\n3,4\n5,6,q\n"},
+		{"no label", "x,z,y\n1,2,p\n3,4,\n5,6,q\n", lenient, Copy{Y: []int32{1, 1, 0}}, "o.csv",
+			"x,z,y\n1,2,q\n3,4,\n5,6,p\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,7 +69,7 @@ func TestNPZDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Options{NoLabels: slices.Contains([]string{"data", "features"}, read[len(read)-1]),
-			SkipBad: true}
+			SkipBad: math.MaxInt}
 		want, err := Read(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +93,7 @@ func TestNPZDamage(t *testing.T) {
 				for _, mask := range []byte{1, 0x80} {
 					raw := bytes.Clone(whole)
 					raw[at] ^= mask
-					for _, o.SkipBad = range []bool{false, true} {
+					for _, o.SkipBad = range []int{0, math.MaxInt} {
 						d, err := readLimited("f.npz", string(raw), o, wideLimits())
 						switch {
 						case err == nil && f.Method == zip.Deflate && d.SHA256 == want.SHA256 &&

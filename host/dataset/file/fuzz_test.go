@@ -182,7 +182,7 @@ func FuzzReadNPY(f *testing.F) {
 	addGolden(f, ".npy")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.npy", raw, Options{NoLabels: true})
-		checkRead(t, "f.npy", raw, Options{NoLabels: true, Storage: "dense", SkipBad: true})
+		checkRead(t, "f.npy", raw, Options{NoLabels: true, Storage: "dense", SkipBad: math.MaxInt})
 		checkLabels(t, raw)
 	})
 }
@@ -191,7 +191,7 @@ func FuzzReadNPZ(f *testing.F) {
 	addGolden(f, ".npz")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.npz", raw, Options{})
-		checkRead(t, "f.npz", raw, Options{NoLabels: true, SkipBad: true, Features: 5})
+		checkRead(t, "f.npz", raw, Options{NoLabels: true, SkipBad: math.MaxInt, Features: 5})
 		checkRead(t, "f.npz", raw, Options{NoLabels: true, Storage: "sparse"})
 	})
 }
@@ -200,7 +200,7 @@ func FuzzReadIDX(f *testing.F) {
 	addGolden(f, "-idx2", "-ubyte", "-ubyte.gz")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f", raw, Options{NoLabels: true, Format: "idx"})
-		checkRead(t, "f", raw, Options{NoLabels: true, Storage: "dense", SkipBad: true})
+		checkRead(t, "f", raw, Options{NoLabels: true, Storage: "dense", SkipBad: math.MaxInt})
 		checkLabels(t, raw)
 	})
 }
@@ -216,7 +216,7 @@ func FuzzReadParquet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		checkRead(t, "f.parquet", raw, Options{})
 		checkRead(t, "f.parquet", raw, Options{NoLabels: true, Table: Table{Ignore: []string{"first"}},
-			SkipBad: true})
+			SkipBad: math.MaxInt})
 		checkRead(t, "f.parquet", raw, Options{Table: Table{IDColumn: "2",
 			Encode: &features.EncodeOptions{Missing: "mean",
 				Text: features.TextOptions{Columns: []string{"3"}}}}})
@@ -235,7 +235,7 @@ func FuzzReadLabels(f *testing.F) {
 func checkLabels(t *testing.T, raw []byte) {
 	t.Helper()
 	for _, o := range []Options{{}, {Table: Table{LabelColumn: "q"}}, {Table: Table{LabelColumn: "2"},
-		SkipBad: true}, {Classes: []string{"a", "1"}}} {
+		SkipBad: math.MaxInt}, {Classes: []string{"a", "1"}}} {
 		s, err := newSource(t.Context(), "labels", bytes.NewReader(raw), fuzzLimits)
 		if err != nil {
 			return

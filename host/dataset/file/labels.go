@@ -15,9 +15,8 @@ import (
 
 // LabelRules say what labels mean that are not the name of one class.
 type LabelRules struct {
-	// Unlabelled allows examples without a label: their Evidence allows every class.
-	Unlabelled bool
-	// UnknownLabel is a label that means none, such as -1, besides an empty one.
+	// UnknownLabel is a label that means none, such as -1, besides an empty one. The Evidence of an
+	// example without a label allows every class.
 	UnknownLabel string
 	// Between separates the candidate classes of a label, such as |; "" for one class.
 	Between string
@@ -63,19 +62,19 @@ func (l *labels) set(text []byte) (err error) {
 	}
 	name := string(text)
 	trimmed := decimal.Trim(text)
-	none := features.IsMissing(trimmed) || string(trimmed) == l.rules.UnknownLabel
 	switch {
-	case none && l.rules.Unlabelled:
+	case features.IsMissing(trimmed) || string(trimmed) == l.rules.UnknownLabel:
 		l.pending, l.several = 0, []int32{}
 		return nil
 	case l.rules.Between != "" && strings.Contains(name, l.rules.Between):
 		return l.candidates(name)
 	}
-	if l.pending, err = l.class(name); err != nil && none {
-		return errUnlabelled{string(trimmed)}
-	}
+	l.pending, err = l.class(name)
 	return err
 }
+
+// none reports whether the label set last is that of no class.
+func (l *labels) none() bool { return l.several != nil && len(l.several) == 0 }
 
 // candidates takes a label of several classes.
 func (l *labels) candidates(text string) error {
@@ -100,8 +99,8 @@ func (l *labels) class(name string) (int32, error) {
 	if k, known := l.index[name]; known {
 		return k, nil
 	}
-	if features.IsMissing(decimal.Trim([]byte(name))) {
-		return 0, errUnlabelled{name}
+	if features.IsMissing([]byte(name)) { // of several
+		return 0, fmt.Errorf("found %s, wanted a class name", quote.Text(name))
 	}
 	if fault := dataset.ClassFault(name); fault != "" {
 		return 0, fmt.Errorf("label %s %s", quote.Text(name), fault)
@@ -141,18 +140,6 @@ func sameClass(name string) string {
 		}
 	}
 	return name
-}
-
-// errUnlabelled is what is wrong with an example without a label, where examples have labels.
-type errUnlabelled struct{ found string }
-
-func (e errUnlabelled) Error() string {
-	what := "found an empty label"
-	if e.found != "" {
-		what = "found a label for none,"
-	}
-	return fmt.Sprintf("%s %s, wanted a class name; label the example, or leave it out", what,
-		quote.Text(e.found))
 }
 
 // commit gives the next example the label set last.

@@ -2,6 +2,8 @@ package file
 
 import (
 	"fmt"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,11 +42,11 @@ func TestMalformedRows(t *testing.T) {
 					o := Options{Table: Table{Encode: &features.EncodeOptions{Missing: missing}}}
 					text := "x,colour,kind\n" + lines(n, row)
 					_, err := readText("f", text, o)
-					want := fmt.Sprintf("f:%d%s skip-bad", at+2, c.want)
+					want := fmt.Sprintf("f:%d%s skip-bad=1", at+2, c.want)
 					if !facts.Told(err, want) {
 						t.Errorf("%s: %v\nwanted %s", what, err, want)
 					}
-					o.SkipBad = true
+					o.SkipBad = math.MaxInt
 					d, err := readText("f", text, o)
 					if err != nil {
 						t.Errorf("%s, skipped: %v", what, err)
@@ -64,29 +66,38 @@ func TestMalformedRows(t *testing.T) {
 	}
 }
 
-// A row with an empty label is skipped by a lenient reader, however many there are, unless no row
-// has a label. Others refuse it.
+// A row without a label is an example of which nothing is known, however many there are, unless no
+// row has one; it keeps its place in an .npz and in a CSV.
 func TestRowsWithoutLabel(t *testing.T) {
-	lenient := lenientOptions()
-	for rows, column := range map[string]int{"1,red,%s": 7, "1,2,%s": 5} {
+	for _, row := range []string{"1,red,%s", "1,2,%s"} {
 		text := "x,colour,kind\n" + lines(30, func(i int) string {
-			return fmt.Sprintf(rows, []string{"", "a", "", "", "b", " "}[i%6])
+			return fmt.Sprintf(row, []string{"", "a", "", "NA", "b", " "}[i%6])
 		})
-		d, err := readText("f", text, lenient)
+		d, err := readText("f", text, lenientOptions())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.N != 10 || len(d.SkippedAt) != 20 || d.SkippedAt[0] != 2 || d.SkippedAt[19] != 31 ||
-			len(d.SkippedErrs) != 10 || d.SourceRow(0) != 1 || d.SourceRow(9) != 28 {
-			t.Errorf("found %d examples of rows %v, skipped %v", d.N, d.Source, d.SkippedAt)
+		for _, name := range []string{"f.npz", "f.csv"} {
+			path := filepath.Join(t.TempDir(), name)
+			if err := Write(t.Context(), path, d, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			again, err := Read(t.Context(), path, Options{})
+			if err != nil || again.SHA256 != d.SHA256 {
+				t.Errorf("%s: another hash, %v", name, err)
+			}
 		}
-		empty := fmt.Sprintf("f:2:%d column 3 kind empty label", column)
-		_, err = readText("f", text, Options{Table: Table{Encode: &features.EncodeOptions{}}})
-		if !facts.Told(err, empty) {
-			t.Errorf("a strict reader: %v", err)
+		none := d.WithoutLabel()
+		if d.N != 30 || len(d.SkippedAt) != 0 || len(none) != 20 || none[0] != 0 || none[19] != 29 ||
+			d.LabelOf(1) != 0 || d.LabelOf(28) != 1 || d.LabelOf(3) != dataset.Unlabelled {
+			t.Errorf("found %d examples, %v without a label", d.N, none)
 		}
-		none := "x,colour,kind\n" + lines(5, func(int) string { return fmt.Sprintf(rows, "") })
-		if _, err = readText("f", none, lenient); !facts.Told(err, "f 5 examples "+empty) {
+		path := filepath.Join(t.TempDir(), "f.svm")
+		if err := Write(t.Context(), path, d, WriteOptions{}); !facts.Told(err, "f.svm row 1 label") {
+			t.Errorf("a LIBSVM file: %v", err)
+		}
+		text = "x,colour,kind\n" + lines(5, func(int) string { return fmt.Sprintf(row, "") })
+		if _, err = readText("f", text, lenientOptions()); !facts.Told(err, "f no label 5 examples") {
 			t.Errorf("no row has a label: %v", err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -48,7 +49,7 @@ func TestSkipBad(t *testing.T) {
 				t.Errorf("the first alone: %v", err)
 			}
 			o := c.o
-			o.SkipBad = true
+			o.SkipBad = math.MaxInt
 			d, err := readText("f", c.text, o)
 			if err != nil {
 				t.Fatal(err)
@@ -80,19 +81,19 @@ func TestSkipBad(t *testing.T) {
 func TestSkipBadKeepsFileErrors(t *testing.T) {
 	cut := pack(t, strings.Repeat("1,2,a\n3,4,b\n5,x,a\n", 5000))
 	cut = cut[:len(cut)-30]
-	if _, err := readText("f", cut, Options{SkipBad: true}); !facts.Told(err, "cut short") {
+	if _, err := readText("f", cut, Options{SkipBad: math.MaxInt}); !facts.Told(err, "cut short") {
 		t.Errorf("SkipBad: %v", err)
 	}
-	_, err := readText("f", "1,\"2\"3,a\n", Options{SkipBad: true})
+	_, err := readText("f", "1,\"2\"3,a\n", Options{SkipBad: math.MaxInt})
 	if !facts.Told(err, "f:1:6 column 2") {
 		t.Errorf("a broken first record: %v", err)
 	}
-	_, err = readText("f", "a 1:x\nb 1:y\n", Options{SkipBad: true, Format: "libsvm"})
+	_, err = readText("f", "a 1:x\nb 1:y\n", Options{SkipBad: math.MaxInt, Format: "libsvm"})
 	const want = "f 2 examples f:1:5 feature 1"
 	if !facts.Told(err, want) {
 		t.Errorf("all bad: %v", err)
 	}
-	_, err = readText("f", "1,a\n2,a\nx,b\n", Options{SkipBad: true})
+	_, err = readText("f", "1,a\n2,a\nx,b\n", Options{SkipBad: math.MaxInt})
 	if !facts.Told(err, "only one class") {
 		t.Errorf("one class left: %v", err)
 	}
@@ -100,7 +101,7 @@ func TestSkipBadKeepsFileErrors(t *testing.T) {
 
 func TestSkippedKeepsFewErrors(t *testing.T) {
 	text := "1,a\n2,b\n" + strings.Repeat("x,a\n", 500)
-	d, err := readText("f", text, Options{SkipBad: true})
+	d, err := readText("f", text, Options{SkipBad: math.MaxInt})
 	if err != nil || len(d.SkippedAt) != 500 || len(d.SkippedErrs) != 10 {
 		t.Errorf("%d skipped, %d errors, %v", len(d.SkippedAt), len(d.SkippedErrs), err)
 	}
@@ -115,25 +116,27 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 		}
 	}
 	write("human,clean\na,1\nb,2\n,3\nc,4\nb,5\n")
-	o := Options{Labels: labels, Table: Table{LabelColumn: "human"}, SkipBad: true}
+	o := Options{Labels: labels, Table: Table{LabelColumn: "human"}, SkipBad: math.MaxInt}
 	d, err := readText("f", "1\nx\n3\n4\n5\n", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(d.X) != "[1 4 5]" || fmt.Sprint(d.Y) != "[0 2 1]" ||
-		fmt.Sprint(d.Classes) != "[a b c]" ||
-		fmt.Sprint(d.SkippedAt) != "[2 3]" {
+	if fmt.Sprint(d.X) != "[1 3 4 5]" || fmt.Sprint(d.WithoutLabel()) != "[1]" ||
+		d.LabelOf(2) != 2 || d.LabelOf(3) != 1 || fmt.Sprint(d.Classes) != "[a b c]" ||
+		fmt.Sprint(d.SkippedAt) != "[2]" {
 		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.SkippedAt)
 	}
-	want := labels +
-		`:4: column 1 (human): found an empty label "", wanted a class name; label the example, ` +
-		`or leave it out`
-	if d.SkippedErrs[1].Error() != want {
-		t.Errorf("got %v\nwant %s", d.SkippedErrs[1], want)
-	}
-	o.SkipBad = false
-	if _, err := readText("f", "1\n2\n3\n4\n5\n", o); !facts.Told(err, labels+":4: ") {
+	write("human,clean\na,1\nb,2\n\xff,3\nc,4\nb,5\n")
+	o.SkipBad = 0
+	if _, err := readText("f", "1\n2\n3\n4\n5\n", o); !facts.Told(err, labels+":4 skip-bad=1") {
 		t.Errorf("not skipped: %v", err)
+	}
+	o.SkipBad = 1
+	if d, err := readText("f", "1\n2\n3\n4\n5\n", o); err != nil || d.SourceRow(2) != 3 {
+		t.Errorf("one is skipped: %v", err)
+	}
+	if _, err := readText("f", "1\nx\n3\n4\n5\n", o); !facts.Told(err, labels+":4 2 rows skip-bad=1") {
+		t.Errorf("one of two is skipped: %v", err)
 	}
 	write("a\nb\n")
 	if _, err := readText("f", "1\n2\n3\n", Options{Labels: labels}); !facts.Told(err, "2 labels") {

@@ -102,7 +102,6 @@ func TestDescribed(t *testing.T) {
 		want  string
 	}{
 		{x, []int32{1, 2, 0}, about, "found class 2, wanted -1 to 1"},
-		{x, []int32{1, -1, 0}, about, "found an empty label"},
 		{x, []int32{1, 0}, about, "found 2 labels"},
 		{x, nil, about, "array"},
 		{x, y, Description{}, "the file has no labels"},

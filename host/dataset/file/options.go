@@ -46,8 +46,9 @@ type Options struct {
 
 	// Exact sets Dataset.Rest, of 8 bytes an example.
 	Exact bool
-	// SkipBad passes over malformed examples and lists them in Dataset.SkippedAt.
-	SkipBad bool
+	// SkipBad is how many malformed rows are passed over, and listed in Dataset.SkippedAt; one more
+	// is an error.
+	SkipBad int
 
 	// Aside keeps many examples in temporary files, in $TMPDIR or /var/tmp, so that they need not fit
 	// in memory.

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -210,11 +211,12 @@ func TestReadParquetBad(t *testing.T) {
 		}
 	}
 	d, err := readText("f", string(bad), Options{Table: Table{Ignore: []string{"note"}},
-		SkipBad: true})
+		SkipBad: math.MaxInt})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.N != 17 || fmt.Sprint(d.SkippedAt) != "[4 8 10]" || len(d.Y) != 17 {
-		t.Errorf("%d examples, skipped %v", d.N, d.SkippedAt)
+	none := fmt.Sprint(d.WithoutLabel()) // of row 10
+	if d.N != 18 || fmt.Sprint(d.SkippedAt) != "[4 8]" || none != "[7]" || d.SourceRow(7) != 9 {
+		t.Errorf("%d examples, skipped %v, %s without a label", d.N, d.SkippedAt, none)
 	}
 }

@@ -45,6 +45,17 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
 				"predict need these columns in this order", d.Path, quote.Text(name)))
 	}
+	if none := d.WithoutLabel(); none != nil {
+		rows := make([]string, 0, mostRows)
+		for _, i := range none[:min(len(none), mostRows)] {
+			rows = append(rows, strconv.Itoa(d.SourceRow(i)+1))
+		}
+		if len(none) > mostRows {
+			rows = append(rows, "…")
+		}
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d of %d rows have no label: %s (counted from 1)",
+			d.Path, len(none), d.N, strings.Join(rows, ", ")))
+	}
 	if r.maybeHeader > 0 && d.N >= fewExamples && (d.Y == nil || !slices.Contains(d.Y[1:], d.Y[0])) {
 		warn("line %d reads like a header of numbers and was taken as an example; if it is "+
 			"a header, say so ("+quote.Option("header",
@@ -55,6 +66,9 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	}
 	return judgeLabels(d, o, warn)
 }
+
+// mostRows is how many rows a remark lists.
+const mostRows = 10
 
 // firstTwice returns the first of names that is there before.
 func firstTwice(names []string) (name string, found bool) {
@@ -185,7 +199,8 @@ func judgeIDs(d *dataset.Dataset) {
 		if _, seen := first[id]; !seen {
 			first[id] = i
 		} else if repeated++; repeated == 1 {
-			example = fmt.Sprintf("%s of examples %d and %d", quote.Text(id), first[id]+1, i+1)
+			example = fmt.Sprintf("%s of rows %d and %d", quote.Text(id), d.SourceRow(first[id])+1,
+				d.SourceRow(i)+1)
 		}
 	}
 	if repeated > 0 {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestSourceRows(t *testing.T) {
 		{"1,2\n1,2,a\nx,4,b\n5,6,b\n7,x,b\n8,9,a\n", []int{1, 3, 5}},
 	} {
 		d, err := ReadFrom(t.Context(), strings.NewReader("p,q,class\n"+c.text), "test",
-			Options{SkipBad: true})
+			Options{SkipBad: math.MaxInt})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,11 +68,31 @@ func Write(ctx context.Context, path string, d *dataset.Dataset, o WriteOptions)
 			"%s cannot say so; write CSV or .npz", path, dataset.ColumnText(k+1,
 			d.Encoding.Columns[k].Name), origins[k], f.name)
 	}
+	if err := checkEvidence(d, path, f); err != nil {
+		return err
+	}
 	if d.Prepared != nil && f.name != "npz" {
 		return fmt.Errorf("%s: found examples prepared by %s, wanted raw ones: %s could not say that "+
 			"they are; write the original data, or an .npz", path, d.Prepared.Steps, f.name)
 	}
 	return o.put(ctx, path, f, d)
+}
+
+// checkEvidence refuses what is known of labels besides a class or none of each example.
+func checkEvidence(d *dataset.Dataset, path string, f format) error {
+	if d.Evidence == nil {
+		return nil
+	}
+	several, unknown, distributions := d.Evidence.Sets(len(d.Classes))
+	if d.Evidence.Weight != nil || several > unknown || distributions > 0 {
+		return fmt.Errorf("%s: found weights or candidate classes, which a data file does not keep, "+
+			"wanted a class or none for each example", path)
+	}
+	if none := d.WithoutLabel(); none != nil && f.name == "libsvm" {
+		return fmt.Errorf("%s: row %d has no label, which a LIBSVM file has no place for; write CSV or "+
+			".npz", path, d.SourceRow(none[0])+1)
+	}
+	return nil
 }
 
 // put writes d to path in format f.
@@ -216,8 +236,8 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	}
 	for i := range d.N {
 		name, id := "", ""
-		if d.Y != nil {
-			name = d.Classes[d.Y[i]]
+		if y := d.LabelOf(i); y >= 0 {
+			name = d.Classes[y]
 		}
 		if d.IDs != nil {
 			id = d.IDs[i]

@@ -34,7 +34,7 @@ func writeNPY(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 }
 
 // writeNPZ writes stored members of zip's oldest date: the same data, the same bytes. Prepared
-// examples, and columns with origins, have a Description.
+// examples, columns with origins, and labels of which some lack have a Description.
 func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	to := &counted{w: w.w}
 	a := &archive{zip.NewWriter(to), to}
@@ -48,7 +48,7 @@ func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	}
 	switch {
 	case err != nil:
-	case d.Prepared != nil || d.Encoding.Origins() != nil:
+	case d.Prepared != nil || d.Encoding.Origins() != nil || d.WithoutLabel() != nil:
 		err = a.described(d)
 	case d.Y != nil:
 		err = a.labels(d)
@@ -152,20 +152,10 @@ func startType(starts []int64) string {
 
 // described writes the classes of the examples, and what arrays cannot say.
 func (a *archive) described(d *dataset.Dataset) error {
-	e, q := d.Evidence, len(d.Classes)
-	if e != nil {
-		several, unknown, distributions := e.Sets(q)
-		if e.Weight != nil || several > unknown || distributions > 0 {
-			return fmt.Errorf("dataset: found weights or candidate classes, which an .npz does not keep, " +
-				"wanted a class or none for each example")
-		}
-	}
 	if d.Y != nil {
 		y := slices.Clone(d.Y)
-		for i := range y {
-			if e != nil && e.Unknown(i, q) {
-				y[i] = dataset.Unlabelled
-			}
+		for _, i := range d.WithoutLabel() {
+			y[i] = dataset.Unlabelled
 		}
 		if err := a.array("y", "<i4", []int{d.N}, func(w io.Writer) error {
 			return npyfile.Write(w, y)

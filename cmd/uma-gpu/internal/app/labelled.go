@@ -75,7 +75,6 @@ func (in *Labelled) Check() (read file.Options, err error) {
 		}
 		read.NoLabels = true
 	}
-	read.Unlabelled = !read.NoLabels
 	return read, nil
 }
 
@@ -103,6 +102,7 @@ func (r *LabelReader) Annotations(ctx context.Context, d *dataset.Dataset) (*dat
 			return nil, err
 		}
 		d.Examples, d.Source, d.IDs = labelled.Examples, labelled.Source, labelled.IDs
+		d.Evidence = labelled.Evidence
 		d.SHA256 = d.Hash()
 		a = a.Pick(which)
 	}
@@ -256,9 +256,6 @@ func (r *LabelReader) Evidence(ctx context.Context, d *dataset.Dataset) error {
 			return err
 		}
 		known.Weight = lists.As[float64](numbers.X)
-		if err := dataset.CheckWeights(known.Weight, d.N); err != nil {
-			return fmt.Errorf("%s: %w", r.Input.RowWeights, err)
-		}
 	}
 	if r.Input.Probabilities != "" {
 		numbers, err := r.numbers(ctx, d, r.Input.Probabilities, q)
@@ -318,13 +315,10 @@ func (r *LabelReader) voted(ctx context.Context, d *dataset.Dataset,
 	return nil
 }
 
-// numbers reads a file of numbers for each example of d, width of them, any number if 0.
+// numbers reads a file of numbers for each row of the data, width of them, any number if 0, and
+// returns the numbers of the examples of d.
 func (r *LabelReader) numbers(ctx context.Context, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
-	if len(d.SkippedAt) > 0 {
-		return nil, fmt.Errorf("%s: %d examples of %s were passed over, so the files do not go "+
-			"together; correct the data", path, len(d.SkippedAt), d.Path)
-	}
 	read := file.Options{NoLabels: true, Storage: "dense", Stdin: r.In}
 	if width == 1 {
 		read.Features = 1
@@ -333,11 +327,20 @@ func (r *LabelReader) numbers(ctx context.Context, d *dataset.Dataset, path stri
 	if err != nil {
 		return nil, err
 	}
-	if numbers.N != d.N || width > 0 && numbers.D != width {
-		err = fmt.Errorf("%s: found %d rows of %d numbers, wanted %d of %d, a row for each example", path,
-			numbers.N, numbers.D, d.N, max(width, numbers.D))
+	rows := max(d.Rows, d.N)
+	if numbers.N != rows || width > 0 && numbers.D != width {
+		return nil, fmt.Errorf("%s: found %d rows of %d numbers, wanted %d of %d, a row for each row of "+
+			"the data", path, numbers.N, numbers.D, rows, max(width, numbers.D))
 	}
-	return numbers, err
+	if width == 1 {
+		if err := dataset.CheckWeights(lists.As[float64](numbers.X), rows); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if d.Source != nil {
+		numbers.Examples = numbers.Examples.Pick(d.Source)
+	}
+	return numbers, nil
 }
 
 // byClass returns probabilities in the order of the classes of d, by name if their file has names.

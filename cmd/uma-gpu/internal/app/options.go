@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type Data struct {
 	Separator    string   `json:"separator,omitempty"`
 	Decimal      string   `json:"decimal,omitempty"`
 	Labels       string   `json:"labels,omitempty"`
-	SkipBad      bool     `json:"skip_bad,omitempty"`
+	SkipBad      int      `json:"skip_bad,omitempty"`
 	NoLabels     bool     `json:"no_labels,omitempty"`
 	WeightColumn string   `json:"weight_column,omitempty"`
 	Between      string   `json:"candidates,omitempty"`
@@ -87,8 +88,8 @@ func (d *Data) ReadingFlags() []cli.Flag {
 			d.checkSeparator).Unless("auto"),
 		Choice(&d.Decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
 			"point", ".", "comma", ","),
-		Switch(&d.SkipBad, "skip-bad",
-			"skip malformed examples, and say which; without it they are an error"))
+		Count(&d.SkipBad, "skip-bad", 0, 0, math.MaxInt,
+			"how `MANY` malformed rows are skipped and listed; one more is an error"))
 }
 
 // ColumnFlags returns the flags that say what the columns of a table are, but for --text.

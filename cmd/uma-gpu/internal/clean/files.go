@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,8 +87,14 @@ func (w *writer) table(ctx context.Context) error {
 	if w.d.Format != "csv" && w.d.Format != "xlsx" || name == "cleaned" {
 		name = "cleaned.csv"
 	}
+	y := slices.Clone(w.found.Cleaned)
+	for i, k := range y {
+		if k < 0 {
+			y[i] = w.d.Y[i] // which keeps a row without a label as it is
+		}
+	}
 	return w.Input.WriteCopy(ctx, filepath.Join(w.Output.Folder, name), w.d,
-		file.Copy{Options: w.Input.Options(), Y: w.found.Cleaned, Skipped: true},
+		file.Copy{Options: w.Input.Options(), Y: y, Skipped: true},
 		file.WriteOptions{Format: "csv", Put: func(_ string, write func(io.Writer) error) error {
 			return w.put(name, write)
 		}})
@@ -111,12 +118,12 @@ func (w *writer) rows(out io.Writer) error {
 	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	i := 0
-	for row := range d.N + len(d.SkippedAt) {
+	for row := range d.Rows {
 		fields, id := make([]string, 8), ""
 		if i < d.N && d.SourceRow(i) == row {
 			fields = []string{"", "", truth[f.Wrong[i]], short(f.WrongProbability[i]),
 				d.Classes[f.Suggested[i]], short(f.Sure[i]), next[i], ""}
-			if k := d.Y[i]; k >= 0 {
+			if k := d.LabelOf(i); k >= 0 {
 				fields[1] = d.Classes[k]
 			}
 			if f.Reasons != nil {

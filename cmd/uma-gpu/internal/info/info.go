@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 
@@ -90,7 +91,7 @@ type described struct {
 func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Dataset,
 	problems []string, err error) {
 	for _, relax := range []func(){func() {},
-		func() { options.SkipBad = true },
+		func() { options.SkipBad = math.MaxInt },
 		func() { options.NoLabels, options.Labels = true, "" },
 	} {
 		relax()
@@ -127,6 +128,9 @@ func rows(i described, row app.Row) {
 		row("classes\tnone, read without labels")
 	} else {
 		row("classes\t%d", len(i.Classes))
+		if i.Unlabelled > 0 {
+			row("unlabelled\t%d examples", i.Unlabelled)
+		}
 	}
 	row("storage\t%s, %s in memory", i.Storage, app.BytesText(i.Bytes))
 	row("density\t%.3g %% (%d values are not zero)", 100*i.Density, i.NonZero)

@@ -67,9 +67,9 @@ func TestMessyTables(t *testing.T) {
 	// Each takes a second, and reads as train does.
 	cleaned := map[string]bool{"UTF-16": true, "title": true, "dates": true, "sentences": true,
 		"holes": true, "quotes inside": true}
-	unlabelled := map[string]string{ // what clean says: it has no use for a row without a label
-		"no label":  "2 bad examples 2 32",
-		"sum below": "1 bad examples 62",
+	unlabelled := map[string]string{ // what clean says
+		"no label":  "2 60 rows no label 1 31",
+		"sum below": "1 61 rows no label 61",
 	}
 	for name, c := range map[string]struct {
 		text string
@@ -196,7 +196,7 @@ func TestRaggedTable(t *testing.T) {
 					}
 					return row
 				}))
-			told := fmt.Sprintf("%s:%d:%d %d fields 4 skip-bad", data, at+2, c.column, c.fields)
+			told := fmt.Sprintf("%s:%d:%d %d fields 4 skip-bad=1", data, at+2, c.column, c.fields)
 			train := []string{"train", "--data", data, "--model", m, "--max-steps", "3"}
 			clitest.Fail(t, 1, told, train...)
 			clitest.Fail(t, 1, told, "clean", data)
@@ -204,7 +204,7 @@ func TestRaggedTable(t *testing.T) {
 				"problem "+told) || !facts.Told(stdout, fmt.Sprintf("59 1 bad %d", at+2)) {
 				t.Errorf("%s in row %d: info prints\n%s", name, at+1, stdout)
 			}
-			_, stderr := clitest.Succeed(t, append(train, "--skip-bad")...)
+			_, stderr := clitest.Succeed(t, append(train, "--skip-bad", "1")...)
 			if !facts.Told(stderr, fmt.Sprintf("1 bad %d", at+2)) {
 				t.Errorf("%s in row %d: train says\n%s", name, at+1, stderr)
 			}

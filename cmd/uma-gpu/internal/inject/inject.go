@@ -3,12 +3,14 @@ package inject
 
 import (
 	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
@@ -73,13 +75,14 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	noisy, err := m.Inject(d.Y, o.Seed)
+	labelled := lists.Where(d.N, func(i int) bool { return d.LabelOf(i) >= 0 })
+	drawn, err := m.Inject(lists.At(d.Y, labelled), o.Seed)
 	if err != nil {
 		return err
 	}
-	changed := 0
-	for i, y := range noisy {
-		if y != d.Y[i] {
+	noisy, changed := slices.Clone(d.Y), 0 // of rows without a label, which stay so
+	for k, i := range labelled {
+		if noisy[i] = drawn[k]; drawn[k] != d.Y[i] {
 			changed++
 		}
 	}
@@ -102,8 +105,8 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	o.Notes.IDsLeftOut(d, o.Out, layout.Format)
-	o.Notes.Say("changed %d of %d labels (%.1f %%), written to %s", changed, d.N,
-		100*float64(changed)/float64(d.N), o.Out)
+	o.Notes.Say("changed %d of %d labels (%.1f %%), written to %s", changed, len(labelled),
+		100*float64(changed)/float64(len(labelled)), o.Out)
 	return nil
 }
 

@@ -48,6 +48,10 @@ func bounds(ctx context.Context, m *model.Model, path string) ([]Bound, error) {
 		return nil, err
 	}
 	defer d.Close() // only read
+	if none := d.WithoutLabel(); none != nil {
+		return nil, fmt.Errorf("%s: row %d has no label, wanted one for each row; label it, or leave it "+
+			"out", path, d.SourceRow(none[0])+1)
+	}
 	x, err := features.Apply(&m.Meta.Preparation, d.Examples)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

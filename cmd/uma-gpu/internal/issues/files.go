@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -28,43 +29,57 @@ type issueRow struct {
 	Conflict  bool    `json:"conflict"`
 }
 
-// issueRows returns the rows of the table, the least likely label first, of equally likely ones the
-// first in the data.
-func issueRows(d *dataset.Dataset, found *umagpu.FindIssuesResult) []issueRow {
-	rows := make([]issueRow, d.N)
+// issueRows returns the rows that have a label, the least likely one first, of equally likely ones
+// the first in the data.
+func issueRows(d *dataset.Dataset, found *umagpu.FindIssuesResult) (rows []issueRow) {
 	for i, same := range found.Same {
-		rows[i] = issueRow{Example: int64(d.SourceRow(i) + 1), Wrong: found.Wrong[i],
+		if d.LabelOf(i) < 0 {
+			continue
+		}
+		row := issueRow{Example: int64(d.SourceRow(i) + 1), Wrong: found.Wrong[i],
 			Quality: found.Quality[i], Given: d.Classes[d.Y[i]], Predicted: d.Classes[found.Likely[i]],
 			Sure: found.Sure[i], Conflict: found.Conflict[i]}
 		if d.IDs != nil {
-			rows[i].ID = &d.IDs[i]
+			row.ID = &d.IDs[i]
 		}
 		if int(same) != i {
-			rows[i].Duplicate = int64(d.SourceRow(int(same)) + 1)
+			row.Duplicate = int64(d.SourceRow(int(same)) + 1)
 		}
+		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b issueRow) int { return cmp.Compare(a.Quality, b.Quality) })
 	return rows
 }
 
-// writeCSV writes a header and the rows; pandas reads True and False as truths.
-func writeCSV(out io.Writer, rows []issueRow) error {
+// writeCSV writes a header, the rows, and behind them the other rows of the input, by their numbers
+// alone: pandas reads True and False as truths, and nothing as missing.
+func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 	w := csv.NewWriter(out) // which keeps its first error
 	header := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
-	named := rows[0].ID != nil
+	named := d.IDs != nil
 	if named {
 		header = slices.Insert(header, 1, "id")
 	}
 	w.Write(header)
-	truth := map[bool]string{false: "False", true: "True"}
+	truth, written := map[bool]string{false: "False", true: "True"}, map[int64]bool{}
 	for _, r := range rows {
+		written[r.Example] = true
 		fields := []string{fmt.Sprint(r.Example), truth[r.Wrong], app.NumberText(r.Quality), r.Given,
 			r.Predicted, app.NumberText(r.Sure), fmt.Sprint(r.Duplicate), truth[r.Conflict]}
 		if named {
 			fields = slices.Insert(fields, 1, *r.ID)
 		}
 		w.Write(fields)
+	}
+	for row, i := range d.ExamplesByRow() {
+		fields := make([]string, len(header))
+		if fields[0] = strconv.Itoa(row + 1); named && i >= 0 {
+			fields[1] = d.IDs[i]
+		}
+		if !written[int64(row+1)] {
+			w.Write(fields)
+		}
 	}
 	w.Flush()
 	return w.Error()
@@ -87,7 +102,7 @@ func (o *Options) clean(ctx context.Context, d *dataset.Dataset, read file.Optio
 	}
 	if o.Output.CleanBy != relabel {
 		what = "left out"
-		if wrong == d.N {
+		if wrong == d.N-len(d.WithoutLabel()) {
 			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
 				"confusion matrix, or use --clean-by relabel", d.Path)
 		}

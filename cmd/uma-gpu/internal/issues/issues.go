@@ -62,7 +62,8 @@ of held-out labels wins. A flag that chooses a model uses only that one, out of 
 --probabilities takes out-of-fold predictions of any program instead, and trains nothing. Without
 --confusion, C is estimated.
 
---out writes all rows, the least likely label first, with cleanlab's columns and more:
+--out writes all rows, the least likely label first, with cleanlab's columns and more; rows that were
+skipped or have no label come last, by their numbers alone:
 
   example            number of the row in the input, from 1
   id                 with --id-column
@@ -169,7 +170,7 @@ func Run(ctx context.Context, o *Options) error {
 	var files osfile.Group
 	defer files.Discard()
 	if out := o.Output.Rows; out != "" {
-		if err := files.Write(out, func(w io.Writer) error { return writeCSV(w, rows) }); err != nil {
+		if err := files.Write(out, func(w io.Writer) error { return writeCSV(w, d, rows) }); err != nil {
 			return err
 		}
 	}
@@ -219,9 +220,7 @@ func (o *Options) check() (read file.Options, err error) {
 	if err := try.Check(); err != nil {
 		return read, err
 	}
-	read, err = o.Input.Check()
-	read.Unlabelled = false
-	return read, err
+	return o.Input.Check()
 }
 
 // readMore reads what other files say of d.

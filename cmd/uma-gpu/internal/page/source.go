@@ -58,7 +58,10 @@ func (o *Request) OfFile(ctx context.Context, d *dataset.Dataset, path string, r
 // fromFile returns what pages show of a data set that was read from a file: the texts of a table,
 // else the features of dense examples.
 func fromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Options) *Source {
-	s := &Source{Labels: d.Y, Text: -1}
+	s := &Source{Text: -1}
+	for i := range d.Y {
+		s.Labels = append(s.Labels, d.LabelOf(i))
+	}
 	s.Read = func(rows []int) error {
 		names, cells, err := file.ReadRows(ctx, d, file.Copy{Path: path, Options: o}, rows)
 		if errors.Is(err, file.ErrNoTable) {

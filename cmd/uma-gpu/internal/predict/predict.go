@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,6 +101,7 @@ func (o *Options) format() (string, error) {
 type predictions struct {
 	*umagpu.PredictResult
 	data    *dataset.Dataset
+	rows    []int     // the example of each row of the input, -1 for one that was skipped
 	numbers []float32 // of each example and class: probabilities or scores; nil for none
 }
 
@@ -131,6 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 	if p.PredictResult, err = umagpu.Predict(ctx, &r); err != nil {
 		return err
 	}
+	p.rows = p.data.ExamplesByRow()
 	if p.numbers = p.Probabilities; p.numbers == nil {
 		p.numbers = p.Scores
 	}
@@ -138,8 +142,7 @@ func Run(ctx context.Context, o *Options) error {
 		b := bufio.NewWriterSize(w, 1<<16)
 		switch format {
 		case "npy":
-			b.Write(npyfile.Header("<f4", len(p.Codes), len(p.Classes)))
-			err = npyfile.Write(b, p.numbers)
+			err = p.writeArray(b)
 		case "jsonl":
 			err = p.writeLines(b)
 		default:
@@ -189,14 +192,34 @@ func (p *predictions) row(i int) []float32 {
 	return p.numbers[i*q : (i+1)*q]
 }
 
-// writeCSV writes one class name per line, or a table if examples have ids, numbers or sets. Its
-// numbers read back exactly. Class names have no line breaks: readers of training data refuse
-// control characters.
+// writeArray writes a row of numbers for each row of the input, NaN for one that was skipped.
+func (p *predictions) writeArray(b *bufio.Writer) error {
+	b.Write(npyfile.Header("<f4", len(p.rows), len(p.Classes))) // Flush returns the error
+	none := slices.Repeat([]float32{float32(math.NaN())}, len(p.Classes))
+	for _, i := range p.rows {
+		numbers := none
+		if i >= 0 {
+			numbers = p.row(i)
+		}
+		if err := npyfile.Write(b, numbers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCSV writes one class name per line, or a table if examples have ids, numbers or sets: a line
+// for each row of the input, whose cells are empty for one that was skipped. Its numbers read back
+// exactly. Class names have no line breaks: readers of training data refuse control characters.
 func (p *predictions) writeCSV(b *bufio.Writer) error {
 	ids := p.data.IDs
 	if ids == nil && p.numbers == nil && p.Sets == nil {
-		for _, class := range p.Codes {
-			fmt.Fprintln(b, p.Classes[class])
+		for _, i := range p.rows {
+			if i < 0 {
+				fmt.Fprintln(b, `""`) // as a line with nothing in it is passed over
+			} else {
+				fmt.Fprintln(b, p.Classes[p.Codes[i]])
+			}
 		}
 		return nil
 	}
@@ -214,12 +237,20 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 	w := csv.NewWriter(b)
 	w.Write(append([]string{name}, columns...))
 	var fields []string
-	for i, class := range p.Codes {
-		if name = strconv.Itoa(i + 1); ids != nil {
+	for row, i := range p.rows {
+		if name = strconv.Itoa(row + 1); i < 0 {
+			fields = make([]string, 1+len(columns))
+			if ids == nil {
+				fields[0] = name
+			}
+			w.Write(fields)
+			continue
+		}
+		if ids != nil {
 			name = ids[i]
 		}
 		if fields = append(fields[:0], name); p.numbers == nil {
-			fields = append(fields, p.Classes[class])
+			fields = append(fields, p.Classes[p.Codes[i]])
 		}
 		if p.Sets != nil {
 			fields = append(fields, strings.Join(p.set(i), separator))
@@ -233,11 +264,12 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 	return w.Error()
 }
 
-// line is an object of JSON Lines. A number that is not finite is null.
+// line is an object of JSON Lines. A number that is not finite is null, and so is the class of a
+// row that was skipped.
 type line struct {
 	Example       int                 `json:"example"`
 	ID            *string             `json:"id,omitempty"`
-	Class         string              `json:"class"`
+	Class         *string             `json:"class"`
 	Set           *[]string           `json:"set,omitempty"`
 	Probabilities map[string]*float32 `json:"probabilities,omitempty"`
 	Scores        map[string]*float32 `json:"scores,omitempty"`
@@ -247,9 +279,15 @@ type line struct {
 func (p *predictions) writeLines(b *bufio.Writer) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false) // a class named <=50K should look like that
-	for i, class := range p.Codes {
-		l, numbers := line{Example: i + 1, Class: p.Classes[class]}, map[string]*float32{}
-		if p.data.IDs != nil {
+	for row, i := range p.rows {
+		l, numbers := line{Example: row + 1}, map[string]*float32{}
+		if i < 0 {
+			if err := e.Encode(l); err != nil {
+				return err
+			}
+			continue
+		}
+		if l.Class = &p.Classes[p.Codes[i]]; p.data.IDs != nil {
 			l.ID = &p.data.IDs[i]
 		}
 		for k, v := range p.row(i) {

@@ -189,7 +189,6 @@ func (o *Options) check() (read file.Options, err error) {
 		}
 	}
 	read.Classes, read.NoLabels = classes, bare
-	read.Unlabelled = !bare
 	if len(classes) == 1 || bare && classes == nil {
 		return read, app.Usage("--classes is %q, wanted two classes or more; to begin without any "+
 			"label, name the classes: --classes a,b,c", strings.Join(o.Input.Classes, ","))

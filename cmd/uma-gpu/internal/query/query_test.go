@@ -127,7 +127,7 @@ func TestSkippedRows(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "table.csv", "x,y,note,c\n7\n1,2,b,\n2\n8,4,d,\n1,2,f,ash\n9,5,g,beech\n")
 	write(t, "answers.csv", "row,label\n2,ash\n")
-	write(t, "request.json", `{"input": {"data": "table.csv", "skip_bad": true}}`)
+	write(t, "request.json", `{"input": {"data": "table.csv", "skip_bad": 2}}`)
 	args := []string{"--request", "request.json", "--show", "note", "--label-column", "c"}
 	rows := ask(t, args...)
 	slices.SortFunc(rows[1:], slices.Compare)

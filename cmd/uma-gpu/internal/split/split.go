@@ -114,8 +114,8 @@ func (o *Options) report(d *dataset.Dataset, split [][]int32, outs []string) {
 		o.Notes.IDsLeftOut(d, outs[k], app.CopyOptions(outs[k], d).Format)
 		seen := make([]bool, len(d.Classes))
 		for _, i := range part {
-			if d.Y != nil {
-				seen[d.Y[i]] = true
+			if y := d.LabelOf(int(i)); y >= 0 {
+				seen[y] = true
 			}
 		}
 		var missing []string

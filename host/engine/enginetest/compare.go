@@ -11,7 +11,7 @@ import (
 )
 
 type value interface {
-	int32 | int64 | float32
+	uint8 | int32 | int64 | float32
 }
 
 // same compares two slices bit for bit, so that -0 differs from +0, and names the first

@@ -33,7 +33,7 @@ func newCase(name string, against func(e, ref *engine.Engine) error) Case {
 func Cases() []Case {
 	return slices.Concat(cases("", problem.checkCells, problems()...),
 		cases("", problem.checkSteps, walks()...), projectCases(projections()), partCases(),
-		EvaluationCases(), TogetherCases(), []Case{
+		EvaluationCases(), BinnedCases(), TogetherCases(), []Case{
 			newCase("plan", checkPlan), newCase("no labels", checkNoLabels),
 			newCase("two residents", checkTwoResidents),
 			newCase("self-test", func(e, _ *engine.Engine) error { return engine.SelfTest(e) })})
@@ -74,7 +74,7 @@ func TinyCases() []Case {
 		{name: "tiny with two chunks", n: 17, d: 259, q: 3},
 		{name: "tiny with many classes", n: 20, d: 2, q: 17, value: digits, weight: digits},
 	}...), cases("", problem.checkSteps, problem{name: "tiny walk", n: 20, d: 5, q: 3}),
-		projectCases(tinyProjections()), tinyEvaluations(),
+		projectCases(tinyProjections()), tinyEvaluations(), tinyBinned(),
 		[]Case{newCase("no labels", checkNoLabels)})
 }
 
@@ -141,7 +141,7 @@ func checkTogether(e, ref *engine.Engine) error {
 	}...), cases("evaluate: ", problem.checkEvaluation, []problem{
 		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
 	}...), cases("", problem.checkSteps, problem{name: "walk", n: 90, d: 12, q: 3}),
-		projectCases(tinyProjections()[1:2]),
+		projectCases(tinyProjections()[1:2]), tinyBinned()[1:],
 		[]Case{newCase("no labels", checkNoLabels), newCase("plan", checkPlan)})
 	errs := make([]error, 2*len(together))
 	var wg sync.WaitGroup

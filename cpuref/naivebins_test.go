@@ -28,10 +28,19 @@ func (naiveDriver) LoadBins(b dataset.Binned, q, all int) (engine.LoadedBins, er
 	return &naiveBins{b: b, q: q, all: all, scores: make([]float32, b.N*q)}, nil
 }
 
-func (v *naiveBins) Close() error                          { return nil }
-func (v *naiveBins) SetTargets(t engine.Targets) error     { v.targets = t; return nil }
-func (v *naiveBins) lossFormat() int                       { return (&naive{total: v.all}).lossFormat() }
-func (v *naiveBins) Scores(d []float32, from, _ int) error { copy(d, v.scores[from*v.q:]); return nil }
+func (v *naiveBins) Close() error { return nil }
+
+func (v *naiveBins) SetTargets(t engine.Targets) error {
+	v.targets = t
+	return nil
+}
+
+func (v *naiveBins) lossFormat() int { return (&naive{total: v.all}).lossFormat() }
+
+func (v *naiveBins) Scores(dst []float32, from, to int) error {
+	copy(dst, v.scores[from*v.q:to*v.q])
+	return nil
+}
 
 // Gradients: clause 24.
 func (v *naiveBins) Gradients() (e engine.Evaluation, err error) {

@@ -31,6 +31,7 @@ type kernels struct {
 	combine func(z, g, b []float32, unit float32)
 	norms   func(g []float32, columns int, bt []float32, unit float32, norm []float32)
 
+	binKernels
 	projectKernels
 	evaluateKernels
 }
@@ -50,6 +51,7 @@ var portable = kernels{
 	sparse: []sparseKernel{sparseGo}, sparseWidths: []int{32}, fewer: true,
 	region: regionGo,
 	add:    addGo, toFloat: toFloatGo, combine: combineGo, norms: normsGo,
+	binKernels:     binGo,
 	projectKernels: projectKernels{product: productGo, rbf: rbfGo},
 	evaluateKernels: evaluateKernels{weighted: weightedGo, mostRows: 1, spread: spreadGo,
 		posterior: posteriorGo, given: givenGo, columnSums: []columnsKernel{columnSumsGo(lanes)}},

@@ -32,7 +32,8 @@ func binnedProblems() []binned {
 	}
 	for _, q := range []int{1, 3, 4, 5, 10, 16, 17, 100} {
 		all = append(all, binned{name: "Q", n: 70, f: 3, q: q, most: 12, draw: soft, times: once},
-			binned{name: "counted, Q", n: 170, f: 9, q: q, most: 20, times: []int{0, 1, 2, 7}, counted: true})
+			binned{name: "counted, Q", n: 170, f: 9, q: q, most: 20, times: []int{0, 1, 2, 7},
+				counted: true})
 	}
 	return append(all, []binned{
 		{name: "one bin", n: 300, f: 9, q: 2, most: 1},
@@ -45,6 +46,8 @@ func binnedProblems() []binned {
 		{name: "large gradients", n: 40000, f: 3, q: 2, most: 2, draw: opposite, value: strong, splits: 2},
 		{name: "large gradients, often", n: 40000, f: 9, q: 2, most: 1, draw: opposite, times: []int{255},
 			value: strong, splits: 1},
+		{name: "full sums", n: 300, f: 9, q: 2, most: 1, draw: opposite, times: []int{128}, splits: 1},
+		{name: "full counts", n: 300, f: 9, q: 5, most: 1, times: []int{128}, counted: true, splits: 1},
 		{name: "large counts", n: 70000, f: 2, q: 3, most: 1, counted: true, splits: 2},
 		{name: "many examples", n: 35000, f: 10, q: 2, most: 200, draw: perRow, times: bag, splits: 12},
 		{name: "many splits", n: 600, f: 5, q: 3, most: 50, draw: backward, splits: 100},
@@ -292,11 +295,16 @@ func (p binned) add(got, want *engine.Bins, t engine.Tree, class int, rng *rand.
 	}
 	leaves := max(1, len(t.Nodes)+1)
 	var f fences
-	for k, outOfBag := range []bool{true, false, false, true} {
-		if k == 2 && len(t.Nodes) > 0 {
+	for k, outOfBag := range []bool{true, false, false, false, true} {
+		switch {
+		case k == 2 && len(t.Nodes) > 0:
 			t.Nodes = withoutLast(t.Nodes)
-		}
-		if k == 3 && rng.IntN(2) == 0 {
+		case k == 3 && len(t.Nodes) > 0: // one node differs
+			n := &t.Nodes[rng.IntN(len(t.Nodes))]
+			if n.Feature = (n.Feature + 1) % int32(p.f); p.f == 1 || rng.IntN(2) == 0 {
+				n.Left[0] ^= 1
+			}
+		case k == 4 && rng.IntN(2) == 0:
 			t.Nodes = nil
 		}
 		t.Values = make([]float32, leaves*width)

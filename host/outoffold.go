@@ -68,7 +68,9 @@ func OutOfFold(ctx context.Context, data *dataset.Dataset, noise *confusion.Matr
 		if m.Run.Settled != nil && data.N >= leastSettled {
 			o.Learner = m.Run.Settled
 		}
-		spreads[f] = deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		if m.Trees == nil { // their scores have a unit
+			spreads[f] = deviation(engine.Weights{Q: m.Q, D: m.D, W: m.W})
+		}
 		if m.Run.Noise != nil {
 			h.Learned = append(h.Learned, m.Run.Noise)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
 // OutOfTime is the code of the doubt about a training whose time was up.
@@ -65,6 +66,9 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	}
 	if o.Time > 0 {
 		t.problem.Spent = func() float64 { return float64(now().Sub(began)) / float64(o.Time) }
+	}
+	if p, ok := o.Learner.(*trees.Params); ok {
+		return t.grow(ctx, p)
 	}
 	if err := t.mapFeatures(ctx); err != nil {
 		return nil, err
@@ -128,6 +132,11 @@ func newTrainer(data *dataset.Dataset, noise *confusion.Matrix, o Options) (*tra
 		return nil, fmt.Errorf("train: time: got %v, want 0 for no limit, or more", o.Time)
 	}
 	about := o.Learner.Definition()
+	if _, ok := o.Learner.(*trees.Params); ok {
+		if err := o.settleTrees(data); err != nil {
+			return nil, fmt.Errorf("train: %w", err)
+		}
+	}
 	if err := o.checkOwnMap(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
@@ -301,11 +310,16 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if m.Meta.Temperature, err = t.temperature(ctx, result.W); err != nil {
 		return nil, err
 	}
+	return t.judged(ctx, m, result)
+}
+
+// judged returns a model and the doubts about it.
+func (t *trainer) judged(ctx context.Context, m *model.Model, result Result) (*Trained, error) {
 	// A learner that may make more than two steps should not be done after one.
 	atOnce := result.Stop == Converged && result.Steps <= 1 && t.o.base() == nil &&
 		t.o.Learner.Definition().MaxSteps > 2
 	found, err := judge.Doubts(ctx, &judge.Ended{Problem: t.problem, Classes: t.model.Meta.Classes,
-		D:      result.W.D,
+		D:      m.D,
 		Counts: result.Counts, Inverse: result.Inverse, EstimatedError: result.EstimatedError,
 		Steps: result.Steps, AtOnce: atOnce, Doubts: result.Doubts})
 	if err != nil {
@@ -331,12 +345,17 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 // with returns the model with weights w and what belongs to them.
 func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop string) *model.Model {
 	m := t.model
+	m.D, m.W = w.D, w.W
+	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, steps, stop
+	t.setDevice(&m)
+	return &m
+}
+
+// setDevice enters the device in the metadata of m.
+func (t *trainer) setDevice(m *model.Model) {
 	d := t.o.Engine.Device()
 	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
 		Conforming: d.Conforming}
-	m.D, m.W = w.D, w.W
-	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, steps, stop
-	return &m
 }
 
 func (t *trainer) phase(p Phase) {

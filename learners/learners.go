@@ -161,6 +161,9 @@ type Definition struct {
 	// IgnoresNoise says that it takes all labels to be right: Problem.Noise changes no step.
 	IgnoresNoise bool
 
+	// Weightless says that the learner makes no weights, and has no Start: package host runs it.
+	Weightless bool
+
 	// Uncounted says that a step needs no Count before it.
 	Uncounted bool
 }

@@ -32,16 +32,23 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	if m.Meta, err = decodeMeta(text); err != nil {
 		return nil, fmt.Errorf("meta.json: %w", err)
 	}
-	m.Q, m.D, m.W = numbers[float32](a, "W.npy")
+	if m.Meta.Trees == nil {
+		m.Q, m.D, m.W = numbers[float32](a, "W.npy")
+	} else {
+		m.Q, m.D = len(m.Meta.Classes), m.Meta.Preparation.Width()
+		m.Trees = readTrees(a, m.Meta.Trees, m.Q)
+	}
 	if a.has(confusionName) {
 		var rows, cols int
 		if rows, cols, m.Confusion = numbers[float64](a, confusionName); rows != m.Q || cols != m.Q {
-			a.fail(fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d): W.npy has %d rows",
+			a.fail(fmt.Errorf("%s: found shape (%d, %d), wanted (%d, %d) for %d classes",
 				confusionName, rows, cols, m.Q, m.Q, m.Q))
 		}
 	}
 	if a.has(lastName) {
 		m.State = readState(a, m.Meta.Steps)
+	} else if a.has(learnerName) {
+		m.State = &State{Steps: m.Meta.Steps, Learner: a.text(learnerName)}
 	}
 	m.Learned = readLearned(a)
 	wanted := "W.npy, confusion.npy and meta.json"
@@ -98,8 +105,11 @@ func (m *Model) members() ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := []member{
-		array("W.npy", m.Q, m.D, m.W),
+	var members []member
+	if m.Trees != nil {
+		members = treeMembers(m.Trees)
+	} else {
+		members = append(members, array("W.npy", m.Q, m.D, m.W))
 	}
 	if m.Confusion != nil {
 		members = append(members, array(confusionName, m.Q, m.Q, m.Confusion))

@@ -32,6 +32,8 @@ type Meta struct {
 	// Kernel is the kernel PCA that follows, whose components W has for columns; nil if W has the
 	// columns of the preparation.
 	Kernel *Kernel `json:"kernel,omitempty"`
+	// Trees says what the trees of the model look at; nil for a model without trees.
+	Trees *Trees `json:"trees,omitempty"`
 	// Annotators are who labelled the training data; nil if nobody knows.
 	Annotators []Annotator `json:"annotators,omitempty"`
 	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the

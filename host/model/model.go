@@ -4,7 +4,8 @@
 //
 // A model file is an .npz archive, a zip file of exactly these members:
 //
-//	W.npy          float32 Q×d, C order: row r is the weight vector of class r
+//	W.npy          float32 Q×d, C order: row r is the weight vector of class r; left out of a
+//	               model of trees
 //	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q); left out if
 //	               the labels were taken to be right
 //	meta.json      the fields of Meta, one to a line
@@ -21,6 +22,15 @@
 //	               landmark_columns.npy (int32) and landmark_values.npy, of one row each
 //	axes.npy       float32 D×m
 //	offset.npy     float32 1×D
+//
+// and, if the model is trees (see package trees; meta.json has the rest of them),
+//
+//	tree_sizes.npy   int32 T×2: the number of nodes of each tree, and the class whose score it
+//	                 adds to, -1 for all classes
+//	tree_nodes.npy   int32 nodes×3: the column of each node of all trees, one tree after another,
+//	                 and its children, leaf c as -1-c
+//	tree_left.npy    int64 nodes×4: the bins that go to the first child, bit b%64 of word b/64
+//	tree_values.npy  float32 1×V: what the leaves add, tree after tree
 //
 // and, if its training had not ended (a checkpoint, or an interrupted run),
 //
@@ -47,6 +57,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
 // FormatVersion is the version of the file format, the only one that is read. It grows whenever a
@@ -73,7 +84,10 @@ type Model struct {
 	// Projection makes the columns of W from prepared features, if Meta.Kernel is not
 	// nil; else both are.
 	Projection *engine.Projection
-	Meta       Meta
+	// Trees score prepared features in place of W, which is then empty; nil for a linear model. D is
+	// the number of columns that the preparation gives.
+	Trees *trees.Model
+	Meta  Meta
 }
 
 // Map returns the map of m, that makes the columns of W from prepared features; nil if W
@@ -101,7 +115,11 @@ func (m *Model) check() error {
 	if m.D < 1 {
 		return fmt.Errorf("found %d columns, wanted at least 1: train on at least one feature", m.D)
 	}
-	if !isProduct(len(m.W), m.Q, m.D) {
+	if m.Trees != nil {
+		if err := m.checkTrees(); err != nil {
+			return err
+		}
+	} else if !isProduct(len(m.W), m.Q, m.D) {
 		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q,
 			m.D)
 	}

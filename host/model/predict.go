@@ -26,6 +26,10 @@ func (m *Model) Predict(ctx context.Context, e *engine.Engine, x dataset.Example
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
 func (m *Model) PredictPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]int32, error) {
+	if m.Trees != nil {
+		scores, err := m.ScoresPrepared(ctx, e, x)
+		return engine.Predicted(scores, m.Q), err
+	}
 	return eachBlock(ctx, m, e, x, 1, engine.Predict)
 }
 
@@ -43,6 +47,9 @@ func (m *Model) Scores(ctx context.Context, e *engine.Engine, x dataset.Examples
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
 func (m *Model) ScoresPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]float32, error) {
+	if m.Trees != nil {
+		return eachBlock(ctx, m, e, x, m.Q, m.treeScores)
+	}
 	return eachBlock(ctx, m, e, x, m.Q, engine.Scores)
 }
 

@@ -7,8 +7,9 @@ import (
 // State is the state of a training between two steps: all it needs to go on with the same bits,
 // except the weights that its result would be, which are the model's own.
 type State struct {
-	Steps int       // that were made; Meta.Steps in a model
-	Last  []float32 // Q×D row-major: the weights that the last step left
+	Steps int // that were made; Meta.Steps in a model
+	// Q×D row-major: the weights that the last step left; nil of trees, which the model has
+	Last []float32
 	// Q×D, for weights "average" and "best-average" after a step: Σ of the weights after each; else
 	// empty
 	Sum []float64
@@ -30,6 +31,9 @@ const (
 func (s *State) check(m *Model) error {
 	if s.Steps != m.Meta.Steps {
 		return fmt.Errorf("state: found %d steps, wanted %d as meta.json says", s.Steps, m.Meta.Steps)
+	}
+	if m.Trees != nil {
+		return nil
 	}
 	if !isProduct(len(s.Last), m.Q, m.D) {
 		return fmt.Errorf("%s: found %d weights, wanted %d×%d (classes × columns)", lastName, len(s.Last),
@@ -59,6 +63,9 @@ func (s *State) check(m *Model) error {
 
 // members returns the members of a model of q classes and d columns.
 func (s *State) members(q, d int) []member {
+	if s.Last == nil {
+		return []member{text(learnerName, s.Learner)}
+	}
 	list := []member{array(lastName, q, d, s.Last)}
 	if len(s.Sum) > 0 {
 		list = append(list, array(sumName, q, d, s.Sum))

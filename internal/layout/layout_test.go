@@ -38,7 +38,7 @@ var rules = []struct {
 	{"host/active/versionspace", []string{"host/numerics", "internal/"},
 		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",
-		"host/numerics", "host/judge/sets", "internal/"},
+		"host/numerics", "host/judge/sets", "learners/trees", "internal/"},
 		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine",
 		"host/engine/contract"},

@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -22,6 +23,7 @@ import (
 func All() []*learners.Definition {
 	return slices.Concat(
 		of(softmax.Defaults()),
+		of(trees.Defaults()),
 		of(uma.Defaults()),
 		of(classmean.Defaults()),
 		of(kernelmean.Defaults()),

@@ -190,11 +190,3 @@ func base(prior []float64) []float32 {
 	}
 	return scores
 }
-
-// perRound returns how many trees a round grows.
-func (b *boosting) perRound() int {
-	if b.model.Q == 2 {
-		return 1
-	}
-	return b.model.Q
-}

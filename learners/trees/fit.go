@@ -14,6 +14,8 @@ import (
 type Watch struct {
 	// From is where the fit continues; nil to begin.
 	From *State
+	// Most is how many rounds, or trees of a forest, the model has at most; 0 for no limit.
+	Most int
 	// Step, if not nil, is called after each round or tree of the model itself. The state is the
 	// fit's and changes after the call. If it returns an error, the fit ends with it.
 	Step func(s *State) error
@@ -84,13 +86,18 @@ func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.E
 	if w.Step != nil {
 		step = func() error { return w.Step(state) }
 	}
-	return state.Model, d.fit(ctx, &state.Settled, state.Model, nil, step)
+	settled := state.Settled
+	if w.Most > 0 {
+		settled.Rounds = min(settled.Rounds, w.Most)
+	}
+	return state.Model, d.fit(ctx, &settled, state.Model, nil, step)
 }
 
 // begin returns a model without trees.
 func (d *data) begin(p *Params) *Model {
 	m := &Model{Q: d.problem.Q, Mode: p.Mode, Columns: d.columns, Source: d.source,
 		Gain: make([]float64, len(d.columns)), Base: make([]float32, d.problem.Q)}
+	m.Unmix = m.Mode == Forest && p.Correction == softmax.Forward && d.problem.Noise != nil
 	if m.Mode == Boost {
 		m.Base = base(priors(d.labels.Targets, d.binned.N, m.Q))
 	}
@@ -108,7 +115,7 @@ func (d *data) fit(ctx context.Context, p *Params, m *Model, held []bool, step f
 		return err
 	}
 	defer b.bins.Close() // nothing is lost by a fault here
-	for done := len(m.Trees) / b.perRound(); done < p.Rounds; done++ {
+	for done := m.Steps(); done < p.Rounds; done++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 type Model struct {
 	Q       int
 	Mode    string // Boost or Forest
+	Unmix   bool   // a forest's shares are of labels that a confusion matrix has made wrong
 	Columns []Column
 	// Source is, for each column, its index in the encoding, or its feature without one.
 	Source []int
@@ -51,6 +52,8 @@ func (m *Model) Check(d int) error {
 		return fault("%d classes, wanted at least 2", m.Q)
 	case m.Mode != Boost && m.Mode != Forest:
 		return fault("the mode %.40q, wanted boost or forest", m.Mode)
+	case m.Unmix && m.Mode != Forest:
+		return fault("boosted trees with shares to unmix, wanted a forest")
 	case len(m.Base) != m.Q || !learners.Finite(m.Base):
 		return fault("the base %v, wanted %d finite scores", m.Base, m.Q)
 	case len(m.Class) != len(m.Trees):
@@ -158,4 +161,12 @@ func (m *Model) Cut(n *engine.Node) (cut float32, missing bool) {
 		cut = c.Cuts[last-1]
 	}
 	return cut, n.Left.Has(0)
+}
+
+// Steps returns how many rounds of boosting, or trees of a forest, the model has.
+func (m *Model) Steps() int {
+	if m.Mode == Boost && m.Q > 2 {
+		return len(m.Trees) / m.Q
+	}
+	return len(m.Trees)
 }

@@ -57,7 +57,9 @@ var definition = learners.Definition{
 	Step:     "a round of boosting, or a tree of a forest",
 	MaxSteps: 100000,
 	Weights:  []learners.Rule{learners.Last},
-	New:      func() learners.Params { return Defaults() },
+
+	Weightless: true,
+	New:        func() learners.Params { return Defaults() },
 }
 
 // Definition implements learners.Params.

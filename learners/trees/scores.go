@@ -9,8 +9,11 @@ import (
 
 // Scores writes the scores of examples, N×Q, to dst: logarithms of probabilities, but for a
 // constant. Boosting's are sums of leaves; a forest's are of its shares of labels, unmixed by the
-// confusion matrix c, Q×Q, unless that is nil.
+// confusion matrix c, Q×Q, if Unmix is set.
 func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
+	if !m.Unmix {
+		c = nil
+	}
 	const block = 1 << 12
 	for start := 0; start < x.N; start += block {
 		end := min(start+block, x.N)

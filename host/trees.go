@@ -1,0 +1,125 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
+)
+
+// settleTrees completes the options of a training of trees, which take columns as they are.
+func (o *Options) settleTrees(data *dataset.Dataset) error {
+	switch {
+	case o.Kernel != nil:
+		return errors.New("learner trees: found a kernel function, wanted none: trees take columns as " +
+			"they are")
+	case o.From != nil:
+		return errors.New("learner trees: found a model to begin with, wanted none: trees begin with " +
+			"no tree")
+	case o.MaxSteps == NoSteps:
+		return errors.New("learner trees: found 0 steps, wanted at least one")
+	case o.Annotations != nil:
+		return fmt.Errorf("learner trees: %w: give the votes' consensus as probabilities",
+			ErrAnnotations)
+	}
+	if o.Preparation == "" && data.Prepared == nil && o.Resume == nil {
+		o.Preparation = dataset.Steps{}.String()
+	}
+	return nil
+}
+
+// grow learns trees and completes the model.
+func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
+	t.phase(Loaded)
+	w := trees.Watch{Note: t.o.note, Most: t.o.MaxSteps}
+	if r := t.o.Resume; r != nil {
+		w.From = &trees.State{Model: r.Trees}
+		if err := json.Unmarshal(r.State.Learner, &w.From.Settled); err != nil || r.Trees == nil {
+			return nil, fmt.Errorf("train: %w: state: %w", ErrResume,
+				errors.Join(err, learners.Check(&w.From.Settled)))
+		}
+	}
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "growing trees", Unit: "step"})
+	defer task.End()
+	due, made := t.o.Checkpoint.due(), &trees.State{}
+	result := Result{Stop: Converged, Inverse: t.inverse, Settled: &made.Settled}
+	w.Step = func(s *trees.State) error {
+		made, result.Steps = s, s.Model.Steps()
+		task.Reach(int64(result.Steps))
+		if t.o.Watch.Step != nil {
+			t.o.Watch.Step(Report{Step: result.Steps})
+		}
+		if t.o.Checkpoint.Path != "" && !t.o.Checkpoint.Failed && due(result.Steps) {
+			if err := t.treesModel(s, nil, "checkpoint").Save(t.o.Checkpoint.Path); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			result.Stop = Interrupted
+		case t.problem.TimeSpent() >= 1:
+			result.Stop = TimeUp
+		default:
+			return nil
+		}
+		return errStop
+	}
+	grown, err := trees.Fit(ctx, p, t.problem, t.data.Encoding, w)
+	switch {
+	case err == nil || errors.Is(err, errStop):
+	case grown != nil && ctx.Err() != nil:
+		result.Stop = Interrupted
+	default:
+		return nil, err
+	}
+	if made.Model == nil {
+		made.Model = grown
+	}
+	result.Settled = &made.Settled
+	if result.Stop == Converged && t.o.MaxSteps > 0 && result.Steps == t.o.MaxSteps {
+		result.Stop = MaxSteps
+	}
+	if err := t.countTrees(&result, grown); err != nil {
+		return nil, err
+	}
+	m := t.treesModel(made, &result.EstimatedError, string(result.Stop))
+	if m.State != nil && (result.Stop == Converged || result.Stop == MaxSteps) {
+		m.State = nil
+	}
+	m.Meta.Temperature = 1 // scores are logarithms of odds
+	if t.o.Trial {
+		t.phase(Learned)
+		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
+	}
+	return t.judged(ctx, m, result)
+}
+
+// treesModel returns the model of a fit of trees, with what it continues from.
+func (t *trainer) treesModel(s *trees.State, estimate *float64, stop string) *model.Model {
+	m := t.model
+	m.SetTrees(s.Model)
+	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, s.Model.Steps(), stop
+	t.setDevice(&m)
+	settled, _ := json.Marshal(s.Settled) // plain numbers and names, which cannot fail
+	m.State = &model.State{Steps: m.Meta.Steps, Learner: settled}
+	return &m
+}
+
+// countTrees counts the training examples by prediction and noisy label, and estimates the error.
+func (t *trainer) countTrees(r *Result, m *trees.Model) error {
+	x, q := t.problem.X, t.problem.Q
+	scores := make([]float32, x.N*q)
+	m.Scores(scores, x, t.model.Confusion)
+	predicted := engine.Predicted(scores, q)
+	r.Counts = make([]int64, q*q)
+	engine.Count(r.Counts, predicted, t.problem.Evidence.Labels(predicted, t.problem.Y, q), q)
+	r.EstimatedError = t.inverse.EstimatedError(r.Counts, x.N)
+	return nil
+}

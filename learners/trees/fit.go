@@ -100,6 +100,8 @@ func (d *data) begin(p *Params) *Model {
 	m.Unmix = m.Mode == Forest && p.Correction == softmax.Forward && d.problem.Noise != nil
 	if m.Mode == Boost {
 		m.Base = base(priors(d.labels.Targets, d.binned.N, m.Q))
+	} else {
+		m.Base = d.sampler(nil).shares()
 	}
 	return m
 }

@@ -58,6 +58,24 @@ func (s *sampler) labels(tree int) []int32 {
 	return labels
 }
 
+// shares returns the share of each label, at least 2^-20.
+func (s *sampler) shares() []float32 {
+	sums, total := make([]float64, s.q), 0.0
+	for i, y := range s.y {
+		u := 1.0
+		if s.weight != nil {
+			u = float64(s.weight[i])
+		}
+		sums[y] += u
+		total += u
+	}
+	shares := make([]float32, s.q)
+	for k, v := range sums {
+		shares[k] = max(float32(v/total), leastShare)
+	}
+	return shares
+}
+
 // mostCopies is how many bytes of bins several trees that grow at a time may take.
 const mostCopies = 1 << 30
 

@@ -18,9 +18,10 @@ type Model struct {
 	Columns []Column
 	// Source is, for each column, its index in the encoding, or its feature without one.
 	Source []int
-	Base   []float32     // scores to begin with, Q
-	Trees  []engine.Tree // of boosting with a value for each leaf, of a forest with Q shares
-	Class  []int32       // whose score a tree adds to; -1 for all
+	// Base are scores to begin with, Q: a forest's are the shares of all labels, as of one more tree.
+	Base  []float32
+	Trees []engine.Tree // of boosting with a value for each leaf, of a forest with Q shares
+	Class []int32       // whose score a tree adds to; -1 for all
 	// Gain is how much the splits of each column gained: in the loss of boosting, or in purity.
 	Gain []float64
 }

@@ -22,20 +22,24 @@ func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
 			copy(part[at:], m.Base)
 		}
 		m.add(part, bin(m.Columns, x.Part(start, end)), nil)
-		if m.Mode == Boost {
-			continue
+		if m.Mode == Forest {
+			m.logs(part, c)
 		}
-		parallel.Ranges(end-start, 256, func(from, to int) {
-			o := newOutcome(m, c)
-			for i := from; i < to; i++ {
-				row := part[i*m.Q : (i+1)*m.Q]
-				o.of(row)
-				for k, v := range o.classes {
-					row[k] = numerics.Log(max(float32(v), leastShare))
-				}
-			}
-		})
 	}
+}
+
+// logs turns the sums of a forest, N×Q, into logarithms of the shares of true classes.
+func (m *Model) logs(sums []float32, c []float64) {
+	parallel.Ranges(len(sums)/m.Q, 256, func(from, to int) {
+		o := newOutcome(m, c)
+		for i := from; i < to; i++ {
+			row := sums[i*m.Q : (i+1)*m.Q]
+			o.of(row)
+			for k, v := range o.classes {
+				row[k] = numerics.Log(max(float32(v), leastShare))
+			}
+		}
+	})
 }
 
 // leastShare is the share of a class that scores of a forest tell from 0.
@@ -104,8 +108,7 @@ func newOutcome(m *Model, c []float64) *outcome {
 		make([]float32, m.Q)}
 }
 
-// of computes the probabilities of the true classes and of the noisy labels. A forest that says
-// nothing takes all labels for equally probable.
+// of computes the probabilities of the true classes and of the noisy labels.
 func (o *outcome) of(sums []float32) {
 	if o.m.Mode == Boost {
 		numerics.Softmax(o.p, sums)
@@ -124,9 +127,7 @@ func (o *outcome) of(sums []float32) {
 		total += float64(v)
 	}
 	for k, v := range sums {
-		if o.labels[k] = 1 / float64(len(sums)); total > 0 {
-			o.labels[k] = float64(v) / total
-		}
+		o.labels[k] = float64(v) / total
 	}
 	if copy(o.classes, o.labels); o.c != nil {
 		unmixed(o.classes, o.labels, o.c, o.spare)

@@ -1,0 +1,233 @@
+package trees_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/uma-gpu/uma-gpu/cpuref"
+	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
+)
+
+// table is a made-up table: numbers, of which the last may be missing, and a category.
+type table struct {
+	numbers [][]float32 // of each column; NaN for missing
+	levels  []int       // of the category
+	x       dataset.Examples
+	e       *dataset.Encoding
+	y       []int32 // true classes
+}
+
+const levelCount = 7
+
+// newTable draws n examples of q classes, which depend on two numbers and the category.
+func newTable(n, q int, seed uint64) table {
+	r := rand.New(rand.NewPCG(seed, 1))
+	t := table{numbers: make([][]float32, 4), levels: make([]int, n), y: make([]int32, n),
+		e: &dataset.Encoding{Missing: dataset.MissingIndicator}}
+	for j := range t.numbers {
+		t.e.Columns = append(t.e.Columns, dataset.Column{Name: fmt.Sprint(j),
+			Kind: dataset.KindNumber, Mean: new(float32), Indicator: j == 3})
+	}
+	category := dataset.Column{Name: "level", Kind: dataset.KindCategory}
+	for l := range levelCount {
+		category.Levels = append(category.Levels, fmt.Sprint(l))
+	}
+	t.e.Columns = append(t.e.Columns, category)
+	t.x = dataset.Examples{N: n, D: t.e.Width(), X: make([]float32, n*t.e.Width())}
+	for i := range n {
+		row := t.x.Row(i)
+		for j := range t.numbers {
+			v := float32(r.NormFloat64())
+			if j == 1 {
+				v = float32(r.IntN(12)) // of few values
+			}
+			if j == 3 && r.IntN(5) == 0 {
+				row[4] = 1
+				t.numbers[j] = append(t.numbers[j], float32(math.NaN()))
+				continue
+			}
+			row[j] = v
+			t.numbers[j] = append(t.numbers[j], v)
+		}
+		t.levels[i] = r.IntN(levelCount)
+		row[5+t.levels[i]] = 1
+		sum := row[0] + row[3] + row[4]
+		if t.levels[i]%2 == 0 {
+			sum++
+		}
+		t.y[i] = int32(min(q-1, max(0, int(sum+float32(q)/2))))
+	}
+	return t
+}
+
+// noisy returns the problem of labels that become the next class with probability share, for which
+// the matrix is given.
+func (t *table) noisy(q int, share float64, e *engine.Engine) *learners.Problem {
+	r := rand.New(rand.NewPCG(9, 9))
+	c, y := confusion.NoNoise(q).V, slices.Clone(t.y)
+	var classes []string
+	for k := range q {
+		classes = append(classes, fmt.Sprint(k))
+		c[k*q+k] = 1 - share
+		c[(k+1)%q*q+k] = share
+	}
+	for i := range y {
+		if r.Float64() < share {
+			y[i] = (y[i] + 1) % int32(q)
+		}
+	}
+	noise := &confusion.Matrix{Classes: classes, P: c}
+	return &learners.Problem{X: t.x, Y: y, Q: q, Noise: noise, Engine: e, Seed: 3}
+}
+
+func fit(t *testing.T, p *trees.Params, problem *learners.Problem, e *dataset.Encoding,
+) *trees.Model {
+	t.Helper()
+	m, err := trees.Fit(context.Background(), p, problem, e, trees.Watch{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Check(problem.X.D); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// given returns parameters that leave nothing to choose.
+func given(mode string) *trees.Params {
+	p := trees.Defaults()
+	p.Mode, p.Rounds, p.Leaves, p.Least, p.Rate, p.Rows, p.Columns = mode, 6, 7, 1, 0.3, 0.6, 0.5
+	if mode == trees.Forest {
+		p.Least = 3
+	}
+	return p
+}
+
+// TestTwin compares trees with those of a twin that was written from the contract's text.
+func TestTwin(t *testing.T) {
+	for _, q := range []int{2, 3} {
+		for _, n := range []int{60, 400} {
+			data := newTable(n, q, uint64(n+q))
+			problem := data.noisy(q, 0.3, cpuref.New())
+			w := twin{seed: problem.Seed, q: q, y: problem.Y, c: problem.Noise.P}
+			for _, column := range data.numbers {
+				bins, count := numberBins(column)
+				w.bins, w.counts, w.category = append(w.bins, bins), append(w.counts, count),
+					append(w.category, false)
+			}
+			levels := make([]int, n)
+			for i, l := range data.levels {
+				levels[i] = l + 1
+			}
+			w.bins, w.counts, w.category = append(w.bins, levels), append(w.counts, levelCount+1),
+				append(w.category, true)
+			for _, mode := range []string{trees.Boost, trees.Forest} {
+				p := given(mode)
+				m := fit(t, p, problem, data.e)
+				w.p = *p
+				want := w.forest()
+				if mode == trees.Boost {
+					want = w.boost(m.Base)
+				}
+				if len(m.Trees) != len(want) {
+					t.Fatalf("%s: got %d trees, want %d", mode, len(m.Trees), len(want))
+				}
+				for k := range want {
+					if !reflect.DeepEqual(m.Trees[k], want[k]) {
+						t.Fatalf("%s of %d examples, %d classes: tree %d: got\n%v, want\n%v", mode, n, q, k,
+							m.Trees[k], want[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestEveryEngine wants the same model of every engine, in one piece or parts, and from sparse
+// examples.
+func TestEveryEngine(t *testing.T) {
+	data := newTable(1500, 3, 5)
+	engines := []*engine.Engine{cpuref.New(), simd.New()}
+	parts, err := shard.New([]engine.Driver{simd.NewDriver(), cpuref.Driver{}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engines = append(engines, engine.New(parts))
+	for _, mode := range []string{trees.Boost, trees.Forest} {
+		var want *trees.Model
+		for k, e := range engines {
+			problem := data.noisy(3, 0.3, e)
+			if k%2 == 1 {
+				problem.X = problem.X.Compressed()
+			}
+			m := fit(t, given(mode), problem, data.e)
+			if want == nil {
+				want = m
+			}
+			if !reflect.DeepEqual(m, want) {
+				t.Errorf("%s on %s: got another model than on %s", mode, e.Device().Name,
+					engines[0].Device().Name)
+			}
+		}
+	}
+}
+
+// wrong returns the share of examples that a model gets wrong.
+func wrong(m *trees.Model, x dataset.Examples, y []int32, c []float64) float64 {
+	scores := make([]float32, x.N*m.Q)
+	m.Scores(scores, x, c)
+	n := 0
+	for i, class := range y {
+		row := scores[i*m.Q : (i+1)*m.Q]
+		if slices.Index(row, slices.Max(row)) != int(class) {
+			n++
+		}
+	}
+	return float64(n) / float64(x.N)
+}
+
+// TestCorrection wants what C says to count: with 40 % of the labels moved to the next class trees
+// that know it are right far more often, and with C = identity nothing changes.
+func TestCorrection(t *testing.T) {
+	data, test := newTable(2000, 3, 1), newTable(4000, 3, 2)
+	const most = 0.2
+	for _, mode := range []string{trees.Boost, trees.Forest} {
+		p := given(mode)
+		p.Rounds, p.Rate = 60, 0.1
+		if mode == trees.Forest {
+			p.Leaves, p.Least = trees.MostLeaves, 20
+		}
+		problem := data.noisy(3, 0.4, simd.New())
+		m := fit(t, p, problem, data.e)
+		corrected := wrong(m, test.x, test.y, problem.Noise.P)
+		p.Correction = softmax.None
+		plain := wrong(fit(t, p, problem, data.e), test.x, test.y, nil)
+		if corrected > most || corrected > plain-0.05 {
+			t.Errorf("%s: got error %.3f, and without C %.3f, want at most %.2f and less", mode,
+				corrected, plain, most)
+		}
+		clean := data.noisy(3, 0, simd.New())
+		without := fit(t, p, clean, data.e)
+		p.Correction = softmax.Forward
+		if !reflect.DeepEqual(fit(t, p, clean, data.e), without) {
+			t.Errorf("%s: got another model for C = identity than without one", mode)
+		}
+		shares := m.Importance()
+		if at := slices.Index(shares, slices.Max(shares)); at == 1 || at == 2 {
+			t.Errorf("%s: got column %d as the most important of %v, want one that decides", mode, at,
+				shares)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
@@ -19,10 +20,9 @@ func must[T any](v T, err error) T {
 
 // cautious returns labels through C of n examples whose classes are known with certainty, and
 // probabilities of these labels that are less sure than they could be.
-func cautious(m *confusion.Matrix, n int, sharpness float64) estimate.Evidence {
+func cautious(m *confusion.Matrix, n int, sharpness float64) (e estimate.Evidence, truth []int32) {
 	q, rng := m.Q(), rand.New(rand.NewPCG(3, 4))
-	e := estimate.Evidence{Classes: m.Classes}
-	truth := make([]int32, n)
+	e.Classes, truth = m.Classes, make([]int32, n)
 	for i := range truth {
 		truth[i] = int32(rng.IntN(q))
 	}
@@ -37,7 +37,7 @@ func cautious(m *confusion.Matrix, n int, sharpness float64) estimate.Evidence {
 			e.P = append(e.P, float32(v/sum))
 		}
 	}
-	return e
+	return e, truth
 }
 
 // FromEvidence finds C from probabilities that are too cautious, with intervals that hold it;
@@ -52,7 +52,7 @@ func TestFromEvidence(t *testing.T) {
 		{"symmetric", must(confusion.Symmetric(classes, 0.3))},
 		{"pairwise", must(confusion.Pairwise(classes, 0.4))},
 	} {
-		e := cautious(c.noise, 2000, 0.6)
+		e, _ := cautious(c.noise, 2000, 0.6)
 		r := must(estimate.FromEvidence(e))
 		found := r.Candidates[r.Chosen]
 		if len(found.Unidentified) > 0 {
@@ -72,10 +72,26 @@ func TestFromEvidence(t *testing.T) {
 			t.Errorf("%s: a second call finds another matrix", c.name)
 		}
 	}
-	e := cautious(must(confusion.Symmetric(classes, 0.3)), 2000, 0)
+	noise := must(confusion.Symmetric(classes, 0.3))
+	e, truth := cautious(noise, 2000, 0)
 	r := must(estimate.FromEvidence(e))
 	if found := r.Candidates[r.Chosen]; len(found.Unidentified) != 3 {
 		t.Errorf("features that tell nothing: found %v ± %v", found.P, found.Error)
+	}
+	if check := r.ToCheck(nil, 20); len(check) < 7 || len(check) > 20 {
+		t.Errorf("features that tell nothing: found %d examples to check", len(check))
+	}
+	e.Known = slices.Concat(truth[:300], slices.Repeat([]int32{-1}, 1700))
+	r = must(estimate.FromEvidence(e))
+	found := r.Candidates[r.Chosen]
+	for at, v := range found.P {
+		if off := math.Abs(v - noise.P[at]); off > 3*found.Error[at] || found.Error[at] > 0.06 {
+			t.Errorf("300 checked: entry %d is %.3f ± %.3f, want %.3f", at, v, found.Error[at],
+				noise.P[at])
+		}
+	}
+	if len(found.Unidentified) > 0 {
+		t.Errorf("300 checked: not identified: %v", found.Unidentified)
 	}
 	if _, err := estimate.FromEvidence(estimate.Evidence{Classes: classes, Y: e.Y}); err == nil {
 		t.Error("without probabilities: found no error")

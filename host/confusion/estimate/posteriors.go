@@ -11,8 +11,12 @@ import (
 
 // Parameters of the fits of explained.
 const (
-	outerRounds  = 6    // unmixings of the probabilities by C
-	innerRounds  = 15   // of EM after each
+	firstRounds  = 2 // unmixings of the probabilities by C, of each start
+	outerRounds  = 4 // more of them, of the best
+	leaps        = 6 // of EM after each, of three rounds
+	mostLeap     = 16.0
+	stillStep    = 1e-8
+	leastEntry   = 1e-6 // of C after a leap
 	pseudoLabels = 1.0  // symmetric ones of each class in an M-step
 	leastMixed   = 1e-3 // entry of the C that unmixes
 	leastUnmixed = 1e-4 // probability of a class after unmixing
@@ -87,20 +91,22 @@ func newObserved(y []int32, p []float32, known []int32, q int) *observed {
 // all is no part of the examples.
 const all = -1
 
-// explain fits C from a start, by EM with the shape's M-step.
-func (o *observed) explain(start []float64, s shape) *explained {
-	q := o.q
+// begin returns a fit that starts from C.
+func begin(start []float64, s shape, q int) *explained {
 	e := &explained{q: q, shape: s, c: slices.Clone(start), sharp: 1, bias: make([]float64, q)}
 	if s == free { // no entry is stuck at zero
 		for at := range e.c {
 			e.c[at] = 0.98*e.c[at] + 0.02/float64(q)
 		}
 	}
-	for range outerRounds {
+	return e
+}
+
+// improve continues a fit by EM with the shape's M-step, for some outer rounds at most.
+func (o *observed) improve(e *explained, outer int) {
+	for range outer {
 		u, before := o.unmixed(e.c), slices.Clone(e.c)
-		for range innerRounds {
-			o.round(e, u, all)
-		}
+		o.settle(e, u, all)
 		moved := 0.0
 		for at, v := range e.c {
 			moved = max(moved, math.Abs(v-before[at]))
@@ -109,7 +115,6 @@ func (o *observed) explain(start []float64, s shape) *explained {
 			break
 		}
 	}
-	return e
 }
 
 // worse returns how far e is behind another fit.
@@ -121,10 +126,75 @@ func (e *explained) worse(other *explained) float64 {
 func (o *observed) without(part int, e *explained, u []float32) *explained {
 	again := *e
 	again.c, again.bias = slices.Clone(e.c), slices.Clone(e.bias)
-	for range innerRounds {
-		o.round(&again, u, part)
-	}
+	o.settle(&again, u, part)
 	return &again
+}
+
+// settle makes rounds of EM with log u, without a part of the examples. After each two, it leaps
+// along their direction (Varadhan and Roland, Simple and globally convergent methods for
+// accelerating the convergence of any EM algorithm, Scand. J. Statist. 35, 2008), since EM is slow
+// where the labels tell little; a leap that explains them worse is taken back.
+func (o *observed) settle(e *explained, u []float32, without int) {
+	for range leaps {
+		first := e.place()
+		o.round(e, u, without)
+		second := e.place()
+		o.round(e, u, without)
+		third, least := e.place(), e.loss+e.doubt
+		step, bend := 0.0, 0.0
+		for at := range first {
+			r, v := second[at]-first[at], third[at]-2*second[at]+first[at]
+			step += float64(r * r)
+			bend += float64(v * v)
+		}
+		if step < stillStep {
+			return
+		}
+		far := min(math.Sqrt(step/max(bend, math.SmallestNonzeroFloat64)), mostLeap)
+		if far <= 1 {
+			continue
+		}
+		to := make([]float64, len(first))
+		for at := range to {
+			r, v := second[at]-first[at], third[at]-2*second[at]+first[at]
+			to[at] = first[at] + float64(2*far*r) + float64(far*far*v)
+		}
+		e.move(to)
+		o.round(e, u, without)
+		if e.loss+e.doubt > least {
+			e.move(third)
+			o.round(e, u, without)
+		}
+	}
+}
+
+// place returns what a fit has found: C, the logarithm of the sharpness, and the biases.
+func (e *explained) place() []float64 {
+	log := float64(numerics.Log(float32(e.sharp)))
+	return append(append(slices.Clone(e.c), log), e.bias...)
+}
+
+// move sets what a fit has found, as of place, within its bounds.
+func (e *explained) move(to []float64) {
+	q := e.q
+	if e.shape != given {
+		for at := range e.c {
+			e.c[at] = max(to[at], leastEntry)
+		}
+		numerics.NormaliseColumns(e.c, q)
+	}
+	e.sharp = float64(numerics.Exp(float32(to[q*q])))
+	copy(e.bias, to[q*q+1:])
+	e.bound()
+}
+
+// bound keeps the sharpness and the biases within their bounds.
+func (e *explained) bound() {
+	e.sharp = min(max(e.sharp, leastSharp), mostSharp)
+	middle := lists.Mean(e.bias)
+	for k, v := range e.bias {
+		e.bias[k] = min(max(v-middle, -mostBias), mostBias)
+	}
 }
 
 // unmixed returns log u.
@@ -176,7 +246,7 @@ func (o *observed) round(e *explained, u []float32, without int) {
 		total.entropy += t.entropy
 	}
 	e.counts, e.loss, e.doubt = total.counts, total.sum, doubtful*total.entropy
-	e.improve(&total)
+	e.maximise(&total)
 }
 
 // classes writes the probabilities of the true classes to p, from log u.
@@ -227,21 +297,16 @@ func (e *explained) add(t *tally, p, u []float32, y, known int) {
 	t.curvature += square - float64(mean*mean)
 }
 
-// improve is the M-step.
-func (e *explained) improve(t *tally) {
+// maximise is the M-step.
+func (e *explained) maximise(t *tally) {
 	q := e.q
 	e.sharp += float64(newtonStep*t.slope) / max(t.curvature, math.SmallestNonzeroFloat64)
-	e.sharp = min(max(e.sharp, leastSharp), mostSharp)
-	middle := 0.0
 	for k := range q {
 		n := columnSum(t.counts, q, k)
 		ratio := (n + equalClasses) / (t.class[k] + equalClasses)
 		e.bias[k] += float64(numerics.Log(float32(ratio)))
-		middle += e.bias[k] / float64(q)
 	}
-	for k := range q {
-		e.bias[k] = min(max(e.bias[k]-middle, -mostBias), mostBias)
-	}
+	e.bound()
 	if e.shape == given {
 		return
 	}

@@ -31,6 +31,8 @@ type CrossValidateRequest struct {
 	// Compare are settings to compare on the same folds, in place of Settings, whose Seed they have.
 	Compare []Candidate `json:"compare,omitempty"`
 	Compute Compute     `json:"-"`
+
+	most int // examples to take part; 0 for all
 }
 
 // Candidate is settings in a comparison.
@@ -116,6 +118,9 @@ func CrossValidate(ctx context.Context, r *CrossValidateRequest) (*CrossValidate
 	v := validation{request: r, result: &CrossValidateResult{Request: *r}}
 	v.notes.to, v.compute = r.Compute.Note, &r.Compute
 	err := v.read(ctx, &r.Data, r.Labels, r.Confusion, nil, r.seed())
+	if err == nil {
+		err = v.sample(r.most)
+	}
 	if err == nil {
 		err = v.judgeBy(ctx)
 	}

@@ -80,7 +80,8 @@ var tableParameters = grouped("Data",
 
 var learningParameters = grouped("Learner",
 	Parameter{Name: "learner", Value: "NAME", Default: "softmax",
-		Sentence: "name of the learner; uma-gpu learners NAME tells its flags"},
+		Sentence: "name of the learner, uma-gpu learners NAME tells its flags; auto for the best of " +
+			"linear, curved and trees by labels held out"},
 	Parameter{Name: "max_steps", Value: "STEPS", Default: "the learner's",
 		Sentence: "at most this many steps; passes, for online learners"},
 	Parameter{Name: "weights", Value: "RULE", Default: "the learner's",

@@ -47,6 +47,9 @@ func (r *TrainRequest) Check() error {
 	if err := checkParameters(r); err != nil {
 		return err
 	}
+	if r.Learner == AutoLearner {
+		return r.checkAuto()
+	}
 	if err := r.checkSettled(); err != nil || r.Resume != nil {
 		return err
 	}
@@ -145,6 +148,13 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 		return nil, err
 	}
 	t := training{notes: notes{to: r.Compute.Note}, compute: &r.Compute}
+	if r.Learner == AutoLearner {
+		chosen, said, err := r.choose(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.notes.all, r = said, chosen
+	}
 	if err := t.read(ctx, &r.Data, r.Labels, r.Confusion, r.base(), r.Settings.seed()); err != nil {
 		return nil, fault(ctx, err)
 	}

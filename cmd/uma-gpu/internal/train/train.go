@@ -216,7 +216,11 @@ func (o *Options) readLabels(ctx context.Context, d *dataset.Dataset, r *umagpu.
 // learner returns the learner, of the training to go on with if there is one.
 func (o *Options) learner(base *model.Model) (learners.Params, error) {
 	if o.Input.Resume == "" {
-		return o.Request.Settings.Choose()
+		settings := o.Request.Settings
+		if settings.Learner == umagpu.AutoLearner {
+			settings.Learner = "" // the first of the candidates
+		}
+		return settings.Choose()
 	}
 	p, err := catalog.Parse(base.Meta.Learner, base.Meta.Parameters)
 	if err != nil {

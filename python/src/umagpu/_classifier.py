@@ -360,6 +360,16 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         codes = self._predicted(X, "codes")
         return self.classes_[codes]
 
+    @property
+    def feature_importances_(self) -> Any:
+        """Each column's share of what all splits of the trees have gained, of learner trees."""
+        trees = getattr(self, "meta_", {}).get("trees")
+        if trees is None:
+            raise AttributeError(f"feature_importances_: found learner {self.learner}, wanted fitted trees")
+        gains = np.zeros(self.n_features_in_)
+        gains[trees["source"]] = trees["gain"]
+        return gains / (gains.sum() or 1)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of predictions that are right by labels y, noisy or not."""
         return float(super().score(X, y, sample_weight))

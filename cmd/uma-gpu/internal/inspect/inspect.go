@@ -30,7 +30,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "inspect",
 		Usage: "describe a model: largest weights, noise, provenance",
 		Description: `Lists for each class the prepared features with the largest weights, for or against the class. A
-model with a kernel map has no feature weights; only norms are shown. uma-gpu confusion show prints
+model with a kernel map has no feature weights; only norms are shown. Of trees the columns are listed
+by importance, and the first tree of each class is printed. uma-gpu confusion show prints
 the whole matrices of the noise, and annotators.
 
 For a model of learner kernelmean with a kernel, --data prints how far scores may be off, and how much
@@ -52,7 +53,8 @@ type Inspection struct {
 	Features    int            `json:"features"`
 	Preparation string         `json:"preparation"`
 	Kernel      *kernelSummary `json:"kernel,omitempty"`
-	Classes     []classSummary `json:"classes"`
+	Classes     []classSummary `json:"classes,omitempty"` // of weights
+	Trees       *treesSummary  `json:"trees,omitempty"`
 	Temperature *float32       `json:"temperature"` // null for none
 	// on the training examples, corrected by C; null for none
 	EstimatedError *float64         `json:"estimated_error"`
@@ -61,6 +63,8 @@ type Inspection struct {
 	Annotators     int              `json:"annotators,omitempty"`
 	Provenance     model.Provenance `json:"provenance"`
 	Bounds         []Bound          `json:"bounds,omitempty"` // of a mean classifier, with --data
+
+	classes int
 }
 
 type kernelSummary struct {
@@ -100,7 +104,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	r := Inspection{Model: o.Model.Path, Features: m.Meta.Features.Count,
+	r := Inspection{Model: o.Model.Path, classes: m.Q, Features: m.Meta.Features.Count,
 		EstimatedError: m.Meta.EstimatedError,
 		Provenance:     m.Meta.Provenance, Preparation: m.Meta.Preparation.Steps.String()}
 	if t := m.Meta.Temperature; t != 0 {
@@ -109,7 +113,11 @@ func Run(ctx context.Context, o *Options) error {
 	if k := m.Meta.Kernel; k != nil {
 		r.Kernel = &kernelSummary{k.Function, k.Landmarks, k.Components, k.Explained}
 	}
-	r.Classes = summarise(m, o.Top)
+	if m.Trees != nil {
+		r.Trees = summariseTrees(m, o.Top)
+	} else {
+		r.Classes = summarise(m, o.Top)
+	}
 	if m.Confusion != nil {
 		r.Given = summariseNoise(m.Confusion, m.Meta.Classes)
 		r.Given.Condition = m.Meta.Condition
@@ -128,6 +136,9 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 		if err := app.Table(w, r.classRows); err != nil {
+			return err
+		}
+		if err := app.Table(w, r.Trees.rows); err != nil {
 			return err
 		}
 		return app.Table(w, r.boundRows)
@@ -186,7 +197,7 @@ func summariseNoise(p []float64, classes []string) *noiseSummary {
 func (r Inspection) rows(row app.Row) {
 	p := r.Provenance
 	row("model\t%s", r.Model)
-	row("classes\t%d", len(r.Classes))
+	row("classes\t%d", r.classes)
 	row("features\t%d, prepared by %s", r.Features, r.Preparation)
 	if k := r.Kernel; k != nil {
 		row("kernel\t%s, %d components of %d landmarks, %.4g %% of the variance",
@@ -244,6 +255,9 @@ func (s *noiseSummary) rows(row app.Row, name string) {
 }
 
 func (r Inspection) classRows(row app.Row) {
+	if r.Trees != nil {
+		return
+	}
 	row("\nclass\t‖w‖\tfeature\tweight")
 	for _, c := range r.Classes {
 		head := fmt.Sprintf("%s\t%.4g", app.Shorten(c.Class), c.Norm)

@@ -104,6 +104,8 @@ type residualsArgs struct {
 	First, End, Q           int
 	Given, Sorted           bool
 	Scale                   float32
+	Grads                   *buffer[int32]
+	Trees                   int
 }
 
 type weightedArgs struct {
@@ -160,6 +162,46 @@ type squaresSparseArgs struct {
 	Order   *buffer[int32]
 	Squares *buffer[float32]
 	Rows    int
+}
+
+type histogramArgs struct {
+	Bins                                  *buffer[uint8]
+	Order, Grads, Labels                  *buffer[int32]
+	Times                                 *buffer[uint8]
+	Features                              *buffer[int32]
+	Partial                               *buffer[int64]
+	Size                                  uint64
+	Rows, Stride, From, To, Ranges, Class int
+	Counted, Often                        bool
+	Width, Low, Wide, Limit, Count, Per   int
+	Fresh                                 bool
+}
+
+// binSet is a set of bins, the last parameters of the kernels that split nodes.
+type binSet struct{ A, B, C, D uint64 }
+
+type splitCountArgs struct {
+	Bins                            *buffer[uint8]
+	Order, Lefts                    *buffer[int32]
+	Stride, Feature, From, To, Span int
+	binSet
+}
+
+type splitMoveArgs struct {
+	Bins                                    *buffer[uint8]
+	Order, Moved, Lefts                     *buffer[int32]
+	Stride, Feature, From, To, Span, Middle int
+	binSet
+}
+
+type addTreeArgs struct {
+	Bins             *buffer[uint8]
+	Order, Nodes     *buffer[int32]
+	Values, Scores   *buffer[float32]
+	Stride, From, To int
+	Listed           bool
+	Q, Class         int
+	Leaf             bool
 }
 
 type probeArgs struct {

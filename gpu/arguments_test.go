@@ -46,7 +46,8 @@ func parameters(t *testing.T) map[string][][]string {
 func typesOf(args reflect.Type) (types []string) {
 	names := map[reflect.Type]string{
 		reflect.TypeFor[*buffer[float32]](): "float*", reflect.TypeFor[*buffer[int32]](): "int*",
-		reflect.TypeFor[*buffer[int64]](): "long*", reflect.TypeFor[int](): "int",
+		reflect.TypeFor[*buffer[uint8]](): "uchar*", reflect.TypeFor[*buffer[int64]](): "long*",
+		reflect.TypeFor[int]():  "int",
 		reflect.TypeFor[bool](): "int", reflect.TypeFor[float32](): "float",
 		reflect.TypeFor[uint64](): "ulong",
 	}
@@ -75,6 +76,8 @@ func TestArguments(t *testing.T) {
 		"project.cl product":                productArgs{}, "project.cl squares": squaresArgs{},
 		"projectsparse.cl product_sparse": productSparseArgs{},
 		"projectsparse.cl squares_sparse": squaresSparseArgs{}, "probe.cl probe": probeArgs{},
+		"trees.cl histogram": histogramArgs{}, "trees.cl split_count": splitCountArgs{},
+		"trees.cl split_move": splitMoveArgs{}, "trees.cl add_tree": addTreeArgs{},
 	} {
 		want := typesOf(reflect.TypeOf(args))
 		if found[kernel] == nil {

@@ -57,6 +57,7 @@ type kernelSet struct {
 	moveSumsSparse, residuals, weightedSparse      *compiled
 	updateVectors, norms                           *compiled
 	product, productSparse, squares, squaresSparse *compiled
+	histogram, splitCount, splitMove, addTree      *compiled
 }
 
 // Open returns an engine over OpenDriver's driver.
@@ -182,7 +183,7 @@ func (e *deviceEngine) start() (err error) {
 	}
 	e.options += " " + e.build.options
 	for _, e.shape = range e.shapes() {
-		all, dense, _ := e.library()
+		all, dense, _, _ := e.library()
 		if err = e.compile(all, dense); err == nil {
 			return nil
 		}
@@ -236,8 +237,8 @@ func (e *deviceEngine) Device() engine.Device {
 // Close gives back all that the device has.
 func (e *deviceEngine) Close() error {
 	errs := []error{e.q.settle()}
-	all, dense, evaluator := e.library()
-	for _, p := range []program{all, dense, evaluator} {
+	all, dense, evaluator, trees := e.library()
+	for _, p := range []program{all, dense, evaluator, trees} {
 		for _, k := range p.kernels {
 			if *k.to != nil {
 				(*k.to).cl.Release()

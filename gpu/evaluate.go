@@ -65,19 +65,25 @@ func (r *resident) Evaluate(sums []int64, w engine.Weights) (engine.Evaluation, 
 			return e, err
 		}
 	}
+	err := errors.Join(readLosses(r, losses, &e), endSums(r, sums, r.q))
+	return e, err
+}
+
+// readLosses adds up pairs of losses.
+func readLosses(r *resident, losses *buffer[int64], e *engine.Evaluation) error {
 	pairs := make([]int64, losses.n)
-	if err := errors.Join(losses.read(pairs, 0), endSums(r, sums, r.q)); err != nil {
-		return e, err
+	if err := losses.read(pairs, 0); err != nil {
+		return err
 	}
 	for k := 0; k < len(pairs); k += 2 {
 		e.Loss += pairs[k]
 		e.Refused += pairs[k+1]
 	}
 	if e.Refused < 0 || e.Refused > int64(r.n) {
-		return e, fmt.Errorf("kernel residuals refused %d of %d examples, by buffer %q; the device is "+
+		return fmt.Errorf("kernel residuals refused %d of %d examples, by buffer %q; the device is "+
 			"at fault", e.Refused, r.n, losses.name)
 	}
-	return e, nil
+	return nil
 }
 
 // evaluateBands makes residuals of the scores of a tile, and adds their weighted sums.
@@ -91,7 +97,7 @@ func evaluateBands(r *resident, t *tile, x arrays) error {
 		to := min(from+w.band, t.rows)
 		if err := e.residuals.launch(residualItems(e, to-from), 1, residualsArgs{t.scores, t.targets,
 			t.weight, order, w.coefs, w.losses, from, to, r.q, w.given, t.sparse != nil,
-			numerics.LossFormat(r.fixed.N).Scale()}); err != nil {
+			numerics.LossFormat(r.fixed.N).Scale(), r.ints, 0}); err != nil {
 			return err
 		}
 		if err := addWeightedSums(r, t, x, from, to, r.q); err != nil {
@@ -206,10 +212,7 @@ func sumShapeFor(e *deviceEngine, x dataset.Examples, rows, q int) (s sumShape, 
 		band := min(coefBytes, e.maxAlloc) / (4 * int64(q))
 		s.band = min(rows, max(1, int(band)/numerics.Block)*numerics.Block)
 	}
-	s.pairs = (residualItems(e, s.band) + e.group - 1) / e.group
-	if e.cpu {
-		s.pairs *= e.group
-	}
+	s.pairs = lossPairs(e, s.band)
 	if _, err = fit("the coefficients of a block", s.band*q+lanes, 4, e.maxAlloc); err != nil {
 		return s, err
 	}
@@ -224,6 +227,15 @@ func residualItems(e *deviceEngine, rows int) int {
 		return min((rows+e.vector-1)/e.vector, 256)
 	}
 	return min(rows, 512*e.group)
+}
+
+// lossPairs returns how many pairs of losses kernel residuals writes of that number of examples.
+func lossPairs(e *deviceEngine, rows int) int {
+	pairs := (residualItems(e, rows) + e.group - 1) / e.group
+	if e.cpu {
+		return pairs * e.group
+	}
+	return pairs
 }
 
 func newSumBuffers(r *resident) *sumBuffers {
@@ -285,14 +297,20 @@ func endSums(r *resident, sums []int64, count int) error {
 	if w.ranges == 1 {
 		return w.partial.read(sums, 0)
 	}
+	return e.addUp(sums[:n], w.partial, w.total, w.ranges)
+}
+
+// addUp adds up sums by ranges and reads them.
+func (e *deviceEngine) addUp(sums []int64, partial, total *buffer[int64], ranges int) error {
+	n := len(sums)
 	items := sumItems(e, n)
 	if !e.cpu {
 		wide := e.group / min(e.group, adders)
 		items = (n + wide - 1) / wide * e.group
 	}
-	if err := e.addRanges.launch(items, 1, addRangesArgs{w.partial, w.total, uint64(n),
-		w.ranges}); err != nil {
+	if err := e.addRanges.launch(items, 1, addRangesArgs{partial, total, uint64(n),
+		ranges}); err != nil {
 		return err
 	}
-	return w.total.read(sums, 0)
+	return total.read(sums, 0)
 }

@@ -72,12 +72,12 @@ func workGroup(cpu bool, wanted, most int) int {
 
 // fixedGroups are the kernels whose text fixes the size of a work-group, in the form for GPUs.
 var fixedGroups = []string{"add_ranges", "score_4", "score_16", "score_64", "product", "residuals",
-	"weighted_16", "weighted_64"}
+	"weighted_16", "weighted_64", "histogram", "split_count", "split_move"}
 
-// library returns the programs, whose kernels e keeps: for all examples, for dense ones, and for
-// evaluators. A driver may take 50 ms for a program that it remembers, so there are few, and what
-// only some examples need, beyond the self-test, is compiled when they are loaded.
-func (e *deviceEngine) library() (all, dense, evaluator program) {
+// library returns the programs, whose kernels e keeps: for all examples, for dense ones, for
+// evaluators, and for trees. A driver may take 50 ms for a program that it remembers, so there are
+// few, and what only some examples need, beyond the self-test, is compiled when they are loaded.
+func (e *deviceEngine) library() (all, dense, evaluator, trees program) {
 	group, wide, big, vector := e.group, e.wideGroup, e.bigGroup, e.vector
 	sums := fmt.Sprintf(" -DSUM_COLUMNS=%d", e.sumColumns())
 	groups := fmt.Sprintf(" -DGROUP=%d -DBIG=%d -DBLOCK=%d", group, big, numerics.Block) +
@@ -111,12 +111,19 @@ func (e *deviceEngine) library() (all, dense, evaluator program) {
 			[]kernelUse{{&k.weighted[width16], "weighted_16", group},
 				{&k.weighted[width64], "weighted_64", big}, residuals}}
 	}
-	return all, dense, evaluator
+	groupOr1 := group
+	if e.cpu {
+		groupOr1 = 1
+	}
+	trees = program{"trees", groups, []kernelUse{{&e.histogram, "histogram", groupOr1},
+		{&e.splitCount, "split_count", groupOr1}, {&e.splitMove, "split_move", groupOr1},
+		{&e.addTree, "add_tree", 64}}}
+	return all, dense, evaluator, trees
 }
 
 // programsFor returns what a use of examples needs; some may be compiled already.
 func programsFor(e *deviceEngine, x dataset.Examples, u engine.Use) (needed []program) {
-	_, dense, evaluator := e.library()
+	_, dense, evaluator, _ := e.library()
 	if !x.Sparse() {
 		needed = append(needed, dense)
 	}

@@ -74,8 +74,8 @@ func (e *deviceEngine) broken(t *testing.T, sources []string) *deviceEngine {
 
 // programs returns the library.
 func (e *deviceEngine) programs() []program {
-	all, dense, evaluator := e.library()
-	return []program{all, dense, evaluator}
+	all, dense, evaluator, trees := e.library()
+	return []program{all, dense, evaluator, trees}
 }
 
 // formOf returns how the engine is opened that a mutant is made of, and the cases that judge it,

@@ -13,7 +13,7 @@ var files embed.FS
 var Names = []string{
 	"contract.cl", "score.cl", "region.cl", "sums.cl", "add.cl", "sparse.cl", "update.cl",
 	"vector.cl", "tile.cl", "kernelvalue.cl", "project.cl", "projectsparse.cl",
-	"residual.cl", "weighted.cl", "weightedsparse.cl", "probe.cl",
+	"residual.cl", "weighted.cl", "weightedsparse.cl", "trees.cl", "probe.cl",
 }
 
 // Sources returns the text of each file.

@@ -35,6 +35,8 @@
 //                a[(i - first) * Q + r]
 //   first    a multiple of LANES; 0 if sorted
 //   scale    2^s of the fixed point of losses
+//   grads    if trees, a number of examples, is not 0: written in place of a, as the integers
+//            of clause 24, g and h from grads[2 * (r * trees + i)] on
 
 // residuals_at writes those of vector b, and adds their losses, in fixed point, to total and the
 // examples refused to refused.
@@ -42,7 +44,7 @@
 static void residuals_at(size_t b, __global const float *scores, __global const float *targets,
                   __global const float *weight, __global const int *order,
                   __global float *a, int first, int end, int Q, int given, int sorted, float scale,
-                  long *total, long *refused)
+                  __global int *grads, int trees, long *total, long *refused)
 {
 	__global const vec_t *score = (__global const vec_t *)scores;
 	__global const vec_t *target = (__global const vec_t *)targets;
@@ -104,8 +106,18 @@ static void residuals_at(size_t b, __global const float *scores, __global const 
 		const vec_t wanted = given ? t : fma(KEPT(terms2, r, exponential(s + t - m2)), inverse2, nothing);
 		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
 		STORE(residual, 0, part);
-		for (int l = 0; l < lanes; l++)
-			a[at[l] + r] = part[l];
+		if (!trees) {
+			for (int l = 0; l < lanes; l++)
+				a[at[l] + r] = part[l];
+			continue;
+		}
+		float h[WIDTH];
+		STORE(select((vec_t)(0.0f), p * (VECTOR(1.0f) - p) * u, counts), 0, h);
+		__global int *to = grads + 2 * ((size_t)r * trees + b * WIDTH);
+		for (int l = 0; l < lanes; l++) {
+			to[2 * l] = (int)integer_of(part[l], 0x1p18f);
+			to[2 * l + 1] = (int)integer_of(h[l], 0x1p18f);
+		}
 	}
 }
 
@@ -115,11 +127,13 @@ __kernel FIXED_GROUP
 void residuals(__global const float *restrict scores, __global const float *restrict targets,
                __global const float *restrict weight, __global const int *restrict order,
                __global float *restrict a, __global long *restrict losses,
-               int first, int end, int Q, int given, int sorted, float scale)
+               int first, int end, int Q, int given, int sorted, float scale,
+               __global int *restrict grads, int trees)
 {
 	long total = 0, refused = 0;
 	for (size_t b = first / WIDTH + get_global_id(0); b * WIDTH < (size_t)end; b += get_global_size(0))
-		residuals_at(b, scores, targets, weight, order, a, first, end, Q, given, sorted, scale, &total, &refused);
+		residuals_at(b, scores, targets, weight, order, a, first, end, Q, given, sorted, scale,
+		             grads, trees, &total, &refused);
 #if CPU
 	losses[2 * get_global_id(0)] += total;
 	losses[2 * get_global_id(0) + 1] += refused;

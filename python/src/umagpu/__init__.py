@@ -19,10 +19,10 @@ from ._issues import find_label_issues
 from ._labels import (Accuracy, compare, corrected_accuracy, cross_validate, estimate_confusion,
                       query, report, survey)
 from ._sets import PredictionSets
-from ._worker import DeviceError, DoubtWarning, Error, OutOfMemory, WorkerDied, run
+from ._worker import DoubtWarning, Error, WorkerDied, run
 
 __version__ = "0.1.0"
-__all__ = ["Accuracy", "Cleaned", "Consensus", "DeviceError", "DoubtWarning", "Error", "KernelMap",
-           "NoisyClassifier", "OutOfMemory", "Page", "PredictionSets", "WorkerDied", "clean",
+__all__ = ["Accuracy", "Cleaned", "Consensus", "DoubtWarning", "Error", "KernelMap",
+           "NoisyClassifier", "Page", "PredictionSets", "WorkerDied", "clean",
            "compare", "consensus", "corrected_accuracy", "cross_validate", "estimate_confusion",
            "find_label_issues", "query", "report", "run", "survey", "weak_labels"]

@@ -91,8 +91,11 @@ def _is_online(estimator: "NoisyClassifier") -> bool:
 class _Program(BaseEstimator):  # type: ignore[misc]
     """What estimators have in common whose work is the program's.
 
-    _features is what the file of the fit says of the features.
+    _features is what the file of the fit says of the features, and _label the name of the column of
+    labels.
     """
+
+    _label: Optional[str] = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -118,9 +121,7 @@ class _Program(BaseEstimator):  # type: ignore[misc]
 
     def _data(self, X: Any) -> Data:
         """Return examples like those of the fit, whose columns a DataFrame has by name."""
-        columns, names = columns_of(self._features), names_in(self._features)
-        kinds = dict(columns)
-        named, me = hasattr(self, "feature_names_in_"), type(self).__name__
+        names, named, me = names_in(self._features), hasattr(self, "feature_names_in_"), type(self).__name__
         X = framed(X)
         if not is_frame(X):
             X = numbers_of(X)
@@ -128,11 +129,7 @@ class _Program(BaseEstimator):  # type: ignore[misc]
                 warn(f"X does not have valid feature names, but {me} was fitted with feature names")
         elif names and (named or set(names) <= set(map(wire, X.columns))):
             have = [wire(c) for c in X.columns]
-            missing = [name for name in names if name not in have and kinds.get(name) != "aside"]
-            if missing:
-                raise ValueError(f"X: found no column {missing[0]!r}, wanted the columns that {me} was "
-                                 "fitted with")
-            if more := [name for name in have if name not in names]:
+            if more := [name for name in have if name not in names and name != self._label]:
                 warn(f"X: {len(more)} columns that {me} was not fitted with are left out, such as "
                      f"{more[0]!r}")
             X, names = X.iloc[:, [k for k, name in enumerate(have) if name in names]], None
@@ -141,9 +138,7 @@ class _Program(BaseEstimator):  # type: ignore[misc]
         if (names or not is_frame(X)) and X.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {X.shape[1]} features, but {me} is expecting "
                              f"{self.n_features_in_} features as input")
-        X = X.set_axis(names, axis=1) if is_frame(X) and names else X
-        text = [name for name, kind in columns if kind == "text"] if is_frame(X) else []
-        return data_of(X, text=text or None)
+        return data_of(X.set_axis(names, axis=1) if is_frame(X) and names else X)
 
 
 def columns_of(features: dict[str, Any]) -> list[tuple[str, str]]:
@@ -254,8 +249,6 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
                     kept = _by_content(X, codes, sample_weight)
                     X, codes = X.iloc[kept] if is_frame(X) else X[kept], codes[kept]
                     sample_weight = sample_weight[kept]
-            if (n := np.unique(codes[codes >= 0]).size) < 2:
-                raise ValueError(f"y: found {n} class, wanted 2 or more")
             arrays, rows = {"codes": codes}, len(codes)
         elif what == "probabilities":
             labels, soft = soft_of(probabilities)
@@ -268,6 +261,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         if sample_weight is not None:
             arrays["weights"] = _weights(sample_weight, rows)
         self._train(X, data, labels, part, arrays, settings)
+        self._label = wire(y.name) if getattr(y, "name", None) is not None else None
         return self
 
     @available_if(_is_online)  # type: ignore[misc]
@@ -370,10 +364,6 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         gains[trees["source"]] = trees["gain"]
         return gains / (gains.sum() or 1)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of predictions that are right by labels y, noisy or not."""
-        return float(super().score(X, y, sample_weight))
-
     def save(self, path: str) -> None:
         """Write the model file that uma-gpu train writes.
 
@@ -399,10 +389,11 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         return cls._of(model, classes_of(meta["classes"], comment), names_in(meta["features"]))
 
     @classmethod
-    def _of(cls, model: bytes, classes: Any, names: Optional[list[Any]]) -> "NoisyClassifier":
+    def _of(cls, model: bytes, classes: Any, names: Optional[list[Any]], label: Any = None,
+            ) -> "NoisyClassifier":
         """Return a classifier of a model file of these classes, fitted to columns of these names."""
         new = cls()
-        new.classes_ = classes
+        new.classes_, new._label = classes, None if label is None else wire(label)
         new._take(model, names)
         new.set_params(**_parameters(new.meta_), confusion=_file(model, "meta.json")[1].get("confusion"))
         return new

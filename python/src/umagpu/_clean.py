@@ -11,7 +11,7 @@ import pandas
 
 from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
-from ._requests import ask, index_of, named, page_of, request_of
+from ._requests import asked, index_of, named, page_of
 
 
 @dataclass(repr=False, eq=False)
@@ -30,6 +30,7 @@ class Cleaned:
     report, review : pages, which notebooks show and save(path) writes; review is for people who
         check rows, and saves checked.csv for the argument checked.
     details : everything else that was found, such as "candidates" and "expected_error".
+    text : what summary() returns.
     """
 
     issues: Any
@@ -40,6 +41,7 @@ class Cleaned:
     report: Page
     review: Page
     details: dict[str, Any]
+    text: str
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()
@@ -48,36 +50,12 @@ class Cleaned:
         return self.summary()
 
     def summary(self) -> str:
-        """Return what was found, in a few lines."""
-        found, n = self.details, len(self.issues)
-        wrong = int(self.issues["wrong"].sum())
-        lines = [f"{n} rows, {found['checked']} of them checked; {wrong} labels are called wrong"]
-        if share := found.get("wrong_labels"):
-            lines.append(f"estimated share of wrong labels: {_interval(share)}")
-        elif not wrong:
-            lines.append("nothing here shows that labels are wrong; rows that are checked may")
-        lines += [f"  {pair['rows']} × {pair['given_label']!r} should be {pair['right_label']!r}"
-                  for pair in found["pairs"][:5]]
-        if len(found["pairs"]) > 5:
-            lines.append(f"  and {len(found['pairs']) - 5} other pairs of classes")
-        lines.append(f"expected error of the model: {_interval(found['expected_error'])} "
-                     f"(learner {found['chosen']})")
-        rows = self.issues["review"].dropna().sort_values().index[:5].tolist()
-        if rows:
-            lines.append(f"check next: rows {', '.join(map(str, rows))}; then clean again with checked="
-                         "{row: right label, ...}")
-        return "\n".join(lines)
-
-
-def _interval(share: dict[str, Any]) -> str:
-    text = f"{100 * share['value']:.1f} %"
-    if share.get("low") is not None:
-        text += f" ({100 * share['low']:.1f} to {100 * share['high']:.1f})"
-    return text
+        """Return the report in a few lines."""
+        return self.text
 
 
 def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str] = None,
-          device: Optional[str] = None, verbose: bool = False, **options: Any) -> Cleaned:
+          **options: Any) -> Cleaned:
     """Find the wrong labels, correct them, and learn a model: clean(df, label="y") or clean(X, y).
 
     Parameters
@@ -92,7 +70,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     name : what pages call the data.
     options : of the table and the training: text=["title"] names columns of free text,
         ignore_columns=["id"] leaves columns out; also categories, missing, normalize, seed and others
-        of uma-gpu clean, with _ for -.
+        of uma-gpu clean, with _ for -; and device and verbose.
 
     Without evidence of wrong labels none is called wrong.
     """
@@ -118,7 +96,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
     if is_frame(X) and hasattr(y, "iloc") and not y.index.equals(index) and set(y.index) == set(index):
         raise ValueError("label: found the index of X in another order, wanted label.reindex(X.index)")
     labels = labels_of(y, what="label" if column is None else f"column {column!r}")
-    request, arrays = request_of(data, labels, None, options)
+    arrays = {}
     if checked is not None:
         right = labels_of(_by_row(checked, index, len(labels.codes)), what="checked")
         places = [labels.names.index(n) if n in labels.names else -1 for n in right.names]
@@ -127,8 +105,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
                              f"{labels.classes.tolist()}")
         arrays["checked"] = np.array([*places, -1], np.int32)[right.codes]
     again = call_text[:-1] + ", checked='checked.csv')"
-    found = ask("clean", request, arrays, X, device=device, verbose=verbose,
-                 page=page_of(X, name, call_text, again))
+    options["page"] = page_of(X, name, call_text, again)
+    found = asked("clean", data, labels, None, options, arrays)
     classes, cleaned = labels.classes, found.pop("cleaned")
     review = found.pop("review", np.empty(0, int))
     order = pandas.array([None] * len(index), dtype="Int64")
@@ -140,7 +118,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         "reason": found.pop("reasons", None) or "", "review": order}, index=index)
     c = found.pop("confusion", None)
     model = NoisyClassifier._of(
-        found.pop("model").tobytes(), classes, list(data.columns) if is_frame(data) else None)
+        found.pop("model").tobytes(), classes, list(data.columns) if is_frame(data) else None, column)
     return Cleaned(
         issues=issues, cleaned=_corrected(X, y, column, labels, cleaned), model=model,
         confusion=pandas.DataFrame(np.eye(len(classes)) if c is None else np.array(c, float),
@@ -149,7 +127,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         probabilities=pandas.DataFrame(found.pop("probabilities").reshape(len(index), len(classes)),
                                        index=index, columns=classes),
         report=Page(found.pop("page").tobytes().decode()),
-        review=Page(found.pop("review_page").tobytes().decode()), details=found)
+        review=Page(found.pop("review_page").tobytes().decode()),
+        text=found.pop("text").tobytes().decode(), details=found)
 
 
 def _is_name(value: Any) -> bool:

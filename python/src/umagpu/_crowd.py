@@ -57,8 +57,8 @@ class Consensus:
     def _enter(self, label: Any, classes: Any, p: Any) -> None:
         self.probabilities = pandas.DataFrame(p, index=self._items, columns=classes)
         self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=self._items)
-        self.label = label if self._plain else self.table["label"]
-        self.probability = p.max(axis=1) if self._plain else self.table["probability"]
+        self.label, self.probability = (self.table[name].to_numpy() if self._plain else self.table[name]
+                                        for name in self.table)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self.label, dtype=dtype)

@@ -159,9 +159,7 @@ def _table(X: Any, names: list[str], options: dict[str, Any]) -> Data:
     for k, name in enumerate(names):
         values = X.iloc[:, k]
         kind, parts = _typed(f"X: column {name!r}", values)
-        if name in text and kind == "category":
-            kind, parts = "text", _texts(**parts)
-        elif hasattr(values.dtype, "categories") and name not in chosen:
+        if hasattr(values.dtype, "categories") and name not in text + chosen:
             chosen.append(name)
         columns.append({"name": name, "kind": kind, **(
             {"levels": parts.pop("levels")} if "levels" in parts else {})})
@@ -169,14 +167,6 @@ def _table(X: Any, names: list[str], options: dict[str, Any]) -> Data:
     if chosen:
         options = {**options, "categories": chosen}
     return Data({"table": {"columns": columns, **options}}, arrays, len(X))
-
-
-def _texts(codes: Any, levels: list[str]) -> dict[str, Any]:
-    """Return the texts of a column one after another, and where each ends."""
-    encoded = [level.encode() for level in levels] + [b""]  # the last is missing
-    lengths = np.array([len(e) for e in encoded], np.int64)
-    texts = b"".join([encoded[code] for code in codes.tolist()])
-    return {"ends": np.cumsum(lengths[codes]), "bytes": np.frombuffer(texts, np.uint8)}
 
 
 def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from ._data import Labels, labels_of
-from ._requests import ask, request_of, with_classes
+from ._requests import asked, with_classes
 from ._worker import warn
 
 PRUNING = ("prune_by_class", "prune_by_noise_rate", "both")
@@ -234,8 +234,6 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
     if not 0 <= frac_noise <= 1:
         raise ValueError(f"frac_noise: found {frac_noise}, wanted a share from 0 to 1")
     of: Labels = labels_of(labels, what="labels")
-    if not len(of.classes):
-        raise ValueError("labels: found no label, wanted at least one")
     known, n = np.flatnonzero(of.codes >= 0), len(of.codes)
     wanted = return_indices_ranked_by
     p: Any = None
@@ -283,7 +281,5 @@ def _asked(function: str, X: Any, labels: Labels, confusion: Any, settings: dict
            p: Any = None) -> Any:
     """Return what models find that have not seen the examples which they judge, or probabilities p
     from elsewhere."""
-    request, arrays = request_of(X, labels, confusion, settings)
-    if p is not None:
-        arrays["probabilities"] = p.astype(np.float32).ravel()
-    return ask(function, request, arrays, X, keywords={"probabilities": "pred_probs"})
+    arrays = {} if p is None else {"probabilities": p.astype(np.float32).ravel()}
+    return asked(function, X, labels, confusion, settings, arrays)

@@ -11,19 +11,18 @@ from sklearn.utils import Bunch
 from ._classifier import NoisyClassifier, Page
 from ._data import confusion_of, framed, is_frame, labels_of
 from ._issues import columns_of
-from ._requests import (TABLE, ask, index_of, noise_of, page_of, request_of, same_length, settings_of,
+from ._requests import (HOW, TABLE, asked, index_of, noise_of, page_of, same_length, settings_of,
                         with_classes)
 
 
 def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,
-                       true_labels: Any = None, method: Optional[str] = None,
-                       folds: Optional[int] = None,
-                       device: Optional[str] = None, verbose: bool = False, **options: Any) -> Any:
+                       true_labels: Any = None, method: Optional[str] = None, **options: Any) -> Any:
     """Return P(noisy = row | true = column), an array in the order of the classes.
 
     It is estimated from features X, from probabilities that models without the example gave, or from
     true labels (alone, or beside either; None or NaN where they are not known). That of annotations
-    is in consensus(annotations).details. Options are settings such as seed=2.
+    is in consensus(annotations).details. Options are settings such as seed=2 and folds=3, and device
+    and verbose.
     """
     if X is None and pred_probs is None and true_labels is None:
         raise ValueError("estimate_confusion: wanted X, pred_probs or true_labels beside the labels")
@@ -36,26 +35,23 @@ def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,
             noisy = labels_of(labels, both.classes, "labels")
     if pred_probs is not None:
         noisy, p = columns_of(noisy, pred_probs)
-    request, arrays = request_of(X, noisy, None, options, method=method, folds=folds)
+    arrays = {}
     if pred_probs is not None:
         arrays["probabilities"] = p.astype(np.float32).ravel()
     if true_labels is not None:
         arrays["true"] = labels_of(true_labels, noisy.classes, "true_labels").codes
-    found = ask("estimate_noise", request, arrays, X, device=device, verbose=verbose)
+    found = asked("estimate_noise", X, noisy, None, options, arrays, method=method)
     return np.array(found["confusion"], dtype=float)
 
 
-def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] = None,
-           verbose: bool = False, **options: Any) -> dict[str, Any]:
+def survey(labels: Any, X: Any, *, confusion: Any = None, **options: Any) -> dict[str, Any]:
     """Return what is odd about the data as a whole: near duplicates, outliers, whether the order is
     random, rare classes, gaps, and groups and classes whose labels are wrong more often.
 
     Rows are called by the index of a DataFrame, else counted from 0.
     """
     given = with_classes(labels, confusion, "labels")
-    request, arrays = request_of(X, given, confusion, options, survey=True)
-    found: dict[str, Any] = ask("find_issues", request, arrays, X, device=device,
-                                verbose=verbose)["survey"]
+    found: dict[str, Any] = asked("find_issues", X, given, confusion, options, survey=True)["survey"]
     index = index_of(framed(X)).tolist()
     found["near_duplicates"] = [[index[i] for i in rows] for rows in found["near_duplicates"]]
     at = dict(zip(given.names, given.classes.tolist()))
@@ -68,8 +64,7 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, device: Optional[str] 
 
 
 def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
-          confusion: Any = None, device: Optional[str] = None, verbose: bool = False,
-          **options: Any) -> Any:
+          confusion: Any = None, **options: Any) -> Any:
     """Return the k rows of a pool whose labels would teach most, the best first.
 
     They are called by the index of a DataFrame, else counted from 0. X and y are what has a label;
@@ -93,11 +88,9 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
     else:
         both = np.concatenate([X, X_pool])
     every = labels._replace(codes=np.concatenate([labels.codes, np.full(pool, -1, np.int32)]))
-    request, arrays = request_of(both, every, confusion, options, k=k, strategy=strategy)
-    arrays["aside"] = np.flatnonzero(labels.codes < 0).astype(np.int32)
-    found = np.array(ask("query", request, arrays, both, device=device, verbose=verbose)["rows"], int)
-    found -= rows
-    return X_pool.index[found].to_numpy() if is_frame(X_pool) else found
+    aside = np.flatnonzero(labels.codes < 0).astype(np.int32)
+    found = asked("query", both, every, confusion, options, {"aside": aside}, k=k, strategy=strategy)
+    return index_of(X_pool)[np.array(found["rows"], int) - rows].to_numpy()
 
 
 class Accuracy(NamedTuple):
@@ -115,14 +108,9 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     over the noise is right. The interval adds four examples, half of them right, as Agresti and
     Coull's. Rows without a label are left out.
     """
-    if confusion is None:
-        raise ValueError("confusion: found None, wanted P(noisy = row | true = column); for labels that "
-                         "are right use accuracy_score")
     labels = with_classes(y_noisy, confusion, "y_noisy")
     predicted = labels_of(y_pred, labels.classes, "y_pred")
-    if len(labels.codes) != (given := np.count_nonzero(predicted.codes >= 0)):
-        raise ValueError(f"y_pred: found {given} predictions, wanted {len(labels.codes)}, one for each of "
-                         "y_noisy")
+    same_length("y_pred", np.count_nonzero(predicted.codes >= 0), len(labels.codes))
     known = labels.codes >= 0
     noisy, p, q = labels.codes[known], predicted.codes[known], len(labels.classes)
     c = noise_of(confusion, labels)
@@ -141,20 +129,19 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     return Accuracy(float(value), float(min(value, centre - error)), float(max(value, centre + error)))
 
 
-def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int] = None,
-                   device: Optional[str] = None, verbose: bool = False, **options: Any) -> Bunch:
+def cross_validate(X: Any, y: Any, *, confusion: Any = None, **options: Any) -> Bunch:
     """Return how good settings are, by examples that are held out in turn.
 
     confusion is P(noisy = row | true = column), to learn and judge by; None if labels are right.
-    Options are settings such as learner="uma", kernel="rbf" or l2=0.01, and of the table.
+    Options are settings such as learner="uma", kernel="rbf", l2=0.01 or folds=10, of the table, and
+    device and verbose.
 
     The result has predicted and probabilities (by row; None of models without), accuracy (an
     Accuracy if confusion is given, else the share of labels that are predicted), log_loss (likewise
     corrected) and details.
     """
     labels = with_classes(y, confusion)
-    request, arrays = request_of(X, labels, confusion, options, folds=folds)
-    found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)
+    found = asked("cross_validate", X, labels, confusion, options)
     predicted: Any = labels.classes[found.pop("codes")]
     p = found.pop("probabilities", np.empty(0)).reshape(-1, len(labels.classes))
     if is_frame(X := framed(X)):
@@ -166,13 +153,12 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, folds: Optional[int
                  log_loss=found.get("corrected_log_loss", found.get("log_loss")))
 
 
-def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Optional[int] = None,
-            device: Optional[str] = None, verbose: bool = False, **options: Any) -> Any:
+def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, **options: Any) -> Any:
     """Return a DataFrame of candidates, the best first, compared on the same held-out parts.
 
     candidates are names of learners, or a dict of settings by name, such as
     {"plain": {"confusion": None}, "curved": {"kernel": "rbf"}}; with confusion each learns and is
-    judged by that, unless it has its own. Options are settings of all, such as seed=3.
+    judged by that, unless it has its own. Options are settings of all, such as seed=3 or folds=10.
 
     Columns are log_loss, behind (the best), behind_error (its standard error), accuracy with low and
     high, and failed (why).
@@ -182,8 +168,8 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
     if not candidates:
         raise ValueError("candidates: found none, wanted one or more")
     labels = with_classes(y, confusion)
-    table = {name: v for name, v in options.items() if name in TABLE}
-    request, arrays = request_of(X, labels, confusion, table, folds=folds, compare=[])
+    common = {name: options.pop(name) for name in list(options) if name in TABLE | HOW | {"folds"}}
+    compared, arrays = [], {}
     for k, (name, chosen) in enumerate(candidates.items()):
         chosen = dict(chosen)
         one: dict[str, Any] = {"name": str(name)}
@@ -197,8 +183,8 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, folds: Op
         if extra := TABLE & set(chosen):
             raise ValueError(f"candidates: found {min(extra)!r} in {name!r}, wanted it as an option of "
                              "compare: all have the same features")
-        request["compare"].append({**one, **settings_of({**options, **chosen})[0]})
-    found = ask("cross_validate", request, arrays, X, device=device, verbose=verbose)["compared"]
+        compared.append({**one, **settings_of({**options, **chosen})[0]})
+    found = asked("cross_validate", X, labels, confusion, common, arrays, compare=compared)["compared"]
     columns = ["name", "log_loss", "behind", "behind_error", "accuracy", "low", "high", "failed"]
     rows = pandas.DataFrame([{"failed": "", **one, **(one["accuracy"] or {}), "accuracy": (
         one["accuracy"] or {}).get("value")} for one in found], columns=columns).set_index("name")
@@ -222,8 +208,8 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
         X, labels = X.iloc[known] if is_frame(X) else X[known], labels._replace(codes=labels.codes[known])
         page["index"] = [page["index"][i] for i in known]
     data = model._data(X)
-    request, arrays = request_of(None, labels, model.confusion_ if confusion is None else confusion,
-                                 data=data.part, judge=judge, folds=folds)
-    arrays.update({**data.arrays, "model": np.frombuffer(model.model_, np.uint8)})
-    found = ask("report", request, arrays, X, device=model.device, page=page)
+    arrays = {**data.arrays, "model": np.frombuffer(model.model_, np.uint8)}
+    found = asked("report", None, labels, model.confusion_ if confusion is None else confusion,
+                  {"device": model.device, "page": page}, arrays, data=data.part, judge=judge,
+                  folds=folds)
     return Page(found["page"].tobytes().decode())

@@ -21,6 +21,8 @@ SETTINGS = frozenset((
     "degree", "components", "landmarks", "normalize_components", "hold_out", "trust_confusion"))
 TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_features", "text_min_df",
                    "text_ngrams", "storage"))
+# Options of a call.
+HOW = frozenset(("device", "verbose", "page"))
 def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a training as fields of its request, and those of its table.
 
@@ -72,11 +74,8 @@ def index_of(X: Any) -> Any:
 
 def named(classes: Any, codes: Any) -> Any:
     """Return the class of each code, None where it is below 0."""
-    if (codes >= 0).all():
-        return classes[codes]
-    with_none = np.full(len(classes) + 1, None, object)
-    with_none[:-1] = classes
-    return with_none[np.maximum(codes, -1)]
+    known = (codes >= 0).all()
+    return classes[codes] if known else np.array([*classes, None], object)[np.maximum(codes, -1)]
 
 
 def page_of(X: Any, name: Optional[str], code: str, again: str = "") -> dict[str, Any]:
@@ -110,9 +109,6 @@ def request_of(X: Any, labels: Labels, confusion: Any = None, options: Optional[
         data = data_of(X, **table)
         request["data"] = data.part
         arrays.update(data.arrays)
-        same_length("labels", len(labels.codes), data.rows)
-        if len(labels.classes) < 2:
-            raise ValueError(f"labels: found {len(labels.classes)} class, wanted 2 or more")
     if confusion is not None:
         request["confusion"], matrix = confusion_of(confusion, labels)
         arrays.update(matrix)
@@ -125,6 +121,16 @@ def noise_of(confusion: Any, labels: Labels) -> Any:
     request = {"labels": {"classes": labels.names}, "counts": part}
     arrays = {"labels.codes": labels.codes, "counts.p": arrays["confusion.p"]}
     return np.array(ask("estimate_noise", request, arrays, keywords={"counts": "confusion"})["confusion"])
+
+
+def asked(function: str, X: Any, labels: Labels, confusion: Any, options: dict[str, Any],
+          arrays: Optional[dict[str, Any]] = None, **fields: Any) -> dict[str, Any]:
+    """Call a function on examples X with labels. Options may be of the call too; arrays are more of
+    the request's."""
+    how = {name: options[name] for name in HOW & set(options)}
+    options = {name: value for name, value in options.items() if name not in how}
+    request, own = request_of(X, labels, confusion, options, **fields)
+    return ask(function, request, {**own, **(arrays or {})}, X, **how)
 
 
 def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any = None,
@@ -140,7 +146,7 @@ def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any =
             names = sorted(request.get("parameters") or [wrong])
             raise TypeError(f"{NAMES.get(function, function)}() got an unexpected keyword argument "
                             f"{names[0]!r}") from None
-        keyword = {"data": "X", **(keywords or {})}.get(wrong, wrong)
+        keyword = {"data": "X", "probabilities": "pred_probs", **(keywords or {})}.get(wrong, wrong)
         error.message = keyword + error.message.removeprefix(wrong)
         found = re.search(r"\brow (\d+)", error.message)
         row = int(found[1]) if found else -1

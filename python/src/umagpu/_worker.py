@@ -42,14 +42,6 @@ class Error(ValueError):
         return type(self), (self.message, self.code, self.fault)
 
 
-class OutOfMemory(Error, MemoryError):
-    """An Error for want of memory, here or on the device."""
-
-
-class DeviceError(Error, RuntimeError):
-    """An Error of a device that is not there or has failed."""
-
-
 class WorkerDied(RuntimeError):
     """The process of the program ended in the middle of a command."""
 
@@ -95,34 +87,9 @@ class Worker:
 
     def run(self, args: list[str]) -> str:
         """Run a command line, and return what it prints."""
-        answer = self._ask({"args": args, "folder": _folder()}, lambda line: None)
-        if answer["code"]:
-            raise Error(answer.get("error", ""), answer["code"])
-        return str(answer["output"])
+        return str(self.ask({"args": args, "folder": _folder()}, lambda line: None)["output"])
 
-    def call(self, function: str, request: dict[str, Any], arrays: dict[str, Any], device: str,
-             page: Optional[dict[str, Any]], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Call a function, and return its result; hear gets lines with a note, and with a warning."""
-        asked: dict[str, Any] = {"function": function, "request": request, "device": device}
-        if page:
-            asked["page"] = page
-        path = None
-        try:
-            if arrays:
-                size = sum(array.nbytes + ALIGN for array in arrays.values())
-                handle, path = tempfile.mkstemp(dir=self.folder(size))
-                with open(handle, "wb") as file:
-                    asked.update(arrays=_lay(file, arrays), memory=path)
-            answer = self._ask({"call": asked}, hear)
-        finally:
-            _remove(path)
-        if answer["code"]:
-            fault = answer.get("fault", {})
-            kind = {"memory": OutOfMemory, "device": DeviceError}.get(fault.get("kind"), Error)
-            raise kind(answer.get("error", ""), answer["code"], fault)
-        return _taken(answer)
-
-    def _ask(self, request: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Send a request, and return its answer; hear gets the lines before it."""
         with self.lock:
             self.count += 1
@@ -134,11 +101,13 @@ class Worker:
                     line = self._line()
                     if line.get("id") != number:
                         _remove(line.get("memory"))  # of a request that was cancelled
-                    elif "note" not in line:
-                        return line
-                    else:
+                    elif "note" in line:
                         hear(line)
-            except WorkerDied:
+                    elif line["code"]:
+                        raise Error(line.get("error", ""), line["code"], line.get("fault"))
+                    else:
+                        return line
+            except (WorkerDied, Error):
                 raise
             except BaseException:  # Ctrl-C
                 self._cancel(number)
@@ -313,7 +282,18 @@ def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]
             warned.append(text.removeprefix("warning: "))
         elif verbose:
             sys.stderr.write(text + "\n")
-    result = worker().call(function, request, arrays or {}, device or "", page, hear)
+    asked: dict[str, Any] = {
+        "function": function, "request": request, "device": device or "", "page": page}
+    path, running = None, worker()
+    try:
+        if arrays:
+            size = sum(array.nbytes + ALIGN for array in arrays.values())
+            handle, path = tempfile.mkstemp(dir=running.folder(size))
+            with open(handle, "wb") as file:
+                asked.update(arrays=_lay(file, arrays), memory=path)
+        result = _taken(running.ask({"call": asked}, hear))
+    finally:
+        _remove(path)
     doubtful = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
                 for doubt in result.get("doubts") or []]
     for text in warned:

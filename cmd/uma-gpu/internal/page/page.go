@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -48,15 +49,16 @@ type Source struct {
 	Read func(rows []int) error
 }
 
-// Pages are HTML. Review is nil of results without suspects.
+// Pages are HTML, and Text is the report in a few lines. Review is nil of results without suspects.
 type Pages struct {
 	Report []byte `array:"page"`
 	Review []byte `array:"review_page"`
+	Text   []byte `array:"text"`
 }
 
 // Of returns the pages of a result.
 func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
-	var page, review bytes.Buffer
+	var page, review, text bytes.Buffer
 	var r *report.Report
 	switch result := result.(type) {
 	case *umagpu.CleanResult:
@@ -77,8 +79,9 @@ func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
 		return nil, &umagpu.Fault{Kind: umagpu.Conflict, Option: "page", Got: fmt.Sprintf("a page of %T",
 			request), Want: "one of clean or report"}
 	}
-	err := r.WriteHTML(&page, "")
-	return &Pages{Report: page.Bytes(), Review: review.Bytes()}, err
+	fmt.Fprintln(&text, r.Done)
+	err := errors.Join(r.WriteText(&text), r.WriteHTML(&page, ""))
+	return &Pages{Report: page.Bytes(), Review: review.Bytes(), Text: text.Bytes()}, err
 }
 
 // Clean returns the report on a cleaning, and the page on which people decide about its suspects.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
@@ -347,6 +348,12 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 			return fmt.Errorf("%s: %w", c.src.path, err)
 		}
 	}
+	if c.encoding.Width() == 0 && c.o.lenient() && !c.known.whole {
+		return c.known.asWhole() // rows further on may hold values
+	}
+	if c.encoding.Width() == 0 {
+		return fmt.Errorf("%s: %s", c.src.path, c.withoutFeatures(notes))
+	}
 	p := &c.pile
 	p.subnormals += c.cells.tiny
 	p.width, c.encoded = c.encoding.Width(), true
@@ -361,6 +368,13 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 		d.Notes = append(d.Notes, c.src.path+": "+note)
 	}
 	return err
+}
+
+// withoutFeatures says what is wrong with a table whose columns are all set aside, as its remarks
+// and notes say.
+func (c *collector) withoutFeatures(notes []string) string {
+	return fmt.Sprintf("found no feature: %s; wanted a column of numbers, dates, categories or text",
+		strings.Join(slices.Concat(c.remarks.notes, notes), "; "))
 }
 
 // examples joins the segments in the form that Options.Storage asks for.

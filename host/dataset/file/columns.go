@@ -310,6 +310,9 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 		c.labels = nil
 	}
 	list, fault := kinds()
+	if fault == "" && t.features == 0 {
+		fault = c.withoutFeatures(nil)
+	}
 	if fault == "" {
 		c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)
 	}

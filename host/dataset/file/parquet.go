@@ -92,7 +92,7 @@ func enterParquet(c *collector) error {
 
 // open reads the schema, and returns the number of rows of each row group, as the file claims.
 func (r *parquetReader) open(at io.ReaderAt, size int64) (rows []int64, err error) {
-	defer recovered(&err)
+	defer recovered("Parquet", &err)
 	notWhole := "found no whole Parquet file (%w); if it was cut short, fetch it again"
 	if err := checkFooter(at, size); err != nil {
 		return nil, fmt.Errorf(notWhole, err)
@@ -117,13 +117,6 @@ func (r *parquetReader) open(at io.ReaderAt, size int64) (rows []int64, err erro
 		rows = append(rows, group.NumRows)
 	}
 	return rows, nil
-}
-
-// recovered makes an error of a panic, as the library has on some damaged files.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("the Parquet data are corrupt (%v); fetch the file again", p)
-	}
 }
 
 // checkChunk returns an error unless a column of a row group matches the schema.
@@ -153,7 +146,7 @@ func checkChunk(leaf *parquet.Column, g *parquetformat.RowGroup) error {
 
 // describeParquet says what a column holds.
 func describeParquet(leaf *parquet.Column) parquetColumn {
-	c := parquetColumn{leaf: leaf, kind: parquetNested}
+	c := parquetColumn{leaf: leaf, typ: "list", kind: parquetNested}
 	if !leaf.Leaf() || leaf.Repeated() {
 		return c
 	}
@@ -466,7 +459,7 @@ func (c *parquetColumn) text(v parquet.Value) (string, error) {
 // each calls take with each value of a column of a row group, until it fails.
 func (r *parquetReader) each(group, column int, take func(row int, v parquet.Value) error,
 ) (err error) {
-	defer recovered(&err)
+	defer recovered("Parquet", &err)
 	n := r.groups[group].NumRows()
 	pages := r.groups[group].ColumnChunks()[r.stored[column].leaf.Index()].Pages()
 	defer pages.Close() // only read

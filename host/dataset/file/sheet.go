@@ -97,24 +97,33 @@ func (s *source) openSheet() error {
 	if err != nil {
 		return s.readFault(err)
 	}
-	most := min(s.limits.whole, memory.Available()/3) // as of other formats read as a whole
-	f, err := excelize.OpenReader(bytes.NewReader(whole), excelize.Options{UnzipSizeLimit: most})
-	if err != nil {
-		return fmt.Errorf("%s: cannot read the Excel file: %w", s.path, err)
-	}
-	t := &sheet{file: f, rows: map[int]int{}, days: map[int]bool{}}
-	if p, err := f.GetWorkbookProps(); err == nil && p.Date1904 != nil {
-		t.base = *p.Date1904
-	}
 	_, name := SplitSheet(s.path)
-	if t.name, err = t.choose(name); err != nil {
+	t, err := readSheet(whole, name, min(s.limits.whole, memory.Available()/3))
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
-	}
-	if t.text, err = t.csv(); err != nil {
-		return fmt.Errorf("%s: sheet %q: %w", s.path, t.name, err)
 	}
 	s.show(t)
 	return nil
+}
+
+// readSheet returns the sheet of that name in a workbook, which unpacks to at most so many bytes.
+func readSheet(whole []byte, name string, most int64) (t *sheet, err error) {
+	defer recovered("Excel", &err)
+	f, err := excelize.OpenReader(bytes.NewReader(whole), excelize.Options{UnzipSizeLimit: most})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the Excel file: %w", err)
+	}
+	t = &sheet{file: f, rows: map[int]int{}, days: map[int]bool{}}
+	if p, err := f.GetWorkbookProps(); err == nil && p.Date1904 != nil {
+		t.base = *p.Date1904
+	}
+	if t.name, err = t.choose(name); err != nil {
+		return nil, err
+	}
+	if t.text, err = t.csv(); err != nil {
+		return nil, fmt.Errorf("sheet %q: %w", t.name, err)
+	}
+	return t, nil
 }
 
 // show has s give the text of a sheet.
@@ -232,7 +241,8 @@ func isDays(s *excelize.Style) bool {
 
 // set changes the cell of a column, from 1, in the row that begins at a line of the CSV. A number
 // stays one.
-func (t *sheet) set(column, line int, text string) error {
+func (t *sheet) set(column, line int, text string) (err error) {
+	defer recovered("Excel", &err)
 	at, err := excelize.CoordinatesToCellName(column, t.rows[line])
 	if err != nil {
 		return err
@@ -253,7 +263,8 @@ func (t *sheet) set(column, line int, text string) error {
 
 // write writes the workbook without the rows that begin at some lines of the CSV, in increasing
 // order.
-func (t *sheet) write(w io.Writer, without []int) error {
+func (t *sheet) write(w io.Writer, without []int) (err error) {
+	defer recovered("Excel", &err)
 	for _, line := range slices.Backward(without) {
 		if err := t.file.RemoveRow(t.name, t.rows[line]); err != nil {
 			return err

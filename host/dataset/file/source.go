@@ -99,7 +99,7 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 			s.line = 1
 			return nil, s.readFault(err)
 		}
-		s.unpack, s.r = z, bufio.NewReaderSize(z, l.buffer)
+		s.unpack, s.r = z, bufio.NewReaderSize(unpacking{z, p.name}, l.buffer)
 	}
 	if head, _ := s.r.Peek(64); isSheet(head) {
 		return s, s.openSheet()

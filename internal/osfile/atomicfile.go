@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -16,7 +17,9 @@ import (
 // folder, which is flushed to disk and then takes the place of path; then the folder is flushed,
 // where the system can. After a failure, also a panic of write, the temporary file is gone and the
 // old file unchanged. Where the system allows it the file has no name before it is whole, so that a
-// program that is killed leaves none.
+// program that is killed leaves none; one that is killed in the instant between naming a whole file
+// and replacing another leaves .uma-gpu-PID-N.tmp, which a later program that writes into the
+// folder removes.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced keeps its own. A
 // symbolic link stays, and the file it points to is replaced. A folder, a device, a pipe and a link
@@ -26,30 +29,31 @@ import (
 // and says what was found and what to do. It wraps the error of write, or of the system:
 // errors.Is(err, syscall.ENOSPC) detects a full disk.
 func Write(path string, write func(io.Writer) error) error {
-	f, err := stage(path, write)
-	if err == nil {
-		err = f.place()
+	var g Group
+	if err := g.Write(path, write); err != nil {
+		return err
 	}
-	return notWritten(path, err)
+	return g.Commit()
 }
 
 // CheckWritable returns early the error with which Write would refuse path, such as a missing or
-// unwritable folder. It creates a temporary file and removes it; path itself is not touched. It is
-// no guarantee: the disk may be full by the time of writing.
+// unwritable folder. It creates a temporary file, nameless where it can be; path itself is not
+// touched. It is no guarantee: the disk may be full by the time of writing.
 func CheckWritable(path string) error {
 	target, _, err := resolve(path)
 	if err == nil {
 		f := &staged{target: target}
-		if err = f.createNamed(); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.name))
+		if err = f.create(); err == nil {
+			err = f.discard(nil)
 		}
 	}
 	return notWritten(path, err)
 }
 
-// Group puts several files at their places together or not at all, as far as a system allows it:
-// each is written whole and flushed to disk before the first takes its place. The zero value is
-// ready.
+// Group puts several files at their places together or not at all: each is written whole and
+// flushed to disk before the first takes its place. The zero value is ready. A kill while Commit
+// runs may leave some files new and others old, each of them whole; CommitFolder has no such
+// instant.
 type Group struct{ files []*staged }
 
 // Write is the package's Write, but that the file takes its place with Commit. After an error the
@@ -63,18 +67,103 @@ func (g *Group) Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Commit puts all files at their places, in the order in which they were written. An error, which
-// is unlikely then, names the file that did not find its place; the files before it have theirs.
+// Commit puts all files at their places, in the order in which they were written. After an error,
+// which is unlikely then, the places have what they had before.
 func (g *Group) Commit() error {
 	for k, f := range g.files {
-		if err := f.place(); err != nil {
-			g.files = g.files[k+1:]
+		if err := f.place(k == len(g.files)-1); err != nil {
+			for _, placed := range slices.Backward(g.files[:k]) {
+				if stays := placed.takeBack(); stays != nil {
+					err = fmt.Errorf("%w; and %s is replaced already: %w", err, placed.path, stays)
+				}
+			}
 			g.Discard()
-			return fmt.Errorf("%s: cannot be written, though the files before it were: %w", f.path, err)
+			return notWritten(f.path, err)
 		}
+	}
+	for _, f := range g.files {
+		f.discard(nil) // the file before it
+		syncFolder(filepath.Dir(f.target))
 	}
 	g.files = nil
 	return nil
+}
+
+// CommitFolder is Commit of files that all lie in dir: a copy of the folder, with the new files in
+// it, takes its place in one step, and no kill mixes new files with old ones. Where that cannot be,
+// it is Commit: without Linux, in a folder that is the working directory, holds folders or links,
+// or whose parent cannot be written.
+func (g *Group) CommitFolder(dir string) error {
+	next, err := g.folder(dir)
+	if err != nil {
+		err = g.Commit()
+	}
+	os.RemoveAll(next) // the folder before, or an empty one
+	syncFolder(filepath.Dir(next))
+	g.Discard()
+	return err
+}
+
+// folder has a new folder of all files take the place of dir, and returns where the one before is.
+func (g *Group) folder(dir string) (next string, err error) {
+	old, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		old, err = filepath.Abs(old)
+	}
+	if err != nil {
+		return "", err
+	}
+	about, err := os.Stat(old)
+	if err != nil {
+		return "", err
+	}
+	if here, err := os.Stat("."); err != nil || os.SameFile(about, here) {
+		return "", errors.ErrUnsupported
+	}
+	entries, err := os.ReadDir(old)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() }) {
+		return "", errors.ErrUnsupported
+	}
+	s := &staged{target: old}
+	err = s.findName(func(name string) error { return os.Mkdir(name, 0o700) })
+	next = s.name
+	for _, f := range g.files {
+		place := filepath.Join(next, filepath.Base(f.target))
+		if err == nil && f.name != "" {
+			err = os.Rename(f.name, place)
+		} else if err == nil {
+			err = link(f.File, place)
+		}
+		if err == nil {
+			f.name = place // from where Commit takes it
+		}
+	}
+	for _, e := range entries {
+		if err == nil {
+			err = os.Link(filepath.Join(old, e.Name()), filepath.Join(next, e.Name()))
+		}
+		if errors.Is(err, fs.ErrExist) {
+			err = nil // there is a new one
+		}
+	}
+	if err == nil {
+		err = sameRights(next, about)
+	}
+	if err == nil && !syncFolder(next) {
+		err = errors.ErrUnsupported
+	}
+	if err == nil {
+		err = exchange(next, old)
+	}
+	for _, f := range g.files {
+		if err == nil {
+			f.name = "" // none that is left to remove
+		}
+	}
+	return next, err
 }
 
 // Discard removes all that was not committed.
@@ -90,6 +179,8 @@ type staged struct {
 	*os.File
 	path, target string // as it was given, and with links followed
 	name         string // "" as long as it has none
+	replaces     bool   // another file is at target
+	exchanged    bool   // that file has the name now
 }
 
 // stage writes the file that place puts at path. On failure nothing is left.
@@ -98,11 +189,10 @@ func stage(path string, write func(io.Writer) error) (_ *staged, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &staged{path: path, target: target}
-	if s.File = createNameless(filepath.Dir(target)); s.File == nil {
-		if err := s.createNamed(); err != nil {
-			return nil, err
-		}
+	s := &staged{path: path, target: target, replaces: old != nil}
+	sweep(filepath.Dir(target))
+	if err := s.create(); err != nil {
+		return nil, err
 	}
 	whole := false
 	defer func() { // deferred, so that it is done when write panics too
@@ -130,11 +220,16 @@ func stage(path string, write func(io.Writer) error) (_ *staged, err error) {
 	return s, nil
 }
 
-// createNamed makes the file with a name. Unlike os.CreateTemp it leaves the permissions to the
-// umask, since the file will stay.
-func (s *staged) createNamed() error {
+// create makes the file, without a name where that is possible. Unlike os.CreateTemp it leaves the
+// permissions to the umask, since the file will stay.
+func (s *staged) create() error {
+	if s.File = createNameless(filepath.Dir(s.target)); s.File != nil {
+		return nil
+	}
 	return s.findName(func(name string) (err error) {
-		s.File, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if s.File, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+			lock(s.File)
+		}
 		return err
 	})
 }
@@ -160,22 +255,46 @@ func (s *staged) findName(take func(name string) error) error {
 	}
 }
 
-// place puts the file at its target, or removes it.
-func (s *staged) place() (err error) {
+// place puts the file at its target. Unless it is the last of its group, takeBack can undo that.
+func (s *staged) place(last bool) error {
 	if s.name == "" {
-		err = s.findName(func(name string) error { return link(s.File, name) })
-	}
-	if err != nil {
-		return s.discard(err)
+		err := link(s.File, s.target)
+		if err == nil {
+			if err = s.Close(); err != nil {
+				err = errors.Join(err, os.Remove(s.target))
+			}
+			return advised(err)
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return advised(err)
+		}
+		if err = s.findName(func(name string) error { return link(s.File, name) }); err != nil {
+			return err
+		}
 	}
 	if err := s.Close(); err != nil {
-		return s.discard(advised(err))
+		return advised(err)
 	}
-	if err := os.Rename(s.name, s.target); err != nil {
-		return s.discard(advised(err))
+	if !last && exchange(s.name, s.target) == nil {
+		s.exchanged = true
+		return nil
 	}
-	syncFolder(filepath.Dir(s.target))
-	return nil
+	err := os.Rename(s.name, s.target)
+	if err == nil {
+		s.name = ""
+	}
+	return advised(err)
+}
+
+// takeBack undoes place, as far as the file before is there.
+func (s *staged) takeBack() error {
+	switch {
+	case s.exchanged:
+		return exchange(s.name, s.target)
+	case s.replaces:
+		return errors.New("its file system cannot exchange files")
+	}
+	return os.Remove(s.target)
 }
 
 // syncFolder flushes the names of dir to disk, so that a power cut after Write does not bring the
@@ -197,7 +316,7 @@ func (s *staged) discard(err error) error {
 		return err
 	}
 	if stays := os.Remove(s.name); stays != nil {
-		return fmt.Errorf("%w; and the temporary file stays: %w", err, stays)
+		return errors.Join(err, fmt.Errorf("the temporary file stays: %w", stays))
 	}
 	return err
 }
@@ -239,8 +358,11 @@ func notWritten(path string, err error) error {
 }
 
 // advised adds to an error of the system what the user can do about it, and drops the temporary
-// name, which would only puzzle.
+// name, which would only puzzle; nil stays nil.
 func advised(err error) error {
+	if err == nil {
+		return nil
+	}
 	for _, a := range []struct {
 		advice string
 		causes []error

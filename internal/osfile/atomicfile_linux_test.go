@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -134,6 +136,96 @@ func TestNamelessWhileWritten(t *testing.T) {
 		wantText(t, path, want)
 	}
 	wantFiles(t, filepath.Dir(path), "f")
+}
+
+// A file that a killed program left is removed by the next one that writes into its folder, unless
+// it has changed lately or another program writes it.
+func TestLeftoversAreRemoved(t *testing.T) {
+	defer func(d time.Duration) { leftAfter = d }(leftAfter)
+	for leftAfter = range map[time.Duration]bool{time.Hour: true, 0: true} {
+		dir := t.TempDir()
+		want := []string{".uma-gpu-1-0.tmp", ".uma-gpu-2-0.tmp", ".uma-gpu.tmp", "f"}
+		for _, name := range want {
+			put(t, filepath.Join(dir, name), "old")
+		}
+		written, err := os.Open(filepath.Join(dir, want[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock(written)
+		if err := Write(filepath.Join(dir, "f"), text("new")); err != nil {
+			t.Error(err)
+		}
+		if leftAfter == 0 {
+			want = slices.Delete(want, 1, 2)
+		}
+		wantFiles(t, dir, want...)
+		written.Close()
+	}
+}
+
+// When the last file of a group cannot take its place, the others are as before.
+func TestGroupTakesBack(t *testing.T) {
+	dir := t.TempDir()
+	var g Group
+	put(t, filepath.Join(dir, "a"), "old")
+	for _, name := range []string{"a", "b", "c"} {
+		if err := g.Write(filepath.Join(dir, name), text("new")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "c", "full"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Commit(); !facts.Told(err, filepath.Join(dir, "c")+" nothing was changed") {
+		t.Errorf("error %v", err)
+	}
+	wantFiles(t, dir, "a", "c")
+	wantText(t, filepath.Join(dir, "a"), "old")
+}
+
+// A folder changes in one step, and keeps its other files, its permissions and what links to it.
+func TestFolderInOneStep(t *testing.T) {
+	top := t.TempDir()
+	for _, c := range []struct {
+		name  string
+		setup func(dir string) error
+		step  bool // the folder is another one afterwards
+	}{
+		{"empty", func(string) error { return nil }, true},
+		{"with files", func(dir string) error { put(t, filepath.Join(dir, "a"), "old"); return nil }, true},
+		{"with a folder", func(dir string) error { return os.Mkdir(filepath.Join(dir, "sub"), 0o777) },
+			false},
+	} {
+		dir, alias := filepath.Join(top, c.name), filepath.Join(top, "link")
+		err := errors.Join(os.Mkdir(dir, 0o751), c.setup(dir), os.Symlink(dir, alias))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, filepath.Join(dir, "kept"), "kept")
+		before, _ := os.Stat(dir)
+		var g Group
+		for _, name := range []string{"a", "b"} {
+			if err := g.Write(filepath.Join(alias, name), text("new")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.CommitFolder(alias); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, filepath.Join(dir, "a"), "new")
+		wantText(t, filepath.Join(dir, "b"), "new")
+		wantText(t, filepath.Join(dir, "kept"), "kept")
+		after, err := os.Stat(dir)
+		if err != nil || after.Mode() != before.Mode() || os.SameFile(before, after) == c.step {
+			t.Errorf("%s: mode %v (%v), want %v; another folder: %v", c.name, after.Mode(), err,
+				before.Mode(), c.step)
+		}
+		if err := errors.Join(os.Remove(alias), os.RemoveAll(dir)); err != nil {
+			t.Fatal(err)
+		}
+		wantFiles(t, top)
+	}
 }
 
 // The folder is flushed where that can be done; where it cannot, the file is written all the same.

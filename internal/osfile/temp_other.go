@@ -11,3 +11,11 @@ import (
 func createNameless(string) *os.File { return nil }
 
 func link(*os.File, string) error { return errors.ErrUnsupported }
+
+func exchange(string, string) error { return errors.ErrUnsupported }
+
+func lock(*os.File) {}
+
+func sweep(string) {}
+
+func sameRights(string, os.FileInfo) error { return errors.ErrUnsupported }

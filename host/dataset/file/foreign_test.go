@@ -66,10 +66,12 @@ func TestParquetWithoutPlainColumns(t *testing.T) {
 func TestNoFeature(t *testing.T) {
 	o := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
 	empty := bytes.Repeat([]byte(",p\n,q\n"), 4000)
-	if d, err := readText("f.csv", "a,y\n"+string(empty), o); !facts.Told(err, "f.csv no feature a missing") {
+	d, err := readText("f.csv", "a,y\n"+string(empty), o)
+	if !facts.Told(err, "f.csv no feature a missing") {
 		t.Errorf("got %v, %v", d, err)
 	}
-	if d, err := readText("f.csv", "a,y\n"+string(empty)+"1,p\n2,q\n", o); err != nil || d.N != 8002 {
+	d, err = readText("f.csv", "a,y\n"+string(empty)+"1,p\n2,q\n", o)
+	if err != nil || d.N != 8002 {
 		t.Errorf("values in the last rows: got %v, %v", d, err)
 	}
 }

@@ -76,10 +76,19 @@ Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 }
 
 // Run cleans the table.
-func Run(ctx context.Context, o *Options) error {
+func Run(ctx context.Context, o *Options) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
+	_, missing := os.Stat(o.Output.Folder)
+	if err := os.MkdirAll(o.Output.Folder, 0o777); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && missing != nil {
+			os.Remove(o.Output.Folder) // which is empty
+		}
+	}()
 	d, err := o.Input.Read(ctx, o.Input.Options())
 	if err != nil {
 		return err
@@ -110,8 +119,8 @@ func Run(ctx context.Context, o *Options) error {
 	return o.Print(report, func(out io.Writer) error { return report.text(out, d) })
 }
 
-// check checks the options before a data file is read, and makes the folder.
-func (o *Options) check() (err error) {
+// check checks the options before a data file is read.
+func (o *Options) check() error {
 	switch path := &o.Input.Path; {
 	case len(o.Args) > 1 || len(o.Args) == 1 && *path != "":
 		return app.Usage("unexpected argument %q, wanted one table", o.Args[len(o.Args)-1])
@@ -127,5 +136,5 @@ func (o *Options) check() (err error) {
 		path, _ := file.SplitSheet(o.Input.Path)
 		o.Output.Folder = strings.TrimSuffix(path, filepath.Ext(path)) + ".clean"
 	}
-	return os.MkdirAll(o.Output.Folder, 0o777)
+	return nil
 }

@@ -58,7 +58,7 @@ func (w *writer) write(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.paths, w.group.Commit()
+	return w.paths, w.group.CommitFolder(w.Output.Folder)
 }
 
 func (w *writer) put(name string, write func(io.Writer) error) error {

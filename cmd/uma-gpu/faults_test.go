@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,6 +73,44 @@ func faultyLibrary(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
+}
+
+// TestHangingDriver: a driver that hangs when it is asked for its devices does not keep the command
+// devices from ending at once, without a process that is left.
+func TestHangingDriver(t *testing.T) {
+	library, log := faultyLibrary(t), filepath.Join(t.TempDir(), "log")
+	start := func(fault string) *exec.Cmd {
+		c := processOf(t, "", "devices")
+		c.Env = append(c.Env, gpu.LibraryVariable+"="+library, "FAULT="+fault, "FAULT_LOG="+log)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if err := start("").Wait(); err != nil {
+		t.Fatal(err)
+	}
+	calls := strings.Split(string(read(t, log)), "\n")
+	n := 1 + slices.IndexFunc(calls, func(call string) bool {
+		return strings.HasSuffix(call, " clGetDeviceIDs")
+	})
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if err := os.Remove(log); err != nil {
+			t.Fatal(err)
+		}
+		c := start(fmt.Sprintf("hang:%d", n))
+		for text := ""; !strings.Contains(text, "clGetDeviceIDs"); time.Sleep(time.Millisecond) {
+			written, _ := os.ReadFile(log)
+			text = string(written)
+		}
+		time.AfterFunc(10*time.Second, func() { c.Process.Kill() })
+		if err := c.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if code := exitOf(t, c.Wait()); code != app.ExitInterrupted {
+			t.Errorf("%v: exit code %d, want %d", signal, code, app.ExitInterrupted)
+		}
+	}
 }
 
 // faultyProcess is what the process does that runFaults starts, TestFaults with a job in the

@@ -196,37 +196,48 @@ func TestRankOfAnotherProgram(t *testing.T) {
 }
 
 // TestRankStopped: a rank that is stopped, when ranks begin or while they train, is the one that
-// does not say that it waits; when it goes on all end well.
+// does not say that it waits; when it goes on all end well. One that does not go on is named, ends
+// all, and leaves a checkpoint.
 func TestRankStopped(t *testing.T) {
 	data := synthetic(t, t.TempDir())
-	for _, training := range []bool{false, true} {
+	for _, c := range []struct{ training, forever bool }{{false, false}, {true, false}, {true, true}} {
 		dir := t.TempDir()
 		model, checkpoint := filepath.Join(dir, "m.npz"), filepath.Join(dir, "c.npz")
-		c := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--tol", "0",
+		run := mpirun(t, 3, "train", "--data", data, "--model", model, "--learner", "uma", "--tol", "0",
 			"--max-steps", "3000", "--checkpoint", checkpoint)
 		marker := "UMA_GPU_TEST_MARK=" + dir
-		c.Env = append(c.Env, marker, patienceVariable+"=500ms")
+		run.Env = append(run.Env, marker, patienceVariable+"=500ms")
 		var out transcript
-		c.Stdout, c.Stderr = &out, &out
-		if err := c.Start(); err != nil {
+		run.Stdout, run.Stderr = &out, &out
+		if err := run.Start(); err != nil {
 			t.Fatal(err)
 		}
 		pid := rankProcess(t, marker, 1)
-		for _, err := os.Stat(checkpoint); training && err != nil; time.Sleep(5 * time.Millisecond) {
+		for _, err := os.Stat(checkpoint); c.training && err != nil; time.Sleep(5 * time.Millisecond) {
 			_, err = os.Stat(checkpoint)
 		}
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
+		if c.forever {
+			err := run.Wait()
+			_, missing := os.Stat(model)
+			load(t, checkpoint)
+			if err == nil || missing == nil ||
+				!strings.Contains(out.String(), "rank 1 of 3 has stopped") {
+				t.Errorf("got %v and %v, wanted rank 1 named and no model:\n%s", err, missing, out.String())
+			}
+			continue
+		}
 		out.waitFor(t, "rank 0 has waited", "rank 2 has waited")
 		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Wait(); err != nil {
+		if err := run.Wait(); err != nil {
 			t.Fatalf("%v:\n%s", err, out.String())
 		}
 		if strings.Contains(out.String(), "rank 1 has waited") {
-			t.Errorf("training %v, rank 1 was stopped, and this was said:\n%s", training, out.String())
+			t.Errorf("%+v: rank 1 was stopped, and this was said:\n%s", c, out.String())
 		}
 	}
 }

@@ -3,6 +3,7 @@
 //
 //	FAULT=fail:N       the N-th call, 1 for the first, which returns CL_OUT_OF_RESOURCES and does nothing
 //	FAULT=lose:N       the N-th call and all that come later: the device is lost
+//	FAULT=hang:N       the N-th call, which does not return
 //	FAULT=read:N:S     a bit that is wrong in what the N-th read brings back
 //	FAULT=write:N:S    a bit that is wrong in what the N-th write brings to the device
 //	FAULT=memory:N:S   a bit of one of the buffers there are, which turns after the N-th launch of a kernel
@@ -62,6 +63,7 @@ static int fails(const char *name) {
 	}
 	pthread_mutex_unlock(&lock);
 	if (log_to >= 0) dprintf(log_to, "%ld %s%s\n", n, name, f ? " fails" : "");
+	while (!strcmp(kind, "hang") && n == at) pause();
 	return f;
 }
 

@@ -79,7 +79,7 @@ func sweep(dir string) {
 		if err != nil {
 			continue // it is another user's, or gone
 		}
-		if unix.Fstat(fd, &about) == nil && (about.Mode&unix.S_IFMT == unix.S_IFREG || about.Mode&unix.S_IFMT == unix.S_IFDIR) &&
+		if unix.Fstat(fd, &about) == nil &&
 			time.Since(time.Unix(about.Ctim.Unix())) > leftAfter &&
 			unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
 			os.RemoveAll(name) // one that stays does no harm

@@ -352,7 +352,7 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 		return c.known.asWhole() // rows further on may hold values
 	}
 	if c.encoding.Width() == 0 {
-		return fmt.Errorf("%s: %s", c.src.path, c.withoutFeatures(notes))
+		return fmt.Errorf("%s: %s", c.src.path, withoutFeatures(&c.remarks, notes))
 	}
 	p := &c.pile
 	p.subnormals += c.cells.tiny
@@ -372,9 +372,9 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 
 // withoutFeatures says what is wrong with a table whose columns are all set aside, as its remarks
 // and notes say.
-func (c *collector) withoutFeatures(notes []string) string {
+func withoutFeatures(r *remarks, notes []string) string {
 	return fmt.Sprintf("found no feature: %s; wanted a column of numbers, dates, categories or text",
-		strings.Join(slices.Concat(c.remarks.notes, notes), "; "))
+		strings.Join(slices.Concat(r.notes, notes), "; "))
 }
 
 // examples joins the segments in the form that Options.Storage asks for.

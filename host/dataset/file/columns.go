@@ -311,7 +311,7 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	}
 	list, fault := kinds()
 	if fault == "" && t.features == 0 {
-		fault = c.withoutFeatures(nil)
+		fault = withoutFeatures(&c.remarks, nil)
 	}
 	if fault == "" {
 		c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)

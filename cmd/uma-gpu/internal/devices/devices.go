@@ -73,9 +73,21 @@ type DeviceListing struct {
 	OpenCLError string        `json:"opencl_error,omitempty"`
 }
 
-// Run opens all devices, which runs their self-test, and prints them.
-func Run(_ context.Context, o *Options) error {
-	var l DeviceListing
+// Run opens all devices, which runs their self-test, and prints them. The end of ctx ends it at
+// once, though a driver hangs: the process ends with it.
+func Run(ctx context.Context, o *Options) error {
+	listed := make(chan DeviceListing, 1)
+	go func() { listed <- o.list() }()
+	select {
+	case <-ctx.Done():
+		return app.Interrupted(ctx)
+	case l := <-listed:
+		return o.PrintTable(l, l.rows)
+	}
+}
+
+// list opens all devices.
+func (o *Options) list() (l DeviceListing) {
 	add := func(e DeviceEntry, d engine.Driver, err error) {
 		if err == nil && o.Test {
 			e.Speed, err = speed(d)
@@ -104,7 +116,7 @@ func Run(_ context.Context, o *Options) error {
 		add(DeviceEntry{ID: i.ID(), Kind: "opencl", Name: i.Name, ComputeUnits: i.ComputeUnits,
 			Info: &i}, d, err)
 	}
-	return o.PrintTable(l, l.rows)
+	return l
 }
 
 // speed measures how many examples a driver evaluates in a second.

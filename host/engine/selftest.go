@@ -102,7 +102,7 @@ func selfTest(e *Engine, form func(dataset.Examples) dataset.Examples, compare c
 	short.x = form(dataset.Examples{N: n, D: d, X: p.x.X})
 	short.w = Weights{Q: selfTestMany, D: d, W: p.many.W[:selfTestMany*d]}
 	p.x = form(p.x)
-	return cmp.Or(p.ask(e, compare), short.askEvaluations(e, compare))
+	return cmp.Or(p.ask(e, compare), short.askEvaluations(e, compare), p.askTrees(e, compare))
 }
 
 // ofMany returns the problem with more classes.

@@ -299,61 +299,92 @@ func rank(levels, counts []int) {
 
 // bin returns the bins of examples.
 func bin(columns []Column, x dataset.Examples) dataset.Binned {
-	b := dataset.Binned{N: x.N, F: len(columns), Bins: make([]uint8, x.N*len(columns))}
-	keys := make([][]uint32, len(columns))
-	for f := range columns {
-		b.Counts = append(b.Counts, columns[f].Bins())
-		keys[f] = make([]uint32, 1, 1+len(columns[f].Cuts)) // 0 is below the key of any number
-		for _, v := range columns[f].Cuts {
-			keys[f] = append(keys[f], key(v))
-		}
-	}
-	const block = 256
-	parallel.Ranges(x.N, block, func(from, to int) {
-		buffer := make([]float32, x.D)
-		for start := from; start < to; start += block {
-			end := min(start+block, to)
-			if x.Sparse() {
-				for i := start; i < end; i++ {
-					row := x.DenseRow(buffer, i)
-					for f := range columns {
-						b.Bins[f*x.N+i] = columns[f].bin(row, keys[f])
-					}
-				}
-				continue
-			}
-			for f := range columns {
-				bins := b.Bins[f*x.N+start : f*x.N+end]
-				for i := range bins {
-					bins[i] = columns[f].bin(x.Row(start+i), keys[f])
-				}
-			}
-		}
-	})
+	b, k := empty(columns, x.N), newKeys(columns)
+	parallel.Ranges(x.N, 1024, func(from, to int) { k.bin(b, from, x, from, to) })
 	return b
 }
 
-// bin returns the bin of a row, by the keys of 0 and the cuts.
-func (c *Column) bin(row []float32, keys []uint32) uint8 {
+// empty returns bins of n examples that are all 0.
+func empty(columns []Column, n int) dataset.Binned {
+	b := dataset.Binned{N: n, F: len(columns), Bins: make([]uint8, n*len(columns))}
+	for f := range columns {
+		b.Counts = append(b.Counts, columns[f].Bins())
+	}
+	return b
+}
+
+// keys has what columns are binned by.
+type keys struct {
+	columns []Column
+	cuts    [][256]uint32 // the keys of the cuts from 1 on, and then more than any number has
+	half    []int         // the place where a search begins
+}
+
+func newKeys(columns []Column) *keys {
+	k := &keys{columns, make([][256]uint32, len(columns)), make([]int, len(columns))}
+	for f := range columns {
+		for c := range k.cuts[f] {
+			k.cuts[f][c] = math.MaxUint32
+		}
+		for c, v := range columns[f].Cuts {
+			k.cuts[f][c+1] = key(v)
+		}
+		for k.half[f] = 1; 2*k.half[f] <= len(columns[f].Cuts); {
+			k.half[f] *= 2
+		}
+	}
+	return k
+}
+
+// bin bins examples from..to-1 of x, as those from at on of b.
+func (k *keys) bin(b dataset.Binned, at int, x dataset.Examples, from, to int) {
+	const block = 256 // rows that the processor's cache holds
+	for start := from; start < to; start += block {
+		end := min(start+block, to)
+		rows := x.Part(start, end).Dense()
+		for f := range k.columns {
+			k.column(b.Column(f)[at+start-from:at+end-from], f, rows)
+		}
+	}
+}
+
+// column writes the bins of a column.
+func (k *keys) column(dst []uint8, f int, x dataset.Examples) {
+	c, cuts := &k.columns[f], &k.cuts[f]
 	if c.Levels != nil {
-		for l, v := range row[c.Feature : c.Feature+len(c.Levels)] {
-			if v != 0 {
-				return uint8(c.Levels[l])
-			}
+		for i := range dst {
+			dst[i] = c.level(x.Row(i))
 		}
-		return 0
+		return
 	}
-	v := row[c.Feature]
-	if v != v || c.Missing >= 0 && row[c.Missing] != 0 {
-		return 0
-	}
-	k, at := key(v), 0
-	for n := len(keys); n > 1; {
-		half := n / 2
-		if keys[at+half] <= k {
-			at += half
+	for i := range dst {
+		v := x.X[i*x.D+c.Feature]
+		number, place := int64(key(v)), 0
+		for half := k.half[f]; half > 0; half >>= 1 {
+			// Without a branch: the sign says whether the cut is above the number.
+			place += half &^ int((number-int64(cuts[(place+half)&255]))>>63)
 		}
-		n -= half
+		dst[i] = uint8(1 + place)
+		if v != v {
+			dst[i] = 0
+		}
 	}
-	return uint8(1 + at)
+	if c.Missing < 0 {
+		return
+	}
+	for i := range dst {
+		if x.X[i*x.D+c.Missing] != 0 {
+			dst[i] = 0
+		}
+	}
+}
+
+// level returns the bin of a category.
+func (c *Column) level(row []float32) uint8 {
+	for l, v := range row[c.Feature : c.Feature+len(c.Levels)] {
+		if v != 0 {
+			return uint8(c.Levels[l])
+		}
+	}
+	return 0
 }

@@ -1,6 +1,8 @@
 package trees
 
 import (
+	"math/bits"
+
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
@@ -14,17 +16,26 @@ func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
 	if !m.Unmix {
 		c = nil
 	}
-	const block = 1 << 12
-	for start := 0; start < x.N; start += block {
-		end := min(start+block, x.N)
-		part := dst[start*m.Q : end*m.Q]
+	const block = 1 << 10
+	blocks := (x.N + block - 1) / block
+	k, fast := newKeys(m.Columns), m.masks(x.N)
+	workers := parallel.Workers(blocks, 1)
+	spare := make([]dataset.Binned, workers)
+	parallel.Share(workers, blocks, func(worker, task int) {
+		from, to := task*block, min((task+1)*block, x.N)
+		b := &spare[worker]
+		if b.N != to-from {
+			*b = empty(m.Columns, to-from)
+		}
+		k.bin(*b, 0, x, from, to)
+		part := dst[from*m.Q : to*m.Q]
 		for at := 0; at < len(part); at += m.Q {
 			copy(part[at:], m.Base)
 		}
-		m.add(part, bin(m.Columns, x.Part(start, end)), nil)
-		if m.Mode == Forest {
-			m.logs(part, c)
-		}
+		m.addRows(part, *b, 0, b.N, fast, nil)
+	})
+	if m.Mode == Forest {
+		m.logs(dst, c)
 	}
 }
 
@@ -49,32 +60,122 @@ const leastShare = 0x1p-20
 // examples from..to-1 are in the sample of a tree: it says nothing of examples in it.
 func (m *Model) add(sums []float32, b dataset.Binned,
 	times func(dst []uint8, tree, from, to int)) {
-	parallel.Ranges(b.N, 64, func(from, to int) {
-		var inBag []uint8
+	parallel.Ranges(b.N, 64, func(from, to int) { m.addRows(sums, b, from, to, nil, times) })
+}
+
+// addRows is add for examples from..to-1. fast are the masks of trees that have some.
+func (m *Model) addRows(sums []float32, b dataset.Binned, from, to int, fast []masks,
+	times func(dst []uint8, tree, from, to int)) {
+	inBag, leaf := make([]uint8, to-from), make([]int32, to-from)
+	left := make([]uint64, to-from)
+	for t := range m.Trees {
+		tree, class := &m.Trees[t], int(m.Class[t])
 		if times != nil {
-			inBag = make([]uint8, to-from)
+			times(inBag, t, from, to)
 		}
-		for t := range m.Trees {
-			tree, class := &m.Trees[t], int(m.Class[t])
-			if times != nil {
-				times(inBag, t, from, to)
+		if fast != nil && fast[t].features != nil {
+			fast[t].reach(leaf, left, b, from)
+		} else {
+			for i := range leaf {
+				if inBag[i] == 0 {
+					leaf[i] = int32(reached(tree, b, from+i))
+				}
 			}
-			for i := from; i < to; i++ {
-				if inBag != nil && inBag[i-from] > 0 {
-					continue
-				}
-				leaf := reached(tree, b, i)
-				if class >= 0 {
-					sums[i*m.Q+class] += tree.Values[leaf]
-					continue
-				}
-				row := sums[i*m.Q : (i+1)*m.Q]
-				for k, v := range tree.Values[leaf*m.Q : (leaf+1)*m.Q] {
+		}
+		for i, l := range leaf {
+			switch {
+			case inBag[i] > 0:
+			case class >= 0:
+				sums[(from+i)*m.Q+class] += tree.Values[l]
+			default:
+				row := sums[(from+i)*m.Q : (from+i+1)*m.Q]
+				for k, v := range tree.Values[int(l)*m.Q : int(l+1)*m.Q] {
 					row[k] += v
 				}
 			}
 		}
+	}
+}
+
+// masks tell the leaf that an example reaches without a walk, as QuickScorer does (Lucchese et al.,
+// SIGIR 2015): bit l of the mask of a bin is 0 where a split of the feature keeps an example in that
+// bin from leaf l. What all features leave is the leaf.
+type masks struct {
+	features []int32
+	tables   [][256]uint64 // of each feature, for each bin
+}
+
+// masks returns the masks of each tree; nil for few examples, whose walks take less time. Trees of
+// more than 64 leaves have none.
+func (m *Model) masks(examples int) []masks {
+	if examples < 4*256 {
+		return nil
+	}
+	all := make([]masks, len(m.Trees))
+	parallel.Tasks(len(all), func(t int) {
+		if tree := &m.Trees[t]; len(tree.Nodes) > 0 && len(tree.Nodes) < 64 {
+			all[t] = masksOf(tree)
+		}
 	})
+	return all
+}
+
+func masksOf(t *engine.Tree) (m masks) {
+	under := make([][2]uint64, len(t.Nodes)) // leaves below each side
+	tables := map[int32]int{}
+	for at := len(t.Nodes) - 1; at >= 0; at-- {
+		n := &t.Nodes[at]
+		for side, c := range n.Children {
+			if under[at][side] = 1 << uint32(^c); c >= 0 {
+				under[at][side] = under[c][0] | under[c][1]
+			}
+		}
+		k, known := tables[n.Feature]
+		if !known {
+			k = len(m.features)
+			tables[n.Feature] = k
+			m.features, m.tables = append(m.features, n.Feature), append(m.tables, [256]uint64{})
+			for b := range m.tables[k] {
+				m.tables[k][b] = ^uint64(0)
+			}
+		}
+		for b := range m.tables[k] {
+			if n.Left.Has(uint8(b)) {
+				m.tables[k][b] &^= under[at][1]
+			} else {
+				m.tables[k][b] &^= under[at][0]
+			}
+		}
+	}
+	return m
+}
+
+// reach writes the leaves that examples from on reach. left is room for a mask of each.
+func (m *masks) reach(leaf []int32, left []uint64, b dataset.Binned, from int) {
+	for i := range left {
+		left[i] = ^uint64(0)
+	}
+	bins := func(k int) []uint8 {
+		start := int(m.features[k])*b.N + from
+		return b.Bins[start : start+len(left)]
+	}
+	k := 0
+	for ; k+4 <= len(m.features); k += 4 {
+		t0, t1, t2, t3 := &m.tables[k], &m.tables[k+1], &m.tables[k+2], &m.tables[k+3]
+		b0, b1, b2, b3 := bins(k), bins(k+1), bins(k+2), bins(k+3)
+		for i := range left {
+			left[i] &= t0[b0[i]] & t1[b1[i]] & t2[b2[i]] & t3[b3[i]]
+		}
+	}
+	for ; k < len(m.features); k++ {
+		table, column := &m.tables[k], bins(k)
+		for i := range left {
+			left[i] &= table[column[i]]
+		}
+	}
+	for i, v := range left {
+		leaf[i] = int32(bits.TrailingZeros64(v))
+	}
 }
 
 // reached returns the leaf that an example reaches.

@@ -15,7 +15,6 @@ type grower struct {
 	gains    []float64
 
 	spare [][]int64 // for histograms
-	found []split   // of a node's features
 }
 
 // plan says how a tree grows.
@@ -212,10 +211,15 @@ func (g *grower) searchIn(c criterion, some []*leaf, features []int) {
 	}
 	n := len(features)
 	found := make([]split, n*len(some))
+	for _, l := range some {
+		if l.totals == nil {
+			l.totals = sumOf(l.sums[:starts[1]], w, nil)
+		}
+	}
 	size := starts[n] / w * len(some)
 	parallel.Share(parallel.Workers(size, grain), len(found), func(_, task int) {
 		l, k := some[task/n], task%n
-		found[task] = bestOf(c, l.sums[starts[k]:starts[k+1]], g.category[features[k]])
+		found[task] = bestOf(c, l.sums[starts[k]:starts[k+1]], l.totals, g.category[features[k]])
 	})
 	for m, l := range some {
 		at := -1
@@ -225,20 +229,21 @@ func (g *grower) searchIn(c criterion, some []*leaf, features []int) {
 				l.feature = features[k]
 			}
 		}
-		if l.totals == nil {
-			l.totals = make([]int64, w)
-			for b, v := range l.sums[:starts[1]] {
-				l.totals[b%w] += v
-			}
+		if at >= 0 {
+			l.inLeft = sumOf(l.sums[starts[at]:starts[at+1]], w, &l.left)
 		}
-		if at < 0 {
-			continue
-		}
-		l.inLeft = make([]int64, w)
-		for b, v := range l.sums[starts[at]:starts[at+1]] {
-			if l.left.Has(uint8(b / w)) {
-				l.inLeft[b%w] += v
+	}
+}
+
+// sumOf returns the sums over the bins of a set, nil for all, of w sums each.
+func sumOf(sums []int64, w int, set *engine.BinSet) []int64 {
+	all := make([]int64, w)
+	for b := range len(sums) / w {
+		if set == nil || set.Has(uint8(b)) {
+			for k, v := range sums[b*w : (b+1)*w] {
+				all[k] += v
 			}
 		}
 	}
+	return all
 }

@@ -97,9 +97,9 @@ func (m *Model) addRows(sums []float32, b dataset.Binned, from, to int, fast []m
 	}
 }
 
-// masks tell the leaf that an example reaches without a walk, as QuickScorer does (Lucchese et al.,
-// SIGIR 2015): bit l of the mask of a bin is 0 where a split of the feature keeps an example in that
-// bin from leaf l. What all features leave is the leaf.
+// masks tell the leaf that an example reaches without a walk, as QuickScorer does (Lucchese et
+// al., SIGIR 2015): bit l of the mask of a bin is 0 where a split of the feature keeps an example
+// in that bin from leaf l. What all features leave is the leaf.
 type masks struct {
 	features []int32
 	tables   [][256]uint64 // of each feature, for each bin

@@ -20,25 +20,25 @@ type criterion interface {
 	// width is how many sums a bin has.
 	width() int
 	// order returns the bins of a category that have examples, in the order in which they are cut.
-	order(sums []int64) []int
+	order(sums, totals []int64) []int
 	// best returns the best cut between bins from 1 on, with bin 0 on either side: of equals the
-	// lowest, with bin 0 on the right. An empty bin 0 goes to the larger side. extra is set for a
-	// category.
-	best(sums []int64, category bool) split
+	// lowest, with bin 0 on the right. An empty bin 0 goes to the larger side. totals are the sums of
+	// all bins.
+	best(sums, totals []int64, category bool) split
 }
 
 // bestOf returns the best split of a feature, whose bins have these sums.
-func bestOf(c criterion, sums []int64, category bool) split {
+func bestOf(c criterion, sums, totals []int64, category bool) split {
 	if !category {
-		return c.best(sums, false)
+		return c.best(sums, totals, false)
 	}
 	w := c.width()
-	order := c.order(sums)
+	order := c.order(sums, totals)
 	sorted := make([]int64, w, w+w*len(order)) // without missing values, which are a level here
 	for _, b := range order {
 		sorted = append(sorted, sums[w*b:w*(b+1)]...)
 	}
-	s := c.best(sorted, true)
+	s := c.best(sorted, totals, true)
 	if s.gain == 0 {
 		return s
 	}
@@ -75,7 +75,7 @@ const rounding = 1e-9
 // of few examples come first and last by chance.
 const levelled = 10
 
-func (c *gradients) order(sums []int64) []int {
+func (c *gradients) order(sums, _ []int64) []int {
 	slopes := make([]float64, len(sums)/2)
 	var order []int
 	for b := range slopes {
@@ -88,16 +88,12 @@ func (c *gradients) order(sums []int64) []int {
 	return order
 }
 
-func (c *gradients) best(sums []int64, category bool) split {
+func (c *gradients) best(sums, totals []int64, category bool) split {
 	l2 := c.l2
 	if category {
 		l2 += levelled
 	}
-	var g, h int64 // of all
-	for b := 0; b < len(sums); b += 2 {
-		g += sums[b]
-		h += sums[b+1]
-	}
+	g, h := totals[0], totals[1]
 	g0, h0 := sums[0], sums[1]
 	gaps := g0 != 0 || h0 != 0
 	whole := score(g, h, l2)
@@ -135,92 +131,84 @@ func score(g, h int64, l2 float64) float64 {
 // counts scores by how pure the parts are: by Σ_k n_k²/n, Gini's index but for signs.
 type counts struct {
 	q     int
-	least int64     // examples in a part
-	unmix []float64 // C⁻¹, by which counts become those of true classes; nil to leave them
+	least int64 // examples in a part
 }
 
 func (c *counts) width() int { return c.q }
 
-func (c *counts) order(sums []int64) []int {
-	totals := make([]int64, c.q)
-	for b := range sums {
-		totals[b%c.q] += sums[b]
-	}
+func (c *counts) order(sums, totals []int64) []int {
 	most := 0
 	for k, n := range totals {
 		if n > totals[most] {
 			most = k
 		}
 	}
-	slopes := make([]float64, len(sums)/c.q)
+	shares := make([]float64, len(sums)/c.q)
 	var order []int
-	for b := range slopes {
+	for b := range shares {
 		if n := total(sums[b*c.q : (b+1)*c.q]); n > 0 {
 			order = append(order, b)
-			slopes[b] = float64(sums[b*c.q+most]) / float64(n)
+			shares[b] = float64(sums[b*c.q+most]) / float64(n)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slopes[a], slopes[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[a], shares[b]) })
 	return order
 }
 
-func (c *counts) best(sums []int64, _ bool) split {
+func (c *counts) best(sums, totals []int64, _ bool) split {
 	q := c.q
-	spare := make([]int64, 5*q)
-	left, right, more, less := spare[:q], spare[q:2*q], spare[2*q:3*q], spare[3*q:4*q]
-	for b := range sums {
-		right[b%q] += sums[b]
-	}
-	none := sums[:q]
-	n, n0, nl := total(right), total(none), int64(0)
-	whole := c.purity(right, n)
-	best, at, missing := float64(rounding*whole), 0, false
-	for b := q; b < len(sums); b += q {
-		bin := total(sums[b : b+q])
-		if bin == 0 {
-			continue
+	spare := make([]int64, 2*q)
+	left, more := spare[:q], spare[q:]
+	missing := sums[:q]
+	n, n0, nl := total(totals), total(missing), int64(0)
+	whole := purity(totals, n)
+	best, at, withMissing := float64(rounding*whole), 0, false
+	for b := q; b+q <= len(sums); b += q {
+		if sums[b]|sums[b+1] == 0 && (q == 2 || total(sums[b+2:b+q]) == 0) {
+			continue // most bins of most nodes
 		}
-		nl += bin
 		for k, v := range sums[b : b+q] {
+			nl += v
 			left[k] += v
-			right[k] -= v
 		}
 		if nl >= c.least && n-nl >= c.least {
-			gain := c.purity(left, nl) + c.purity(right, n-nl) - whole
-			if gain > best {
-				best, at, missing = gain, b/q, n0 == 0 && 2*nl > n
+			if gain := parted(left, totals, nl, n) - whole; gain > best {
+				best, at, withMissing = gain, b/q, n0 == 0 && 2*nl > n
 			}
 		}
 		if n0 > 0 && nl+n0 >= c.least && n-nl-n0 >= c.least {
-			for k, v := range none {
-				more[k], less[k] = left[k]+v, right[k]-v
+			for k, v := range missing {
+				more[k] = left[k] + v
 			}
-			gain := c.purity(more, nl+n0) + c.purity(less, n-nl-n0) - whole
-			if gain > best {
-				best, at, missing = gain, b/q, true
+			if gain := parted(more, totals, nl+n0, n) - whole; gain > best {
+				best, at, withMissing = gain, b/q, true
 			}
 		}
 	}
 	if at == 0 {
 		return split{}
 	}
-	return split{gain: best, left: upTo(at, missing)}
+	return split{gain: best, left: upTo(at, withMissing)}
 }
 
 // purity returns Σ_k n_k²/n.
-func (c *counts) purity(counts []int64, n int64) float64 {
+func purity(counts []int64, n int64) float64 {
 	sum := 0.0
-	for k, v := range counts {
-		m := float64(v)
-		if c.unmix != nil {
-			m = 0
-			for l, v := range counts {
-				m += float64(c.unmix[k*c.q+l] * float64(v))
-			}
-		}
-		sum += float64(m * m)
+	for _, v := range counts {
+		sum += float64(float64(v) * float64(v))
 	}
 	return sum / float64(n)
+}
+
+// parted returns the purity of nl examples on the left, and of the others of n.
+func parted(left, totals []int64, nl, n int64) float64 {
+	suml, sumr := 0.0, 0.0
+	for k, v := range left {
+		l, r := float64(v), float64(totals[k]-v)
+		suml += float64(l * l)
+		sumr += float64(r * r)
+	}
+	return suml/float64(nl) + sumr/float64(n-nl)
 }
 
 func total(counts []int64) (n int64) {

@@ -24,12 +24,9 @@ type Evidence struct {
 // Candidate is an estimate, and how well it explains the labels.
 type Candidate struct {
 	*Estimate
-	// True are the probabilities of the true classes given the features, n×Q: C times them are the
-	// probabilities of the labels.
-	True []float32
 	// Loss is the mean of -log P(label | features). Behind is how much larger it is than the best
-	// candidate's, as a sum over the examples, with a little of the entropy of True: of two that
-	// differ by less than about 3, the labels cannot tell which is right.
+	// candidate's, as a sum over the examples, with a little of the entropy of the classes: of two
+	// that differ by less than about 3, the labels cannot tell which is right.
 	Loss, Behind float64
 }
 
@@ -38,6 +35,9 @@ type Contest struct {
 	Candidates []Candidate
 	Chosen     int // index of the estimate to use
 	Right      int // index of the candidate that all labels are right
+	// True are the probabilities of the true classes given the features by the chosen estimate, n×Q:
+	// C times them are the probabilities of the labels.
+	True []float32
 }
 
 // Methods of candidates.
@@ -77,6 +77,7 @@ func FromEvidence(e Evidence) (*Contest, error) {
 			len(e.Near), n, q, e.Neighbours)
 	}
 	f := contest{Evidence: e, labelled: lists.Where(n, func(i int) bool { return e.Y[i] >= 0 })}
+	f.labelled = f.sample(max(mostFitted, fittedByClass*q))
 	if err := confusion.CheckLabels("confusion estimate: labels", lists.At(e.Y, f.labelled),
 		q); err != nil {
 		return nil, err
@@ -153,6 +154,8 @@ func (f *contest) run() (*Contest, error) {
 			best = k
 		}
 	}
+	f.fits = append(f.fits[:0:0], f.different(best)...)
+	best = lists.Where(len(f.fits), func(k int) bool { return f.fits[k].method == ByPosteriors })[0]
 	for k, fit := range f.fits {
 		if fit.method == ByPosteriors && fit.worse(f.fits[best].explained) < hopeless {
 			o.improve(fit.explained, outerRounds)
@@ -168,9 +171,48 @@ func (f *contest) run() (*Contest, error) {
 		}
 		f.result.Candidates[k].Behind = fit.worse(f.fits[best].explained)
 	}
+	every := observed{q: q, y: f.Y, p: f.P}
+	f.result.True = every.probabilities(f.fits[best].explained)
 	f.errors(best, q)
 	return &f.result, nil
 }
+
+// mostFitted is the number of examples that are enough, and fittedByClass that of each class.
+const mostFitted, fittedByClass = 4000, 200
+
+// sample returns the labelled examples, or most of them, drawn by their probabilities.
+func (f *contest) sample(most int) []int {
+	if len(f.labelled) <= most {
+		return f.labelled
+	}
+	q, drawn := len(f.Classes), slices.Clone(f.labelled)
+	slices.SortStableFunc(drawn, func(a, b int) int {
+		return cmp.Compare(mark(f.P[a*q:(a+1)*q]), mark(f.P[b*q:(b+1)*q]))
+	})
+	drawn = lists.Keep(drawn[:most], func(i int) bool { return f.Known == nil || f.Known[i] < 0 })
+	for _, i := range f.labelled { // all whose class is known
+		if f.Known != nil && f.Known[i] >= 0 {
+			drawn = append(drawn, i)
+		}
+	}
+	slices.Sort(drawn)
+	return drawn
+}
+
+// different returns the fits without those of the same method that are nearly the best one.
+func (f *contest) different(best int) []fitted {
+	first := f.fits[best]
+	return lists.Keep(f.fits, func(fit fitted) bool {
+		apart := 0.0
+		for at, v := range fit.c {
+			apart = max(apart, math.Abs(v-first.c[at]))
+		}
+		return fit.explained == first.explained || fit.method != first.method || apart > sameFit
+	})
+}
+
+// sameFit is the largest difference of an entry between two fits that converge to the same one.
+const sameFit = 0.02
 
 // shares returns the shares of labels among the neighbours of each example, with one label of
 // average frequency.
@@ -211,9 +253,8 @@ func (f *contest) enter(fit fitted) error {
 	if fit.method == AllRight {
 		e.Assumes = "labels are right"
 	}
-	every := observed{q: q, y: f.Y, p: fit.p}
 	f.result.Candidates = append(f.result.Candidates, Candidate{Estimate: e,
-		True: every.probabilities(fit.explained), Loss: fit.loss / float64(len(f.labelled))})
+		Loss: fit.loss / float64(len(fit.to.y))})
 	return e.Check()
 }
 
@@ -224,7 +265,7 @@ func (f *contest) enter(fit fitted) error {
 func (f *contest) errors(best, q int) {
 	chosen, fit := &f.result.Candidates[best], f.fits[best]
 	variance := f.jackknife(fit, q)
-	mass, certain := f.certainty(chosen.True, q)
+	mass, certain := f.certainty(f.result.True, q)
 	for at, v := range chosen.P {
 		t := at % q
 		vague := float64(vagueWeight*(1-certain[t])) * min(max(v, 0.05), 1-min(max(v, 0.5), 0.95))
@@ -354,11 +395,11 @@ func (f *contest) check(e *Estimate, unsure []bool) {
 func (c *Contest) ToCheck(known []int32, n int) (which []int) {
 	chosen := &c.Candidates[c.Chosen]
 	q, classes := chosen.Q(), chosen.Unidentified
-	left := lists.Where(len(chosen.True)/q, func(i int) bool { return known == nil || known[i] < 0 })
+	left := lists.Where(len(c.True)/q, func(i int) bool { return known == nil || known[i] < 0 })
 	for k, t := range classes {
 		some := slices.Clone(left)
 		slices.SortStableFunc(some, func(a, b int) int {
-			return cmp.Compare(chosen.True[b*q+t], chosen.True[a*q+t])
+			return cmp.Compare(c.True[b*q+t], c.True[a*q+t])
 		})
 		which = append(which, some[:min(len(some), n*(k+1)/len(classes)-n*k/len(classes))]...)
 	}

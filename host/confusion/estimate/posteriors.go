@@ -15,7 +15,7 @@ const (
 	outerRounds  = 4 // more of them, of the best
 	leaps        = 6 // of EM after each, of three rounds
 	mostLeap     = 16.0
-	stillStep    = 1e-8
+	stillStep    = 1e-7
 	leastEntry   = 1e-6 // of C after a leap
 	pseudoLabels = 1.0  // symmetric ones of each class in an M-step
 	leastMixed   = 1e-3 // entry of the C that unmixes
@@ -77,15 +77,20 @@ type observed struct {
 func newObserved(y []int32, p []float32, known []int32, q int) *observed {
 	o := &observed{q: q, y: y, p: p, known: known, part: make([]int8, len(y))}
 	for i := range y {
-		sum := uint64(0)
-		for _, v := range p[i*q : (i+1)*q] {
-			bits := uint64(math.Float32bits(v)) * 0x9e3779b97f4a7c15
-			sum += bits ^ bits>>29
-		}
-		sum *= 0xbf58476d1ce4e5b9
-		o.part[i] = int8((sum ^ sum>>31) % jackknife)
+		o.part[i] = int8(mark(p[i*q:(i+1)*q]) % jackknife)
 	}
 	return o
+}
+
+// mark returns a number for the probabilities of an example, the same in any order of classes.
+func mark(p []float32) uint64 {
+	sum := uint64(0)
+	for _, v := range p {
+		bits := uint64(math.Float32bits(v)) * 0x9e3779b97f4a7c15
+		sum += bits ^ bits>>29
+	}
+	sum *= 0xbf58476d1ce4e5b9
+	return sum ^ sum>>31
 }
 
 // all is no part of the examples.
@@ -227,11 +232,11 @@ func (o *observed) round(e *explained, u []float32, without int) {
 	blocks := make([]tally, (n+blockRows-1)/blockRows)
 	parallel.Tasks(len(blocks), func(k int) {
 		t := tally{counts: make([]float64, q*q), class: make([]float64, q)}
-		p := make([]float32, q)
+		p, s := make([]float32, q), make([]float32, q)
 		for i := k * blockRows; i < min(n, (k+1)*blockRows); i++ {
 			if int(o.part[i]) != without {
-				e.classes(p, u[i*q:(i+1)*q])
-				e.add(&t, p, u[i*q:(i+1)*q], int(o.y[i]), o.class(i))
+				sum := e.classes(p, s, u[i*q:(i+1)*q])
+				e.add(&t, p, s, u[i*q:(i+1)*q], sum, int(o.y[i]), o.class(i))
 			}
 		}
 		blocks[k] = t
@@ -249,12 +254,14 @@ func (o *observed) round(e *explained, u []float32, without int) {
 	e.maximise(&total)
 }
 
-// classes writes the probabilities of the true classes to p, from log u.
-func (e *explained) classes(p, u []float32) {
+// classes writes the probabilities of the true classes to p and their scores to s, from log u, and
+// returns the logarithm of the sum of the scores' exponentials.
+func (e *explained) classes(p, s, u []float32) float64 {
 	for t, v := range u {
-		p[t] = float32(float64(e.sharp*float64(v)) + e.bias[t])
+		s[t] = float32(float64(e.sharp*float64(v)) + e.bias[t])
 	}
-	numerics.Softmax(p, p)
+	most, sum := numerics.Softmax(p, s)
+	return float64(most) + float64(sum)
 }
 
 // class returns the true class of an example, -1 if it is unknown.
@@ -265,32 +272,29 @@ func (o *observed) class(i int) int {
 	return int(o.known[i])
 }
 
-// add adds an example to t: p are the probabilities of its classes by log u, y is its label, and
-// known its class, below 0 if that is unknown.
-func (e *explained) add(t *tally, p, u []float32, y, known int) {
-	row, label := e.c[y*e.q:(y+1)*e.q], 0.0
+// add adds an example to t: p, s and sum are of classes, y is its label, and known its class, below
+// 0 if that is unknown.
+func (e *explained) add(t *tally, p, s, u []float32, sum float64, y, known int) {
+	row, label, entropy := e.c[y*e.q:(y+1)*e.q], 0.0, 0.0
 	for k, v := range p {
+		entropy += float64(float64(v) * (sum - float64(s[k])))
 		if known < 0 || known == k {
 			label += float64(row[k] * float64(v))
 		}
 	}
 	label = max(label, leastLabel)
 	t.sum -= float64(numerics.Log(float32(label)))
-	mean, square, entropy := 0.0, 0.0, 0.0
-	for _, v := range p {
-		entropy -= float64(float64(v) * float64(numerics.Log(max(v, leastLabel))))
-	}
 	t.entropy += entropy
+	mean, square := 0.0, 0.0
 	for k, v := range p {
-		before := float64(v)
-		after := 0.0
+		before, after := float64(v), 0.0
 		if known < 0 || known == k {
 			after = float64(before*row[k]) / label
 		}
 		t.counts[y*e.q+k] += after
 		t.class[k] += before
-		sure := float64(before * (float64(numerics.Log(max(v, leastLabel))) + entropy))
-		t.slope += float64((after - before + float64(doubtful*sure)) * float64(u[k]))
+		surer := float64(doubtful * float64(before*(float64(s[k])-sum+entropy)))
+		t.slope += float64((after - before + surer) * float64(u[k]))
 		mean += float64(before * float64(u[k]))
 		square += float64(before * float64(u[k]*u[k]))
 	}
@@ -328,7 +332,7 @@ func (o *observed) probabilities(e *explained) []float32 {
 	parallel.Ranges(len(o.y), 1<<8, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := u[i*q : (i+1)*q]
-			e.classes(row, row)
+			e.classes(row, row, row)
 		}
 	})
 	return u

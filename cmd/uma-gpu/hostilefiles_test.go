@@ -27,7 +27,6 @@ var whole = []string{
 	"report --model m.npz --data d.csv",
 	"inspect --model m.npz",
 	"export --model m.npz --out OUT.onnx",
-	"import --coefficients w.json --out OUT.npz",
 	"query --data d.csv --out OUT.csv",
 	"info --data d.csv",
 	"split --data d.csv --fractions 0.5 --out OUT.csv",
@@ -58,8 +57,6 @@ func hostileWorld(t *testing.T, dir string) {
 		}
 	}
 	write(t, dir, "A.csv", table)
-	write(t, dir, "w.json", `{"coef_": [[0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
-		"intercept_": [0, 0, 0], "classes_": ["ash", "elm", "oak"]}`)
 	for _, line := range []string{
 		"train --data d.csv --model m.npz --max-steps 5 --hold-out 0.3",
 		"train --data d.csv --model k2.npz --max-steps 3 --learner uma --checkpoint k.npz --every 2",

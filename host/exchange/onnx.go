@@ -1,5 +1,4 @@
-// Package exchange trades models with other programs: it writes them as ONNX, and makes them from
-// coefficients of scikit-learn.
+// Package exchange writes models for other programs, as ONNX.
 //
 // An ONNX model predicts what the model does, but for rounding: its readers add in another order
 // than the numerics contract, so scores differ in their last bits, and classes where two scores are

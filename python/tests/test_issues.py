@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import corrected_accuracy, find_label_issues
+from umagpu import NoisyClassifier, corrected_accuracy, find_label_issues
 from umagpu._data import labels_of
 from umagpu._issues import _asked
 
@@ -261,15 +261,13 @@ def test_corrected_accuracy(noisy, shell, tmp_path):
     found = corrected_accuracy(y, predicted, C)
     assert found.low < 0.8 < found.high and found.low < found.value < found.high
     # a model that predicts class k of feature k
-    np.save(tmp_path / "X.npy", np.eye(10, dtype=np.float32)[predicted])
+    NoisyClassifier("perceptron").fit(np.eye(10), np.arange(10)).save(tmp_path / "m.npz")
+    np.save(tmp_path / "X.npy", np.eye(10)[predicted])
     np.save(tmp_path / "y.npy", y)
     pd.DataFrame(C).to_csv(tmp_path / "C.csv", index_label="noisy\\true")
-    (tmp_path / "m.json").write_text(json.dumps(
-        {"coef_": np.eye(10).tolist(), "classes_": list(range(10))}))
-    for done in (shell("import", "--coefficients", tmp_path / "m.json", "--out", tmp_path / "m.npz"),
-                 shell("eval", "--model", tmp_path / "m.npz", "--data", tmp_path / "X.npy", "--labels",
-                       tmp_path / "y.npy", "--confusion", tmp_path / "C.csv", "--json")):
-        assert done.returncode == 0, done.stderr
+    done = shell("eval", "--model", tmp_path / "m.npz", "--data", tmp_path / "X.npy", "--labels",
+                 tmp_path / "y.npy", "--confusion", tmp_path / "C.csv", "--json")
+    assert done.returncode == 0, done.stderr
     want = json.loads(done.stdout)["corrected"]["accuracy"]
     assert found == pytest.approx((want["value"], want["low"], want["high"]), abs=1e-12)
     names = np.array([f"c{k} " for k in range(10)])

@@ -20,7 +20,6 @@ import (
 type Options struct {
 	app.Common
 	Model app.Model
-	Data  string // "" for none
 	Top   int
 }
 
@@ -34,13 +33,8 @@ model with a kernel map has no feature weights; only norms are shown. Of trees t
 by importance, and the first tree of each class is printed. uma-gpu confusion show prints
 the whole matrices of the noise, and annotators.
 
-For a model of learner kernelmean with a kernel, --data prints how far scores may be off, and how much
-label noise the model tolerates, before more than a share of these examples loses its right
-prediction.
-
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
-			app.Input(&o.Data, "data", "examples for the bounds of a kernel-mean model: `FILE`"),
 			app.Count(&o.Top, "top", 10, 0, math.MaxInt, "list `N` features of each class"),
 			o.JSONFlag()),
 		Action: app.Action(o, run),
@@ -62,7 +56,6 @@ type Inspection struct {
 	Learned        *noiseSummary    `json:"learned,omitempty"`
 	Annotators     int              `json:"annotators,omitempty"`
 	Provenance     model.Provenance `json:"provenance"`
-	Bounds         []Bound          `json:"bounds,omitempty"` // of a mean classifier, with --data
 
 	classes int
 }
@@ -99,7 +92,7 @@ type ConfusedPair struct {
 }
 
 // Run describes a model.
-func Run(ctx context.Context, o *Options) error {
+func Run(_ context.Context, o *Options) error {
 	m, err := model.Load(o.Model.Path)
 	if err != nil {
 		return err
@@ -126,11 +119,6 @@ func Run(ctx context.Context, o *Options) error {
 		r.Learned = summariseNoise(m.Learned.Confusion, m.Meta.Classes)
 		r.Annotators = len(m.Meta.Annotators)
 	}
-	if o.Data != "" {
-		if r.Bounds, err = bounds(ctx, m, o.Data); err != nil {
-			return err
-		}
-	}
 	return o.Print(r, func(w io.Writer) error {
 		if err := app.Table(w, r.rows); err != nil {
 			return err
@@ -138,10 +126,7 @@ func Run(ctx context.Context, o *Options) error {
 		if err := app.Table(w, r.classRows); err != nil {
 			return err
 		}
-		if err := app.Table(w, r.Trees.rows); err != nil {
-			return err
-		}
-		return app.Table(w, r.boundRows)
+		return app.Table(w, r.Trees.rows)
 	})
 }
 

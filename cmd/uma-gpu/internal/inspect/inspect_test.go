@@ -82,22 +82,3 @@ func TestInspectKernel(t *testing.T) {
 		t.Errorf("found %s", text)
 	}
 }
-
-// The bounds of a mean classifier grow with the predictions that may be lost; others have none.
-func TestBounds(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", at("few.csv"))
-	train := []string{"train", "--data", at("few.csv"), "--model", at("m.npz")}
-	clitest.Succeed(t, append(train, "--learner", "kernelmean", "--kernel", "rbf",
-		"--balanced=false")...)
-	out, _ := clitest.Succeed(t, "inspect", "--model", at("m.npz"), "--data", at("few.csv"), "--json")
-	list := clitest.Decode[inspect.Inspection](t, out).Bounds
-	if len(list) != 5 || !(list[0].Margin > 0) || list[4].Margin < list[0].Margin ||
-		!(list[4].Labels > 0 && list[4].Labels < 1) || list[4].Noise < list[0].Noise {
-		t.Errorf("found %+v", list)
-	}
-	clitest.Succeed(t, append(train, "--learner", "uma", "--max-steps", "5")...)
-	clitest.Fail(t, app.ExitUsage, "kernelmean uma", "inspect", "--model", at("m.npz"), "--data",
-		at("few.csv"))
-}

@@ -135,8 +135,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 			grouped("Train", train.New(train.Run), cv.New(cv.Run), query.New(query.Run),
 				calibrate.New(calibrate.Run), learners.New(learners.Run)),
 			grouped("Predict and judge", predict.New(predict.Run), eval.New(eval.Run),
-				report.New(report.Run), inspect.New(inspect.Run), export.New(export.Run),
-				export.NewImport(export.Import)),
+				report.New(report.Run), inspect.New(inspect.Run), export.New(export.Run)),
 			grouped("Find wrong labels", clean.New(clean.Run), issues.New(issues.Run), &cli.Command{
 				Name:  "confusion",
 				Usage: "estimate, check or show a confusion matrix, or corrupt labels by one",

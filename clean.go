@@ -44,26 +44,39 @@ type CleanResult struct {
 	// of the true classes, out of fold, n×Q
 	Probabilities []float32 `json:"-" array:"probabilities"`
 
-	CheckedRows int              `json:"checked"`
-	WrongShare  *Share           `json:"wrong_labels"` // nil: unknown
-	Corrected   int              `json:"corrected"`
-	Candidates  []CleanCandidate `json:"candidates"`
-	Chosen      string           `json:"chosen"`         // the largest part of the model
-	Plain       string           `json:"plain"`          // the best that trusts the labels; "" for none
-	Error       Share            `json:"expected_error"` // of the model
-	Confusion   [][]float64      `json:"confusion"`      // [noisy][true]; nil: no label is changed
-	Errors      [][]float64      `json:"standard_error,omitempty"`
-	Pairs       []Pair           `json:"pairs"` // of corrected labels, the most frequent first
-	Judgement   *Judgement       `json:"judgement"`
-	Notes       []Note           `json:"notes,omitempty"`
-	Device      engine.Device    `json:"device"`
+	CheckedRows int   `json:"checked"`
+	WrongShare  Share `json:"wrong_labels"`
+	Corrected   int   `json:"corrected"`
+	// Shown reports that held-out labels, or checked examples, show that labels are wrong; otherwise
+	// suspects may be rows of overlapping classes.
+	Shown bool `json:"shown"`
+	// Repetitions of the folds, and those of them that alone give the same Shown.
+	Repetitions int          `json:"repetitions"`
+	Agreeing    int          `json:"agreeing"`
+	Bases       []Base       `json:"models"`     // whose mixture judges
+	Hypotheses  []Hypothesis `json:"hypotheses"` // on the confusion
+	Error       Share        `json:"expected_error"`
+	Confusion   [][]float64  `json:"confusion"` // [noisy][true]
+	Errors      [][]float64  `json:"standard_error,omitempty"`
+	// NotIdentified are the true classes whose columns the labels do not tell.
+	NotIdentified []string      `json:"not_identified,omitempty"`
+	Pairs         []Pair        `json:"pairs"` // of corrected labels, the most frequent first
+	Judgement     *Judgement    `json:"judgement"`
+	Notes         []Note        `json:"notes,omitempty"`
+	Device        engine.Device `json:"device"`
 }
 
-// Share is a share of the examples, with its 95 % interval if checked ones tell it.
+// Share is a share of the examples, with a 95 % interval where that is known.
 type Share = clean.Share
 
-// CleanCandidate is a model of the contest and its result on held-out examples.
-type CleanCandidate = clean.Candidate
+// Base is a kind of model in the mixture that judges labels.
+type Base = clean.Base
+
+// Hypothesis is a confusion matrix that may explain the labels, and how well it does.
+type Hypothesis = clean.Hypothesis
+
+// Unstable reports that repetitions of the folds disagree whether labels are wrong.
+func (r *CleanResult) Unstable() bool { return r.Agreeing < r.Repetitions }
 
 // Pair counts the corrected rows of a pair of labels.
 type Pair struct {
@@ -92,9 +105,10 @@ func preparation(normalize string) (string, error) {
 	return normalize, nil
 }
 
-// Clean estimates which labels are wrong, by models that trust or distrust them and compete on
-// examples held out, and learns a model from the corrected ones. Without evidence of wrong labels
-// it calls none wrong. Row i of the result is example i of the data.
+// Clean estimates which labels are wrong, by a mixture of models that have not seen them and by
+// estimates of the confusion matrix that compete to explain them, and learns a model of the true
+// classes. It changes the labels that FindIssues calls wrong. Row i of the result is example i of
+// the data.
 func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -117,6 +131,11 @@ func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 		if err != nil {
 			return err
 		}
+		trained, err := clean.Learn(ctx, set, o, found)
+		if err != nil {
+			return err
+		}
+		result.Model = &Model{trained.Model}
 		return result.fill(set, found, r.Checked)
 	})
 	if err != nil {
@@ -159,14 +178,13 @@ func workOn(set *dataset.Dataset) func() host.Work {
 // fill enters what was found.
 func (r *CleanResult) fill(set *dataset.Dataset, found *clean.Result, checked []int32) (err error) {
 	q := len(set.Classes)
-	r.Model, r.Probabilities, r.CheckedRows = &Model{found.Model.Model}, found.True, found.Checked
-	r.WrongShare, r.Error, r.Candidates = found.Wrong, found.Error, found.Candidates
-	r.Chosen = r.Candidates[found.Chosen].Name
-	if found.Plain >= 0 {
-		r.Plain = r.Candidates[found.Plain].Name
-	}
-	if found.Noise != nil {
-		r.Confusion, r.Errors = rows(found.Noise.P, q), rows(found.Noise.Error, q)
+	r.Probabilities, r.CheckedRows = found.True, found.Checked
+	r.WrongShare, r.Error, r.Shown = found.Wrong, found.Error, found.Shown
+	r.Bases, r.Hypotheses = found.Bases, found.Hypotheses
+	r.Repetitions, r.Agreeing = found.Repetitions, found.Agreeing
+	r.Confusion, r.Errors = rows(found.Noise.P, q), rows(found.Noise.Error, q)
+	for _, t := range found.Noise.Unidentified {
+		r.NotIdentified = append(r.NotIdentified, set.Classes[t])
 	}
 	pairs := map[Pair]int{}
 	for i, is := range found.Issues {
@@ -211,7 +229,7 @@ func judged(set *dataset.Dataset, found *clean.Result) (*Judgement, error) {
 		}
 	}
 	var noise *confusion.Matrix
-	if found.Noise != nil {
+	if found.Shown {
 		noise = &found.Noise.Matrix
 	}
 	return judgement(y, engine.Predicted(p, q), p, set.Classes, noise)

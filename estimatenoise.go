@@ -43,10 +43,10 @@ type EstimateNoiseResult struct {
 	Errors    [][]float64          `json:"standard_error,omitempty"` // nil where nothing tells
 	Assumes   string               `json:"assumes"`
 	// NotIdentified are the true classes whose columns the labels do not tell.
-	NotIdentified []string               `json:"not_identified,omitempty"`
-	Candidates    []clean.NoiseCandidate `json:"candidates,omitempty"` // of the contest
-	Notes         []Note                 `json:"notes,omitempty"`
-	Device        engine.Device          `json:"device"`
+	NotIdentified []string      `json:"not_identified,omitempty"`
+	Hypotheses    []Hypothesis  `json:"hypotheses,omitempty"` // of method auto
+	Notes         []Note        `json:"notes,omitempty"`
+	Device        engine.Device `json:"device"`
 }
 
 // Check returns the fault of options that no data could satisfy.
@@ -65,7 +65,8 @@ func (r *EstimateNoiseRequest) Check() error {
 	switch {
 	case r.Counts != nil:
 	case r.Probabilities != nil:
-		methods, source = []string{string(clean.ConfidentJoint)}, "probabilities"
+		methods = []string{string(clean.AutoNoise), string(clean.ConfidentJoint)}
+		source = "probabilities"
 	case r.Data.given() > 0:
 		methods, source = nil, "data"
 		for _, m := range clean.NoiseMethods {
@@ -206,7 +207,6 @@ func (n *noiseEstimate) find(ctx context.Context) (*estimate.Estimate, error) {
 	}
 	switch {
 	case n.p != nil:
-		how.Method = clean.ConfidentJoint
 		err = call(nil)
 	case n.set.D == 0:
 		how.Method = clean.CleanCounts
@@ -220,7 +220,7 @@ func (n *noiseEstimate) find(ctx context.Context) (*estimate.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.result.Candidates = found.Candidates
+	n.result.Hypotheses = found.Hypotheses
 	return found.Estimate, nil
 }
 

@@ -89,7 +89,8 @@ func FindIssues(ctx context.Context, r *FindIssuesRequest) (*FindIssuesResult, e
 	}
 	judge := func(e *engine.Engine) (err error) {
 		if r.Probabilities != nil {
-			err = f.enter(clean.Judge(f.set, r.Probabilities, f.noise))
+			err = f.enter(clean.Find(ctx, f.set, clean.Options{Given: f.noise,
+				Probabilities: r.Probabilities}))
 		} else {
 			err = f.find(ctx, e)
 		}
@@ -213,11 +214,7 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 	o.Engine, o.Annotations, o.Watch = e, f.annotations, host.Watch{Note: f.notes.say}
 	if f.annotations == nil && r.chosen() == "" {
 		f.result.Folds = clean.DefaultFolds
-		err := f.enter(clean.Suspects(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
-		if err == nil {
-			f.notes.say("held-out labels are most likely by %s", f.result.Learner)
-		}
-		return err
+		return f.enter(clean.Find(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
 	}
 	some, labelled := withLabel(f.set)
 	f.result.Folds = cmp.Or(r.Folds, usualFolds)
@@ -241,7 +238,8 @@ func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
 		}
 		return err
 	}
-	found, err := clean.Judge(some, p, f.noise)
+	o.Watch.Note = nil
+	found, err := clean.Find(ctx, some, clean.Options{Options: o, Given: f.noise, Probabilities: p})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 
 // mostPackages are packages from elsewhere that a program links which imports only this package,
 // most of them of the standard library: 27 are crypto/sha256.
-const mostPackages = 122
+const mostPackages = 123
 
 // TestFrontDoorIsSmall: a program that imports only this package is small, and has no server,
 // template, Parquet or zstd. Other systems have other numbers.
@@ -80,7 +80,7 @@ func main() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Logf("%d bytes", info.Size()); info.Size() > 8_000_000 {
-		t.Errorf("got %d bytes, want at most 8,000,000", info.Size())
+	if t.Logf("%d bytes", info.Size()); info.Size() > 8_300_000 {
+		t.Errorf("got %d bytes, want at most 8,300,000", info.Size())
 	}
 }

@@ -1,5 +1,6 @@
-// Package clean finds wrong labels: candidate models that trust or distrust the labels compete by
-// their predictions of held-out examples.
+// Package clean judges labels whose noise is unknown: a mixture of models predicts held-out labels,
+// estimates of the confusion matrix compete to explain them, and both together say which labels are
+// wrong, and teach a model.
 package clean
 
 import (
@@ -13,91 +14,157 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
-// Options of Find. Engine is required; the others may keep their zero values.
+// Options of Find and Learn. Engine is required; the others may keep their zero values.
 type Options struct {
-	host.Options                   // Engine, Preparation, Seed and Watch.Note count
+	host.Options                   // Engine, Preparation, Watch.Note; Seed draws rows to check
 	Right        []int32           // the true class of each example, -1 if unknown; nil for none
-	Folds        int               // 0 for DefaultFolds
 	Most         int               // examples of the contest; 0 for mostContest
-	Given        *confusion.Matrix // of the labels, only for Suspects; nil for none
+	Given        *confusion.Matrix // of the labels; nil to estimate it
+	// Probabilities are out-of-fold probabilities of classes by any program, n×Q, which replace all
+	// models: nothing is trained. nil for none.
+	Probabilities []float32
 }
 
-// DefaultFolds is the default number of folds.
-const DefaultFolds = 3
-
-// mostContest is the number of examples of the contest. The winner trains on all.
+// mostContest is the number of examples of the contest.
 const mostContest = 10000
 
-// LeastRight is the number of checked examples that decide in place of noisy labels.
+// DefaultFolds is the number of folds of a repetition.
+const DefaultFolds = 5
+
+// LeastRight is the number of checked examples that measure the share of wrong labels.
 const LeastRight = 20
 
 // Result is the result of Find.
 type Result struct {
 	// True are the out-of-fold probabilities of the true classes given the features, n×Q.
 	True   []float32
-	Issues []estimate.Issue // of each example, by True, the noisy label and Noise
+	Issues []estimate.Issue // of each example, by True, the noisy label and the noise
 	Same   []int32          // as dataset.Firsts; nil of examples without features
-	By     string           // the candidate that True is of
-	// Noise is the estimated noise of the labels; nil without evidence of wrong labels.
-	Noise      *estimate.Estimate
-	Candidates []Candidate
-	Chosen     int    // index of the winner
-	Plain      int    // index of the best candidate that trusts the labels
-	Wrong      *Share // of the labels; nil: unknown
-	Error      Share  // of the model's classes that are wrong
-	Checked    int    // examples whose true class is known
-	Next       []int  // examples to check next, the most informative first
-	Model      *host.Trained
+	By     string           // what True is of
+	// Noise is the given matrix, or the mean of the hypotheses. A class that is not identified keeps
+	// its labels.
+	Noise *estimate.Estimate
+	// Shown reports that held-out labels, or checked examples, show wrong labels.
+	Shown       bool
+	Repetitions int // of the folds
+	Agreeing    int // repetitions that alone give the same Shown
+	Bases       []Base
+	Hypotheses  []Hypothesis
+	Wrong       Share // of the labels
+	Error       Share // of the most likely classes by True
+	Checked     int   // examples whose true class is known
+	Next        []int // examples to check next, the most informative first
+
+	posterior []float32    // of the true classes given features and label, n×Q
+	kind      kind         // of the model of Learn
+	linear    *model.Model // of labels as they are, for Reasons; nil if none was learned
+	classes   []int        // the class of the examples that is class k of linear
 }
 
-// Share is a share of the examples, with its 95 % interval if checked ones tell it.
+// Base is a kind of model in the mixture.
+type Base struct {
+	Name    string  `json:"name"`
+	Loss    float64 `json:"loss"`    // mean of -log P(label) of held-out labels
+	Share   float64 `json:"share"`   // in the mixture
+	Wrong   int     `json:"wrong"`   // predictions of the Checked examples
+	Checked int     `json:"checked"` // examples of the contest whose true class is known
+}
+
+// Share is a share of the examples, with a 95 % interval where that is known.
 type Share struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low"`
 	High  *float64 `json:"high"`
 }
 
-// Find estimates which labels of data are wrong, from the labels and the known true classes of some
-// examples. data is raw or prepared, and not changed. An example of label -1 has none: it is no
-// issue, and gets a likely class. The result has the same bits on every engine.
+// contest is the state of Find. Its examples and classes are in an order that depends on their
+// content alone, so that the order of rows, names of classes and the seed decide nothing.
+type contest struct {
+	Options
+	data  *dataset.Dataset
+	q     int
+	right []int32 // the true class of each example, -1 if unknown
+	known []int   // the examples whose true class is known
+
+	rows    []int            // the examples of the contest
+	hashes  []uint64         // of their content
+	classes []int            // the class of data that is class k of the contest
+	part    *dataset.Dataset // the examples of the contest: labels are true classes where known
+	given   []int32          // their labels, -1 for none
+	truth   []int32          // their true classes, -1 where unknown
+	near    *neighbours.Graph
+	fits    map[string]*fitted // what repetitions share of a base
+}
+
+// Find judges the labels of data, and the known true classes of some examples. data is raw or
+// prepared, and not changed. An example of label -1 has none: it is no issue, and gets a likely
+// class. The result has the same bits on every engine.
 func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error) {
 	c, err := newContest(data, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.compete(ctx); err != nil {
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing models", Unit: "model"})
+	defer task.End()
+	m, v, r, err := c.compete(ctx, task)
+	if err != nil {
 		return nil, err
 	}
-	return c.finish(ctx)
+	if err := c.everywhere(ctx, r, m, v); err != nil {
+		return nil, err
+	}
+	return r, ctx.Err()
 }
 
-// cases are the examples of a contest, and what is known of their labels.
-type cases struct {
-	data  *dataset.Dataset
-	q     int
-	right []int32 // the true class of each example, -1 if unknown
-	known []int   // the examples whose true class is known
-	rows  []int   // the examples of the contest, in increasing order
-}
+// Repetitions of the folds, until they agree.
+const (
+	leastRepetitions = 2
+	mostRepetitions  = 5
+)
 
-// contest is the state of Find.
-type contest struct {
-	Options
-	cases
-	fold  []int // of each of rows
-	said  []*candidate
-	gamma float32 // of the kernel, after its search
+// compete repeats the folds until each repetition gives the verdict of all together.
+func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *verdict, *Result,
+	error) {
+	m, shown := new(mixture), []bool(nil)
+	for {
+		if err := m.add(ctx, c, len(shown), task); err != nil {
+			return nil, nil, nil, err
+		}
+		one, err := c.judge(m.last)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		shown = append(shown, one.shown)
+		if len(shown) < leastRepetitions && c.Probabilities == nil {
+			continue
+		}
+		v, err := c.judge(m.p)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		agreeing := lists.Count(shown, func(is bool) bool { return is == v.shown })
+		if agreeing == len(shown) || len(shown) == mostRepetitions || c.Given != nil {
+			r := &Result{By: m.name(), Shown: v.shown, Repetitions: len(shown),
+				Agreeing: agreeing, Checked: len(c.known), Hypotheses: v.hypotheses,
+				Bases: m.report(c), kind: m.kind(c), classes: c.classes}
+			if f := c.fits["linear"]; f != nil {
+				r.linear = f.models[0]
+			}
+			return m, v, r, nil
+		}
+	}
 }
 
 func newContest(data *dataset.Dataset, o Options) (*contest, error) {
-	o.Folds = cmp.Or(o.Folds, DefaultFolds)
-	o.Most = cmp.Or(o.Most, mostContest)
-	c := &contest{Options: o, cases: cases{data: data, q: len(data.Classes), right: o.Right}}
+	c := &contest{Options: o, data: data, q: len(data.Classes), right: o.Right,
+		fits: map[string]*fitted{}}
+	c.Most = cmp.Or(o.Most, mostContest)
 	switch {
 	case len(data.Y) != data.N:
 		return nil, fmt.Errorf("clean: labels: got %d, want one for each of %d examples", len(data.Y),
@@ -105,9 +172,9 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 	case o.Right != nil && len(o.Right) != data.N:
 		return nil, fmt.Errorf("clean: true classes: got %d, want one (or -1) for each of %d examples",
 			len(o.Right), data.N)
-	case o.Folds < 2 || o.Folds > min(judge.MostFolds, data.N):
-		return nil, fmt.Errorf("clean: folds: got %d of %d examples, want 2 to %d", o.Folds, data.N,
-			min(judge.MostFolds, data.N))
+	case o.Probabilities != nil && len(o.Probabilities) != data.N*c.q:
+		return nil, fmt.Errorf("clean: probabilities: got %d, want %d, one for each example and class",
+			len(o.Probabilities), data.N*c.q)
 	case c.q < 2:
 		return nil, errors.New("clean: classes: got one, want at least two")
 	}
@@ -129,122 +196,20 @@ func newContest(data *dataset.Dataset, o Options) (*contest, error) {
 				k, c.q)
 		}
 	}
-	if c.labelled(lists.UpTo[int](data.N)) == nil {
+	n := lists.Count(data.Y, func(k int32) bool { return k >= 0 })
+	if n == 0 {
 		return nil, errors.New("clean: labels: got none, want at least one")
 	}
-	c.rows = sample(&c.cases, o.Most, c.Seed)
-	groups := make([]int32, len(c.rows)) // by label and by known class
-	for k, i := range c.rows {
-		if groups[k] = c.data.Y[i]; c.right[i] >= 0 {
-			groups[k] = int32(c.q) + c.right[i]
-		}
+	if n < 2*DefaultFolds && o.Probabilities == nil {
+		return nil, fmt.Errorf("clean: labels: got %d, too few rows, want at least %d", n,
+			2*DefaultFolds)
 	}
-	c.fold = dataset.DrawFolds(groups, 2*c.q, c.Folds, c.Seed, dataset.OuterFolds)
+	c.draw()
 	return c, nil
 }
 
-// labelled returns those examples that have a label.
-func (c *cases) labelled(some []int) []int {
-	return lists.Keep(some, func(i int) bool { return c.data.Y[i] >= 0 })
-}
-
-// sample returns about most examples with a label, stratified by label, and all of known class.
-func sample(c *cases, most int, seed uint64) []int {
-	labelled := c.labelled(lists.UpTo[int](c.data.N))
-	drawn := make([]bool, c.data.N)
-	for k, fold := range dataset.DrawFolds(lists.At(c.data.Y, labelled), c.q,
-		(len(labelled)+most-1)/most, seed+1, dataset.OuterFolds) {
-		drawn[labelled[k]] = fold == 0
-	}
-	return lists.Where(c.data.N, func(i int) bool { return drawn[i] || c.right[i] >= 0 })
-}
-
-// compete trains the candidates, in the order of their dependencies.
-func (c *contest) compete(ctx context.Context) error {
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing candidates",
-		Unit: "candidate"})
-	defer task.End()
-	try := func(w way) error {
-		task.Enter(w.String())
-		err := c.try(ctx, w)
-		task.Add(1)
-		return err
-	}
-	plain := []way{{noise: none}, {noise: none, kernel: true}, {neighbours: true}}
-	if c.Given != nil {
-		plain[0].noise, plain[1].noise = given, given
-	}
-	for _, w := range plain {
-		if w.kernel && (c.data.Sparse() || c.data.D > 4*mostFeatures) ||
-			w.neighbours && c.data.D > mostFeatures {
-			continue
-		}
-		if err := try(w); err != nil {
-			return err
-		}
-	}
-	if c.Given != nil {
-		return nil
-	}
-	if plainest(c.said) < 0 {
-		return errNothing
-	}
-	for _, kernel := range []bool{false, true} {
-		if !goesOn(c.said, kernel) {
-			continue
-		}
-		ways := []way{{noise: joint, kernel: kernel}, {noise: learned, kernel: kernel}}
-		if len(c.known) >= LeastRight {
-			ways = append(ways, way{noise: none, kernel: kernel, weighty: true})
-		}
-		for _, w := range ways {
-			if err := try(w); err != nil {
-				return err
-			}
-		}
-	}
-	if len(c.known) >= LeastRight {
-		return try(way{noise: alone})
-	}
-	return nil
-}
-
-// goesOn reports whether models of a kind compete further: one that trusts the labels exists, and
-// the other kind is not clearly better.
-func goesOn(said []*candidate, kernel bool) bool {
-	var mine, other *candidate
-	for _, s := range said {
-		switch {
-		case s.models == nil:
-		case s.way.kernel == kernel:
-			mine = cmp.Or(mine, s)
-		default:
-			other = cmp.Or(other, s)
-		}
-	}
-	if mine == nil || other == nil || !kernel {
-		return mine != nil
-	}
-	better, off := ahead(mine.drops, other.drops)
-	return better <= surelyCurved*off
-}
-
-var errNothing = errors.New("clean: no candidate can tell the classes apart: give features that " +
-	"depend on the classes")
-
-// mostFeatures is the number of features up to which nearest neighbours compete; kernel models
-// take four times as many, but only dense ones.
-const mostFeatures = 1000
-
-// note reports to the listener, if any.
-func (c *contest) note(format string, args ...any) {
-	if c.Watch.Note != nil {
-		c.Watch.Note(format, args...)
-	}
-}
-
 // labels returns the labels of some examples, the true class if known; -1 if neither is.
-func labels(c *cases, some []int) []int32 {
+func (c *contest) labels(some []int) []int32 {
 	y := make([]int32, len(some))
 	for k, i := range some {
 		if y[k] = c.data.Y[i]; c.right[i] >= 0 {
@@ -254,10 +219,9 @@ func labels(c *cases, some []int) []int32 {
 	return y
 }
 
-// noiseOf returns a matrix as host.Train takes it, nil if labels are right.
-func noiseOf(e *estimate.Estimate) *confusion.Matrix {
-	if e == nil {
-		return nil
+// note reports to the listener, if any.
+func (o *Options) note(format string, args ...any) {
+	if o.Watch.Note != nil {
+		o.Watch.Note(format, args...)
 	}
-	return &e.Matrix
 }

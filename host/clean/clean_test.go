@@ -50,8 +50,8 @@ func find(t *testing.T, d *dataset.Dataset, right []int32, e *engine.Engine) *Re
 func TestWrongLabelsAreMended(t *testing.T) {
 	d, right := rings(t, 600, 0.3, 1)
 	r := find(t, d, nil, simd.New())
-	if r.Noise == nil {
-		t.Fatalf("chose %s, want one that doubts labels", r.Candidates[r.Chosen].Name)
+	if !r.Shown || r.Agreeing < r.Repetitions {
+		t.Fatalf("%+v: want evidence of wrong labels", r.Hypotheses)
 	}
 	if !(*r.Wrong.Low < 0.3 && 0.3 < *r.Wrong.High) {
 		t.Errorf("wrong labels: got %v, want about 0.3", r.Wrong)
@@ -105,7 +105,7 @@ func TestCheckedRowsDecide(t *testing.T) {
 		}
 	}
 	if wrong > 60 {
-		t.Errorf("%s: %d of 600 classes are wrong", r.Candidates[r.Chosen].Name, wrong)
+		t.Errorf("%s: %d of 600 classes are wrong", r.By, wrong)
 	}
 	if !(*r.Wrong.Low < 0.7 && 0.7 < *r.Wrong.High) {
 		t.Errorf("wrong labels: got %v, want about 0.7", r.Wrong)
@@ -117,18 +117,55 @@ func TestCheckedRowsDecide(t *testing.T) {
 	}
 }
 
-// All engines give the same bits.
-func TestEnginesAgree(t *testing.T) {
+// Checked rows that confirm all labels are evidence that labels are right.
+func TestCheckedRowsConfirm(t *testing.T) {
+	d, _ := rings(t, 300, 0, 4)
+	checked := slices.Repeat([]int32{-1}, d.N)
+	copy(checked[:50], d.Y)
+	r := find(t, d, checked, simd.New())
+	if r.Shown || r.Wrong.Value > 0.02 {
+		t.Errorf("got %.3f wrong labels, shown %v", r.Wrong.Value, r.Shown)
+	}
+}
+
+// All engines give the same bits, of any order of rows and classes.
+func TestEnginesAndOrdersAgree(t *testing.T) {
 	d, _ := rings(t, 200, 0.3, 4)
-	a, b := find(t, d, nil, simd.New()), find(t, d, nil, cpuref.New())
-	if !slices.Equal(a.True, b.True) || !slices.Equal(a.Model.W, b.Model.W) {
+	o := Options{Options: host.Options{Engine: simd.New()}}
+	a := find(t, d, nil, o.Engine)
+	m, err := Learn(t.Context(), d, o, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Engine = cpuref.New()
+	b := find(t, d, nil, o.Engine)
+	n, err := Learn(t.Context(), d, o, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a.True, b.True) || !slices.Equal(m.W, n.W) {
 		t.Error("cpuref and simd differ")
+	}
+	turned := *d // the last row first, and classes in another order
+	turned.Classes, turned.Y = []string{"c", "a", "b"}, make([]int32, d.N)
+	turned.Examples.X = make([]float32, len(d.X))
+	for i, y := range d.Y {
+		to := d.N - 1 - i
+		turned.Y[to] = (y + 1) % 3
+		copy(turned.X[to*2:to*2+2], d.X[i*2:i*2+2])
+	}
+	c := find(t, &turned, nil, simd.New())
+	for i, is := range a.Issues {
+		if other := c.Issues[d.N-1-i]; math.Abs(is.Quality-other.Quality) > 1e-9 ||
+			(is.Likely+1)%3 != other.Likely {
+			t.Fatalf("row %d: got %+v, and %+v in another order", i, is, other)
+		}
 	}
 }
 
 func TestOptionsAreChecked(t *testing.T) {
 	d, right := rings(t, 30, 0, 5)
-	for _, o := range []Options{{Right: right[1:]}, {Folds: 1}, {Folds: 31},
+	for _, o := range []Options{{Right: right[1:]}, {Probabilities: make([]float32, 30)},
 		{Right: slices.Repeat([]int32{3}, 30)}} {
 		o.Engine = simd.New()
 		if _, err := Find(context.Background(), d, o); err == nil {
@@ -137,9 +174,9 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// Suspects takes the model that predicts labels held out best: a curved one or neighbours where
-// classes lie within each other.
-func TestSuspectsChooseTheirModel(t *testing.T) {
+// The mixture has the models that predict held-out labels best: curved ones where classes lie
+// within each other.
+func TestCurvedClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	x := dataset.Examples{N: 600, D: 2}
 	d := &dataset.Dataset{Classes: []string{"inner", "middle", "outer"}}
@@ -156,10 +193,7 @@ func TestSuspectsChooseTheirModel(t *testing.T) {
 		right, d.Y = append(right, int32(k)), append(d.Y, int32(y))
 	}
 	d.Examples = x
-	r, err := Suspects(context.Background(), d, Options{Options: host.Options{Engine: simd.New()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := find(t, d, nil, simd.New())
 	agree := 0
 	for i, is := range r.Issues {
 		if is.Wrong == (d.Y[i] != right[i]) {
@@ -180,42 +214,26 @@ func TestLabelsThatNothingTells(t *testing.T) {
 	}
 	r := find(t, d, nil, simd.New())
 	for i, is := range r.Issues {
-		if is.Wrong && r.Noise == nil {
+		if is.Wrong && !r.Shown {
 			t.Fatalf("row %d of chance is called wrong", i)
 		}
 	}
 }
 
-// Neighbours join a model as far as they make labels likelier: wholly one that knows nothing, and
-// not at all if they know nothing.
-func TestPoolOfNeighbours(t *testing.T) {
-	d, _ := rings(t, 300, 0, 8)
-	c, err := newContest(d, Options{Options: host.Options{Engine: simd.New()}})
-	if err != nil {
-		t.Fatal(err)
+// A model that is right everywhere is all of the mixture; of two that are right on a half each both
+// have half.
+func TestClimb(t *testing.T) {
+	good, half, other := make([]float64, 100), make([]float64, 100), make([]float64, 100)
+	for i := range good {
+		good[i], half[i], other[i] = 0.9, 0.9, 0.1
+		if i < 50 {
+			half[i], other[i] = 0.1, 0.9
+		}
 	}
-	flat, sharp := make([]float32, 900), make([]float32, 900)
-	for i, y := range d.Y {
-		for k := range 3 {
-			flat[i*3+k], sharp[i*3+k] = 1.0/3, 0.1
-		}
-		sharp[i*3+int(y)] = 0.8
+	if s := climb([][]float64{half, good}); s[1] < 0.99 {
+		t.Errorf("got %v, want all for the second", s)
 	}
-	for _, of := range []struct{ models, near []float32 }{{flat, sharp}, {sharp, flat}} {
-		r := &Result{True: slices.Clone(of.models), By: "linear"}
-		near := &candidate{way: way{neighbours: true}, p: of.near}
-		if err := pool(t.Context(), c.Engine, &c.cases, r, near); err != nil {
-			t.Fatal(err)
-		}
-		joined := r.By == "linear and nearest neighbours"
-		if joined != (of.near[0] != of.near[1] || of.near[0] != of.near[2]) {
-			t.Errorf("by %s", r.By)
-		}
-		for i, y := range d.Y {
-			row := r.True[i*3 : (i+1)*3]
-			if sum := row[0] + row[1] + row[2]; row[y] < 0.79 || sum < 0.999 || sum > 1.001 {
-				t.Fatalf("row %d of class %d: got %v", i, y, row)
-			}
-		}
+	if s := climb([][]float64{half, other}); math.Abs(s[0]-0.5) > 1e-3 {
+		t.Errorf("got %v, want halves", s)
 	}
 }

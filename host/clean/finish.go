@@ -7,288 +7,170 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
-// surelyCurved is the number of standard errors of its loss by which a kernel model must beat a
-// linear one, or may be behind to stay in the contest.
-const surelyCurved = 2
-
-// plainest returns the index of the model that trusts the labels: the linear one, unless the kernel
-// model is clearly better; -1 for none.
-func plainest(said []*candidate) int {
-	at := -1
-	for k, s := range said {
-		if s.models == nil || s.way.weighty || s.way.noise > given {
-			continue
-		}
-		if at < 0 {
-			at = k
-		} else if better, off := ahead(said[at].drops, s.drops); better > surelyCurved*off {
-			at = k
+// everywhere judges all examples of data by the mixture and the verdict.
+func (c *contest) everywhere(ctx context.Context, r *Result, m *mixture, v *verdict) error {
+	n, q := c.data.N, c.q
+	r.True = make([]float32, n*q)
+	put := func(some []int, p []float32) {
+		p = outward(c, sharpened(unmixedLogs(p, v.noise.P, q), v.power, q))
+		for k, i := range some {
+			copy(r.True[i*q:(i+1)*q], p[k*q:(k+1)*q])
 		}
 	}
-	return at
-}
-
-// finish combines the candidates into the result.
-func (c *contest) finish(ctx context.Context) (*Result, error) {
-	r := &Result{Checked: len(c.known), Plain: plainest(c.said)}
-	parts := stack(&c.cases, c.said)
-	if len(parts) == 0 {
-		return nil, errNothing
-	}
-	for k, s := range c.said {
-		one := Candidate{Name: s.way.String(), Checked: len(s.right), Wrong: s.wrong}
-		if s.drops != nil {
-			one.Loss = new(s.loss())
-		}
-		for _, p := range parts {
-			if p.candidate == s {
-				one.Share = p.share
-			}
-		}
-		if r.Candidates = append(r.Candidates, one); parts[0].candidate == s {
-			r.Chosen = k
-		}
-	}
-	mixed := &candidate{way: parts[0].way}
-	var err error
-	mixed.p, err = blend(parts, func(s part) ([]float32, error) { return s.p, nil }, c.q)
-	if err != nil {
-		return nil, err
-	}
-	doubtful, err := believe(&c.cases, c.said, r, parts)
-	if err != nil {
-		return nil, err
-	}
-	if doubtful {
-		mixed.noise = r.Noise
-	}
-	assess(&c.cases, mixed)
-	if err := c.everywhere(ctx, r, mixed, parts); err != nil {
-		return nil, err
-	}
-	r.Same = dataset.Firsts(c.data.Examples)
-	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, r.Same, c.q, noiseOf(r.Noise))
-	if err != nil {
-		return nil, err
-	}
-	measure(&c.cases, r, mixed)
-	settle(&c.cases, r)
-	next(&c.cases, r, c.Seed)
-	r.Model, err = c.learn(ctx, parts)
-	if err == nil {
-		err = ctx.Err()
-	}
-	return r, err
-}
-
-// learn trains the final model on all examples: the weighted sum of the scores of its parts, which
-// share one kind, preparation and map.
-func (c *contest) learn(ctx context.Context, parts []part) (*host.Trained, error) {
-	all := lists.Where(c.data.N, func(i int) bool { return c.data.Y[i] >= 0 || c.right[i] >= 0 })
-	m, err := c.train(ctx, parts[0].candidate, all, how{})
-	if err != nil || len(parts) == 1 {
-		return m, err
-	}
-	sums := make([]float64, len(m.W))
-	from := emptied(m.Model)
-	for k, s := range parts {
-		w := m.W
-		if k > 0 {
-			t, err := c.train(ctx, s.candidate, all, how{from: from, trial: true})
-			if err != nil {
-				return nil, err
-			}
-			w = t.W
-		}
-		if s.shares != nil { // uninformative scores
-			continue
-		}
-		scale := s.share / float64(s.temperature)
-		for at, v := range w {
-			sums[at] += float64(scale * float64(v))
-		}
-	}
-	for at, v := range sums {
-		m.W[at] = float32(v)
-	}
-	m.Meta.Temperature = 1
-	return m, nil
-}
-
-// believe chooses the noise of the result: of the largest part that has one, identified noise
-// first, if most of the model distrusts the labels and there is clear evidence for it; else of the
-// checked rows, if they clearly show noise. doubtful reports the former.
-func believe(c *cases, said []*candidate, r *Result, parts []part) (doubtful bool, err error) {
-	var doubter *candidate
-	sum := 0.0
-	for _, s := range parts {
-		if s.noise == nil {
-			continue
-		}
-		sum += s.share
-		told := len(s.noise.Unidentified) == 0
-		if doubter == nil || told && len(doubter.noise.Unidentified) > 0 {
-			doubter = s.candidate
-		}
-	}
-	shown := false
-	if len(c.known) < LeastRight {
-		shown = sum > 0.5 && surelyBetter(doubter, said)
-	} else {
-		both := c.labelled(c.known)
-		wrong := lists.Count(both, func(i int) bool { return c.data.Y[i] != c.right[i] })
-		low, _ := wilson(wrong, len(both))
-		shown = low >= leastShown
-	}
-	switch {
-	case !shown:
-		return false, nil
-	case sum > 0.5:
-		r.Noise = doubter.noise
-		return true, nil
-	}
-	r.Noise, err = confidentJoint(c, said)
-	return false, err
-}
-
-// surelyLabels is the number of standard errors of its loss by which a candidate must beat all that
-// trust the labels, before labels are called wrong.
-const surelyLabels = 1
-
-func surelyBetter(s *candidate, said []*candidate) bool {
-	for _, other := range said {
-		if other.noise != nil || other.drops == nil {
-			continue
-		}
-		if better, off := ahead(other.drops, s.drops); better <= surelyLabels*off {
-			return false
-		}
-	}
-	return true
-}
-
-// leastShown is the least share of wrong labels in checked rows.
-const leastShown = 0.01
-
-// everywhere computes the probabilities of the true classes of all examples, from the parts of the
-// model and, as far as they improve the likelihood of labels, nearest neighbours. mixed holds the
-// combined predictions on the contest's examples; models of all folds predict the others.
-func (c *contest) everywhere(ctx context.Context, r *Result, mixed *candidate, parts []part) error {
-	r.By = mixed.way.String()
-	r.True = make([]float32, c.data.N*c.q)
-	for k, i := range c.rows {
-		copy(r.True[i*c.q:(i+1)*c.q], mixed.p[k*c.q:(k+1)*c.q])
-	}
-	if err := beyond(ctx, c.Engine, &c.cases, r, parts); err != nil {
-		return err
-	}
-	if r.Noise != nil && mixed.noise == nil && mixed.way.noise != alone {
-		estimate.Unmix(r.True, r.Noise.P, c.q)
-	}
-	for _, s := range c.said {
-		if s.way.neighbours && mixed.drops != nil {
-			return pool(ctx, c.Engine, &c.cases, r, s)
-		}
-	}
-	return nil
-}
-
-// beyond computes the probabilities of the examples outside the contest: the mean over the folds.
-func beyond(ctx context.Context, e *engine.Engine, c *cases, r *Result, parts []part) error {
-	inside := make([]bool, c.data.N)
+	put(c.rows, m.p)
+	inside := make([]bool, n)
 	for _, i := range c.rows {
 		inside[i] = true
 	}
-	others := lists.Where(c.data.N, func(i int) bool { return !inside[i] })
-	if len(others) == 0 {
-		return nil
-	}
-	p, err := blend(parts, func(s part) ([]float32, error) {
-		sums := make([]float32, len(others)*c.q)
-		for _, m := range s.models {
-			p := make([]float32, 0, len(sums))
-			err := host.Score(ctx, e, m, c.data, others, func(_ int, scores []float32) {
-				p = append(p, scores...)
-			})
-			if err == nil {
-				err = s.probabilities(p)
-			}
-			if err != nil {
-				return nil, err
-			}
-			for at, v := range p {
-				sums[at] += v / float32(len(s.models))
-			}
+	if others := lists.Where(n, func(i int) bool { return !inside[i] }); others != nil {
+		p, err := m.outside(ctx, c, others)
+		if err != nil {
+			return err
 		}
-		return sums, nil
-	}, c.q)
-	for k, i := range others {
-		copy(r.True[i*c.q:(i+1)*c.q], p[k*c.q:(k+1)*c.q])
+		put(others, p)
 	}
-	return err
+	r.Noise = outwardNoise(c, v.noise)
+	doubt := confusion.Matrix{Classes: c.data.Classes, P: outwardMatrix(c, v.doubt)}
+	if c.data.D > 0 {
+		r.Same = dataset.Firsts(c.data.Examples)
+	}
+	var err error
+	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, r.Same, q, &doubt)
+	if err != nil {
+		return err
+	}
+	c.measure(r, v)
+	settle(c, r, doubt.P)
+	next(c, r)
+	return nil
 }
 
-// measure estimates the share of wrong labels and the error of the model.
-func measure(c *cases, r *Result, chosen *candidate) {
-	believed := 0.0
-	labelled := c.labelled(lists.UpTo[int](c.data.N))
-	for _, i := range labelled {
-		believed += 1 - r.Issues[i].Quality
-	}
-	believed /= float64(len(labelled))
-	if both := c.labelled(c.known); len(both) >= LeastRight {
-		// The difference on checked rows corrects the estimate.
-		more, squares := 0.0, 0.0
-		for _, i := range both {
-			d := r.Issues[i].Quality - 1
-			if c.data.Y[i] != c.right[i] {
-				d++
-			}
-			more += d
-			squares += float64(d * d)
+// outwardMatrix returns a matrix of the contest's classes with the classes of data.
+func outwardMatrix(c *contest, m []float64) []float64 {
+	all := make([]float64, len(m))
+	for y, to := range c.classes {
+		for t, column := range c.classes {
+			all[to*c.q+column] = m[y*c.q+t]
 		}
-		n := float64(len(both))
-		more /= n
-		off := 2 * math.Sqrt(max(squares/n-float64(more*more), 1/float64(4*n))/n)
-		r.Wrong = interval(believed+more, off)
-		wrong, of := chosen.wrong, len(chosen.right)
-		low, high := wilson(wrong, of)
-		r.Error = Share{float64(wrong) / float64(of), &low, &high}
+	}
+	return all
+}
+
+func outwardNoise(c *contest, e *estimate.Estimate) *estimate.Estimate {
+	out := *e
+	out.Classes, out.P, out.Unidentified = c.data.Classes, outwardMatrix(c, e.P), nil
+	if e.Error != nil {
+		out.Error = outwardMatrix(c, e.Error)
+	}
+	for _, t := range e.Unidentified {
+		out.Unidentified = append(out.Unidentified, c.classes[t])
+	}
+	slices.Sort(out.Unidentified)
+	return &out
+}
+
+// settle applies the known classes, and computes what Learn learns: the probabilities of the true
+// classes given features and label.
+func settle(c *contest, r *Result, doubt []float64) {
+	q := c.q
+	r.posterior = slices.Clone(r.True)
+	for i := range r.Issues {
+		y, t := c.data.Y[i], c.right[i]
+		row := r.posterior[i*q : (i+1)*q]
+		sum := 0.0
+		for k, v := range row {
+			switch {
+			case t >= 0 && int(t) != k:
+				v = 0
+			case t >= 0:
+				v = 1
+			case y >= 0:
+				v *= float32(doubt[int(y)*q+k])
+			}
+			row[k] = v
+			sum += float64(v)
+		}
+		for k, v := range row {
+			row[k] = float32(float64(v) / max(sum, math.SmallestNonzeroFloat64))
+		}
+		if t >= 0 {
+			r.Issues[i] = estimate.Issue{Quality: 1, Likely: t, Sure: 1}
+			if y >= 0 && y != t {
+				r.Issues[i].Quality, r.Issues[i].Wrong = 0, true
+			}
+		}
+	}
+}
+
+// measure estimates the shares of wrong labels and of wrong predictions.
+func (c *contest) measure(r *Result, v *verdict) {
+	q, believed, unsure, n := c.q, 0.0, 0.0, 0.0
+	shares := make([]float64, q) // of the true classes
+	for i, y := range c.data.Y {
+		row := r.True[i*q : (i+1)*q]
+		unsure += (1 - float64(slices.Max(row))) / float64(c.data.N)
+		for t, f := range row {
+			shares[t] += float64(f) / float64(c.data.N)
+		}
+		if y >= 0 {
+			believed += 1 - r.Issues[i].Quality
+			n++
+		}
+	}
+	believed /= n
+	r.Error.Value = unsure
+	both := lists.Keep(c.known, func(i int) bool { return c.data.Y[i] >= 0 })
+	if len(both) >= LeastRight {
+		measureChecked(c, r, believed, both)
 		return
 	}
-	if r.Noise != nil {
-		off, labels := 0.0, make([]float64, c.q)
-		for i := range c.data.N {
-			for t, v := range r.True[i*c.q : (i+1)*c.q] {
-				labels[t] += float64(v) / float64(c.data.N)
-			}
+	squares, most := 0.0, believed
+	for t, share := range shares {
+		if r.Noise.Error != nil {
+			squares += math.Pow(share*r.Noise.Error[t*q+t], 2)
 		}
-		for t, share := range labels {
-			e := share // of an unidentified class
-			if r.Noise.Identified(t) {
-				e *= r.Noise.Error[t*c.q+t]
-			}
-			off += float64(e * e)
-		}
-		r.Wrong = interval(believed, 2*math.Sqrt(off))
 	}
-	unsure := 0.0
-	for i := range c.data.N {
-		row := r.True[i*c.q : (i+1)*c.q]
-		unsure += 1 - float64(slices.Max(row))
+	for k, class := range c.classes {
+		most = max(most, shares[class]*(1-v.doubt[k*q+k]))
 	}
-	r.Error = Share{Value: unsure / float64(c.data.N)}
+	if r.Wrong = interval(believed, 2*math.Sqrt(squares)); !r.Shown {
+		r.Wrong = Share{believed, new(0.0), &most}
+	}
 }
 
-func interval(value, off float64) *Share {
+// measureChecked measures by examples both of whose labels are known: the difference on them
+// corrects what is believed of all. As the noise was counted on the same examples, the standard
+// error is at least half of what their number gives.
+func measureChecked(c *contest, r *Result, believed float64, both []int) {
+	misses, wrong, n := 0, 0.0, float64(len(both))
+	more, off := lists.MeanError(len(both), func(k int) float64 {
+		i := both[k]
+		if lists.Largest(r.True[i*c.q:(i+1)*c.q]) != int(c.right[i]) {
+			misses++
+		}
+		if c.data.Y[i] != c.right[i] {
+			wrong += 1 / n
+			return r.Issues[i].Quality
+		}
+		return r.Issues[i].Quality - 1
+	})
+	off = max(off, 1/n, math.Sqrt(wrong*(1-wrong)/n)/2)
+	r.Wrong = interval(believed+more, 2*off)
+	low, high := wilson(misses, len(both))
+	r.Error = Share{float64(misses) / n, &low, &high}
+}
+
+func interval(value, off float64) Share {
 	at := func(v float64) float64 { return max(0, min(1, v)) }
-	return &Share{at(value), new(at(value - off)), new(at(value + off))}
+	return Share{at(value), new(at(value - off)), new(at(value + off))}
 }
 
 // wilson returns Wilson's 95 % score interval of the share k/n.
@@ -303,35 +185,20 @@ func wilson(k, n int) (low, high float64) {
 	return max(0, middle-off), min(1, middle+off)
 }
 
-// settle applies the known classes, and clears issues if there is no evidence of noise.
-func settle(c *cases, r *Result) {
-	for i := range r.Issues {
-		is := &r.Issues[i]
-		if t := c.right[i]; t >= 0 {
-			*is = estimate.Issue{Likely: t, Sure: 1, Wrong: c.data.Y[i] >= 0 && t != c.data.Y[i]}
-			if !is.Wrong {
-				is.Quality = 1
-			}
-		} else if r.Noise == nil {
-			is.Wrong = false
-		}
-	}
-}
-
 // mostNext is the number of rows to check next; the first fairChecks are random, as only random
-// rows judge candidates fairly.
+// rows measure the share of wrong labels fairly.
 const (
 	mostNext   = 50
 	fairChecks = 50
 )
 
 // next chooses the rows to check: random ones until there are fairChecks, then the most uncertain.
-func next(c *cases, r *Result, seed uint64) {
+func next(c *contest, r *Result) {
 	left := lists.Where(c.data.N, func(i int) bool { return c.right[i] < 0 && c.data.Y[i] >= 0 })
 	if fair := fairChecks - len(c.known); fair > 0 && len(left) > 0 {
-		y := lists.At(c.data.Y, left)
 		parts := max(1, len(left)/fair)
-		for k, f := range dataset.DrawFolds(y, c.q, parts, seed+2, dataset.OuterFolds) {
+		y := lists.At(c.data.Y, left)
+		for k, f := range dataset.DrawFolds(y, c.q, parts, c.Seed+2, dataset.OuterFolds) {
 			if f == 0 && len(r.Next) < fair {
 				r.Next = append(r.Next, left[k])
 			}
@@ -344,3 +211,46 @@ func next(c *cases, r *Result, seed uint64) {
 	})
 	r.Next = left[:min(mostNext, len(left))]
 }
+
+// Learn trains a model on what r, the result of Find for the same data and options, says of the
+// true classes of all examples that have a label or a known class.
+func Learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result) (*host.Trained,
+	error) {
+	q := len(data.Classes)
+	some := lists.Where(data.N, func(i int) bool {
+		return data.Y[i] >= 0 || o.Right != nil && o.Right[i] >= 0
+	})
+	hashes := contents(data.Examples)
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(hashes[a], hashes[b]) })
+	d := pick(data, some)
+	d.Evidence = &dataset.Evidence{Classes: make([]float32, len(some)*q)}
+	for k, i := range some {
+		row := r.posterior[i*q : (i+1)*q]
+		copy(d.Evidence.Classes[k*q:], row)
+		d.Y[k] = int32(lists.Largest(row))
+	}
+	t := o.Options
+	t.Seed, t.Memory, t.Watch.Note = 1, []dataset.Memory{dataset.InPlace}, nil
+	switch r.kind {
+	case isTrees:
+		p := trees.Defaults()
+		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, softmax.None, finalRounds, finalLeaves
+		if len(some) > manyRows {
+			p.Leaves = manyLeaves
+		}
+		t.Learner = p
+		return host.Train(ctx, d, nil, t)
+	case isCurved:
+		t.Kernel = rbf(0, min(landmarks, len(some)))
+	}
+	p := softmax.Defaults()
+	p.Correction = softmax.None
+	t.Learner = p
+	return host.Train(ctx, d, nil, t)
+}
+
+// Boosted trees of Learn: what they learn is smooth, and needs no search against overfitting.
+const (
+	finalRounds, finalLeaves = 150, 8
+	manyRows, manyLeaves     = 20000, 31
+)

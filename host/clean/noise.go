@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
@@ -13,12 +12,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/fit"
-	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/neighbours"
-	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -43,9 +39,6 @@ var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, JointLikelihood, Nei
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
 
-// surely is by how many standard errors an estimate has to be ahead of the identity.
-const surely = 2
-
 // looseFits multiplies the tolerance of the fits: it moves C by far less than its standard error.
 const looseFits = 2
 
@@ -62,43 +55,17 @@ type NoiseOptions struct {
 	Probabilities []float32
 }
 
-// NoiseCandidate is an estimate in the contest of AutoNoise.
-type NoiseCandidate struct {
-	Method NoiseMethod `json:"method"`
-	// Loss is the mean of -log P(noisy label) of examples held out, by models that were trained
-	// with the matrix; or of examples with a known class, each by the estimate of all others.
-	Loss float64 `json:"loss"`
-	// Ahead is how much lower that is than the identity's, and Error its standard error; 0 of
-	// the identity, and Error also where known classes decide.
-	Ahead float64 `json:"ahead_of_identity"`
-	Error float64 `json:"standard_error"`
-}
-
-// Lead writes how far c is ahead of the identity, with the standard error if that is known.
-func (c NoiseCandidate) Lead() string {
-	if c.Error == 0 {
-		return fmt.Sprintf("%.5f", c.Ahead)
-	}
-	return fmt.Sprintf("%.5f ± %.5f", c.Ahead, c.Error)
-}
-
 // Noise is what EstimateNoise has found.
 type Noise struct {
 	*estimate.Estimate
-	Chosen     NoiseMethod      // Method, or the one that won
-	Candidates []NoiseCandidate // of AutoNoise
+	Hypotheses []Hypothesis // of AutoNoise
+	Shown      bool         // of AutoNoise, as Result.Shown
 }
 
 // EstimateNoise estimates the confusion matrix of data's labels from the data, and from the true
 // classes of some examples if they are known.
 //
-// AutoNoise compares the identity, the confident joint and the joint likelihood.
-// Where at least LeastRight classes are known, the one wins as whose posterior the counts of these
-// are likeliest, each example predicted from all others. Else models are trained with each, which
-// have not seen what they are judged on, and the identity wins unless another makes the labels held
-// out more likely, by more than two standard errors of the difference of the same examples. An
-// estimate that breaks its own assumption does not win then. If these models tell labels no better
-// than chance, as linear ones of curved classes, the joint likelihood wins alone.
+// AutoNoise is the mean of the hypotheses of Find. The other methods are single ones.
 //
 // The result has the same bits on every engine. A cancelled ctx ends it with ctx's error.
 func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (*Noise, error) {
@@ -129,22 +96,14 @@ func EstimateNoise(ctx context.Context, data *dataset.Dataset, o NoiseOptions) (
 				"some for method clean")
 		}
 		found, err := estimate.FromCounts(data.Classes, e.counts, nil)
-		return &Noise{Estimate: found, Chosen: o.Method}, err
+		return &Noise{Estimate: found}, err
 	}
-	found := &Noise{Chosen: o.Method}
+	found := new(Noise)
 	if o.Method == AutoNoise {
-		err = e.contest(ctx, found)
-		if errors.Is(err, model.ErrNoTemperature) {
-			*found = Noise{Chosen: JointLikelihood}
-			e.say("no contest: models that have not seen a label tell it no better than chance")
-		} else if err != nil {
-			return nil, err
-		}
+		return found, e.contest(ctx, found)
 	}
-	if found.Estimate == nil {
-		if found.Estimate, err = e.by(ctx, found.Chosen); err != nil {
-			return nil, err
-		}
+	if found.Estimate, err = e.by(ctx, o.Method); err != nil {
+		return nil, err
 	}
 	if o.Method != NoNoise {
 		found.Estimate, err = join(data.Classes, e.counts, found.Estimate)
@@ -158,7 +117,6 @@ type noiseEstimator struct {
 	data *dataset.Dataset
 	// Q×Q: examples whose class is known, by label and class; nil if there are none
 	counts []float64
-	held   *judge.HeldOut // by models trained without a matrix; nil before they are wanted
 }
 
 func (e *noiseEstimator) say(format string, args ...any) {
@@ -229,72 +187,27 @@ func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.
 	if e.Probabilities != nil {
 		return estimate.ConfidentJoint(d.Classes, d.Y, e.Probabilities, false)
 	}
-	p, err := e.probabilities(ctx, nil)
+	held, err := host.OutOfFold(ctx, d, nil, e.Options, e.Folds)
+	if err != nil {
+		return nil, err
+	}
+	p, err := held.Probabilities()
 	if err != nil {
 		return nil, err
 	}
 	return estimate.ConfidentJoint(d.Classes, d.Y, p, true)
 }
 
-// probabilities returns out-of-fold probabilities of the true classes where C is noise, or of the
-// noisy labels if it is nil.
-func (e *noiseEstimator) probabilities(ctx context.Context, noise *confusion.Matrix,
-) (_ []float32, err error) {
-	held := e.held
-	if noise != nil || held == nil {
-		if held, err = host.OutOfFold(ctx, e.data, noise, e.Options, e.Folds); err != nil {
-			return nil, err
-		}
-	}
-	if noise == nil {
-		e.held = held
-	}
-	return held.Probabilities()
-}
-
-// contest is AutoNoise.
+// contest is AutoNoise: the noise that Find estimates.
 func (e *noiseEstimator) contest(ctx context.Context, won *Noise) error {
-	methods := []NoiseMethod{NoNoise, ConfidentJoint, JointLikelihood}
-	byRight := lists.Sum(e.counts) >= LeastRight
-	var base []float64 // the losses of the identity
-	most := math.Inf(-1)
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "estimating C", Unit: "method",
-		Total: int64(len(methods))})
-	defer task.End()
-	for k, method := range methods {
-		task.Reach(int64(k))
-		found, err := e.by(ctx, method)
-		if err != nil {
-			return err
-		}
-		c, better := NoiseCandidate{Method: method}, false
-		if byRight {
-			c.Loss = estimate.PriorLoss(e.counts, &found.Matrix)
-			if k > 0 {
-				c.Ahead = won.Candidates[0].Loss - c.Loss
-			}
-			better = c.Ahead > most
-		} else {
-			noise := &found.Matrix
-			if method == NoNoise {
-				noise = nil
-			}
-			p, err := e.probabilities(ctx, noise)
-			if err != nil {
-				return fmt.Errorf("%s: %w", method, err)
-			}
-			losses := judge.Losses(e.data.Y, p, noise, len(e.data.Classes))
-			if k == 0 {
-				base = losses
-			}
-			c.Loss = lists.Mean(losses)
-			c.Ahead, c.Error = ahead(base, losses)
-			better = k == 0 || !found.Broken && c.Ahead > surely*c.Error && c.Ahead > most
-		}
-		e.say("%s: loss %.5f, ahead of the identity by %s", method, c.Loss, c.Lead())
-		if won.Candidates = append(won.Candidates, c); better {
-			won.Chosen, won.Estimate, most = method, found, c.Ahead
-		}
+	r, err := Find(ctx, e.data, Options{Options: e.Options, Right: e.Right,
+		Probabilities: e.Probabilities})
+	if err != nil {
+		return err
+	}
+	won.Estimate, won.Hypotheses, won.Shown = r.Noise, r.Hypotheses, r.Shown
+	if !r.Shown {
+		won.Notes = append(won.Notes, "held-out labels do not show that labels are wrong")
 	}
 	return nil
 }

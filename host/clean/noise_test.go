@@ -57,25 +57,19 @@ func entriesOff(a, b []float64) float64 {
 	return sum / float64(len(a))
 }
 
-// Strong noise is found, and of right labels the identity is kept; with the same bits everywhere.
+// Strong noise is found, and of right labels the identity is kept.
 func TestEstimateNoiseContest(t *testing.T) {
 	data, noise, _ := someDigits(600)
-	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}, Folds: 2}
+	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New()}}
 	found := must(clean.EstimateNoise(t.Context(), data, o))
-	if found.Chosen != clean.JointLikelihood || !(entriesOff(found.P, noise.P) < 0.045) ||
-		len(found.Candidates) != 3 {
-		t.Errorf("%s, %v off, %+v", found.Chosen, entriesOff(found.P, noise.P), found.Candidates)
-	}
-	for _, c := range found.Candidates {
-		if (c.Method == clean.NoNoise) != (c.Ahead == 0 && c.Error == 0) {
-			t.Errorf("%+v", c)
-		}
+	if !found.Shown || !(entriesOff(found.P, noise.P) < 0.045) {
+		t.Errorf("%v off, %+v", entriesOff(found.P, noise.P), found.Hypotheses)
 	}
 	plain := must(file.Read(t.Context(), "../../testdata/digits.csv.gz", file.Options{}))
 	plain.Examples, plain.Y, plain.SHA256 = plain.Examples.Part(0, 600), plain.Y[:600], ""
-	if found := must(clean.EstimateNoise(t.Context(), plain,
-		o)); found.Chosen != clean.NoNoise {
-		t.Errorf("right labels: chosen %s, %+v", found.Chosen, found.Candidates)
+	found = must(clean.EstimateNoise(t.Context(), plain, o))
+	if found.Shown || found.P[0] < 0.98 {
+		t.Errorf("right labels: %v, %+v", found.P[:10], found.Hypotheses)
 	}
 }
 
@@ -105,10 +99,6 @@ func TestEstimateNoiseClean(t *testing.T) {
 		o.Method = method
 		found := must(clean.EstimateNoise(t.Context(), data, o))
 		off[method] = entriesOff(found.P, noise.P)
-		if method == clean.AutoNoise && (!strings.Contains(found.Method, "as prior") ||
-			found.Candidates[0].Loss <= 0) {
-			t.Errorf("%s, %+v", found.Method, found.Candidates)
-		}
 	}
 	if !(off[clean.AutoNoise] < 1.1*off[clean.CleanCounts]) ||
 		!(off[clean.CleanCounts] < off[clean.NoNoise]/2) ||
@@ -184,8 +174,8 @@ func TestEstimateManyFeatures(t *testing.T) {
 	}
 }
 
-// Where linear models tell labels no better than chance, there is no contest.
-func TestEstimateWithoutContest(t *testing.T) {
+// Where linear models tell labels no better than chance, others do.
+func TestEstimateCurvedContest(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	d := &dataset.Dataset{Classes: []string{"even", "odd"}}
 	d.N, d.D = 1200, 2
@@ -202,8 +192,7 @@ func TestEstimateWithoutContest(t *testing.T) {
 	}
 	o := clean.NoiseOptions{Options: host.Options{Engine: simd.New(), Seed: 2}, Folds: 2}
 	found := must(clean.EstimateNoise(t.Context(), d, o))
-	if found.Chosen != clean.JointLikelihood || found.Candidates != nil ||
-		math.Abs(found.P[0]-0.8) > 2*found.Error[0] {
-		t.Errorf("%s of %d, %v ± %v", found.Chosen, len(found.Candidates), found.P, found.Error)
+	if math.Abs(found.P[0]-0.8) > max(0.05, 2*found.Error[0]) {
+		t.Errorf("%v ± %v, %+v", found.P, found.Error, found.Hypotheses)
 	}
 }

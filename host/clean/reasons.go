@@ -13,14 +13,14 @@ import (
 )
 
 // Reasons says in a sentence why the label of an example is wrong, "" of one that is not; nil if
-// none is. A linear model of named features names those that speak most against the label, compared
-// with their mean. right is as Options.Right.
+// none is. The linear model of named features names those that speak most against the label,
+// compared with their mean. right is as Options.Right.
 func Reasons(data *dataset.Dataset, r *Result, right []int32) ([]string, error) {
 	wrong := lists.Where(data.N, func(i int) bool { return r.Issues[i].Wrong })
 	if wrong == nil {
 		return nil, nil
 	}
-	e, err := newExplainer(data, r.Model.Model, wrong)
+	e, err := newExplainer(data, r.linear, wrong)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,8 @@ func Reasons(data *dataset.Dataset, r *Result, right []int32) ([]string, error) 
 		}
 		reasons[i] = fmt.Sprintf("%.60q is likelier than %.60q (%.2f, %.2f)", name,
 			data.Classes[given], is.Sure, is.Quality)
-		if names := e.against(k, i, int(given), int(is.Likely)); names != nil {
+		own, other := slices.Index(r.classes, int(given)), slices.Index(r.classes, int(is.Likely))
+		if names := e.against(k, i, own, other); names != nil {
 			reasons[i] += ": " + strings.Join(names, ", ")
 		}
 	}
@@ -78,7 +79,7 @@ const meanRows = 1000
 
 func newExplainer(data *dataset.Dataset, m *model.Model, wrong []int) (*explainer, error) {
 	e := &explainer{raw: data.Examples, features: named(data), row: make([]float32, data.D)}
-	if m.Projection != nil || data.Prepared != nil || e.features == nil {
+	if m == nil || data.Prepared != nil || e.features == nil {
 		return e, nil
 	}
 	var err error

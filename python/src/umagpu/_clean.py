@@ -25,11 +25,11 @@ class Cleaned:
         row to check next, NA of rows that need no check).
     cleaned : the data with corrected labels, of the type they had: a copy.
     model : a NoisyClassifier of the corrected labels, which predicts such data.
-    confusion : P(noisy = row | true = column), a DataFrame; the identity if no label is wrong.
+    confusion : P(noisy = row | true = column), a DataFrame; close to the identity without evidence.
     probabilities : a DataFrame of P(true class | row), by models that have not seen the row.
     report, review : pages, which notebooks show and save(path) writes; review is for people who
         check rows, and saves checked.csv for the argument checked.
-    details : everything else that was found, such as "candidates" and "expected_error".
+    details : everything else that was found, such as "hypotheses" and "expected_error".
     text : what summary() returns.
     """
 
@@ -72,7 +72,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         ignore_columns=["id"] leaves columns out; also categories, missing, normalize, seed and others
         of uma-gpu clean, with _ for -; and device and verbose.
 
-    Without evidence of wrong labels none is called wrong.
+    The wrong labels are those that find_label_issues finds. details["shown"] says whether anything
+    shows wrong labels; without, suspects may be rare but right.
     """
     X, call_text = framed(X), "umagpu.clean(X, y)"
     data, y, column = X, label, None

@@ -11,7 +11,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
@@ -38,27 +37,20 @@ func share(s *umagpu.Share) string {
 func (r *Report) text(w io.Writer, d *dataset.Dataset) error {
 	return app.Table(w, func(row app.Row) {
 		row("rows\t%d, %d checked", r.Examples, r.CheckedRows)
-		switch {
-		case r.Confusion == nil && r.WrongShare != nil:
-			row("wrong labels\t%s, estimated from checked rows; none is changed",
-				share(r.WrongShare))
-		case r.Confusion == nil:
-			row("wrong labels\tunknown: no evidence of wrong labels, so none is changed")
-		default:
-			row("wrong labels\t%s; %d corrected", share(r.WrongShare), r.Corrected)
-		}
+		row("wrong labels\t%s; %d corrected", share(&r.WrongShare), r.Corrected)
+		row("evidence\t%s", r.evidence())
 		if len(r.Pairs) > 0 {
 			p := r.Pairs[0]
 			row("most often\t%s instead of %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
 		}
-		row("model\t%s", r.model())
-		if why := r.why(); why != "" {
-			row("why\t%s", why)
+		row("judged by\t%s", r.judges())
+		if len(r.NotIdentified) > 0 {
+			row("not identified\t%s: their labels are kept", app.First(r.NotIdentified, 5, app.Brief))
 		}
 		if r.Error.Low != nil {
-			row("model error\t%s, on checked rows", share(&r.Error))
+			row("their error\t%s, on checked rows", share(&r.Error))
 		} else {
-			row("model error\tabout %s by its own probabilities, not verified",
+			row("their error\tabout %s by their own probabilities, not verified",
 				percent(r.Error.Value))
 		}
 		if len(r.Next) > 0 {
@@ -88,42 +80,30 @@ func (r *Report) first(d *dataset.Dataset) string {
 	return strings.Join(names, ", ")
 }
 
-// model names the candidates that the model combines, the largest share first.
-func (r *Report) model() string {
-	parts := slices.Clone(r.Candidates)
-	slices.SortStableFunc(parts, func(a, b umagpu.CleanCandidate) int {
-		return -cmp.Compare(a.Share, b.Share)
-	})
-	if parts[0].Share == 1 {
-		return parts[0].Name
+// evidence says whether labels are wrong, and how surely.
+func (r *Report) evidence() string {
+	text := "none beyond classes that overlap: what is corrected may be a rare but right label"
+	if r.Shown {
+		text = "held-out labels or checked rows show that labels are wrong"
 	}
-	var names []string
-	for _, c := range parts {
-		if c.Share > 0 {
-			names = append(names, fmt.Sprintf("%s (%.0f %%)", c.Name, 100*c.Share))
-		}
+	if r.Unstable() {
+		text += fmt.Sprintf("; unstable: so in %d of %d repetitions of the folds", r.Agreeing,
+			r.Repetitions)
 	}
-	return strings.Join(names, "; ")
+	return text
 }
 
-// why compares the chosen candidate with the best that trusts the labels; "" if it is that one.
-func (r *Report) why() string {
-	named := func(name string) *umagpu.CleanCandidate {
-		for k := range r.Candidates {
-			if r.Candidates[k].Name == name {
-				return &r.Candidates[k]
-			}
+// judges names the models whose mixture judges, and the matrix that it believes most.
+func (r *Report) judges() string {
+	most := slices.MaxFunc(r.Hypotheses, func(a, b umagpu.Hypothesis) int {
+		return cmp.Compare(a.Weight, b.Weight)
+	})
+	var names []string
+	for _, b := range r.Bases {
+		if b.Share >= 0.05 {
+			names = append(names, fmt.Sprintf("%s (%s)", b.Name, percent(b.Share)))
 		}
-		return nil
 	}
-	switch c, p := named(r.Chosen), named(r.Plain); {
-	case p == nil || p == c:
-	case c.Checked >= clean.LeastRight && c.Wrong < p.Wrong:
-		return fmt.Sprintf("%s is wrong on %d of %d checked rows, trusting the labels on %d", c.Name,
-			c.Wrong, c.Checked, p.Wrong)
-	case c.Checked < clean.LeastRight && *c.Loss < *p.Loss:
-		return fmt.Sprintf("lower loss on held-out labels: %.4f, trusting the labels %.4f", *c.Loss,
-			*p.Loss)
-	}
-	return ""
+	return fmt.Sprintf("%s; noise: %s (%s)", strings.Join(names, ", "), most.Method,
+		percent(most.Weight))
 }

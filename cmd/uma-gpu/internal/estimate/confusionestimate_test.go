@@ -113,14 +113,9 @@ func TestEstimateData(t *testing.T) {
 		fmt.Fprintf(&clean, "%d,%s\n", 5*i, right.Classes[right.Y[5*i]])
 	}
 	checked := clitest.Write(t, dir, "checked.csv", clean.String())
-	r, stderr := estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--folds", "2", "--out",
-		path("C.csv"))
-	if !(off(r) < 0.04) || len(r.Candidates) != 3 || !strings.Contains(r.Method,
-		"with joint likelihood as prior") {
-		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Candidates)
-	}
-	if !facts.Told(stderr, "2 folds") {
-		t.Errorf("stderr %s", stderr)
+	r, _ = estimated(t, "--data", path("noisy.csv"), "--clean", checked, "--out", path("C.csv"))
+	if !(off(r) < 0.04) || len(r.Hypotheses) < 4 {
+		t.Errorf("auto is %v off: %s, %+v", off(r), r.Method, r.Hypotheses)
 	}
 	clitest.Succeed(t, "train", "--data", path("noisy.csv"), "--confusion", path("C.csv"), "--model",
 		path("m.npz"),

@@ -61,13 +61,12 @@ A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it
 The methods depend on the source:
 
   --annotators     majority, one-coin or dawid-skene
-  --probabilities  confident-joint
-  --data           identity, clean, confident-joint (as cleanlab), em (likelihood with a model),
-                   auto (the best of these), or neighbours (labels of each row and its two nearest
-                   neighbours, without a model)
+  --probabilities  auto or confident-joint
+  --data           auto, identity, clean, confident-joint (as cleanlab), em (likelihood with a model),
+                   or neighbours (labels of each row and its two nearest neighbours, without a model)
 
-auto chooses by --clean examples, with the winner as their prior; without them by the likelihood of
-held-out labels. The identity wins unless another method is better by two standard errors.
+auto is the estimate of clean: a mixture of models predicts held-out labels, and hypotheses on C count
+as far as they make these and --clean examples likelier than right labels do.
 
 Example: uma-gpu confusion estimate --table crosstab.csv --out C.csv
 Example: uma-gpu confusion estimate --data noisy.csv --clean checked.csv --out C.csv
@@ -267,7 +266,7 @@ func (o *Options) estimate(ctx context.Context, r *umagpu.EstimateNoiseRequest, 
 	}
 	return &Report{Request: o, Method: found.Method, Classes: found.Classes,
 		Confusion: found.Confusion, Error: found.Errors, Assumes: found.Assumes, Notes: found.Notes,
-		Unidentified: found.NotIdentified, Candidates: found.Candidates}, nil
+		Unidentified: found.NotIdentified, Hypotheses: found.Hypotheses}, nil
 }
 
 // byVotes estimates from the votes of annotators or functions.

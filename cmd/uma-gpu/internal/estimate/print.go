@@ -9,7 +9,6 @@ import (
 
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
-	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -26,11 +25,11 @@ type Report struct {
 	Assumes   string        `json:"assumes"`
 	Notes     []umagpu.Note `json:"notes,omitempty"`
 	// true classes whose columns the labels do not tell
-	Unidentified []string               `json:"not_identified,omitempty"`
-	Candidates   []clean.NoiseCandidate `json:"candidates,omitempty"` // of auto
-	Annotators   []umagpu.Annotator     `json:"annotators,omitempty"`
-	Agreement    *crowd.Agreement       `json:"agreement,omitempty"`
-	*Votes                              // of labelling functions
+	Unidentified []string            `json:"not_identified,omitempty"`
+	Hypotheses   []umagpu.Hypothesis `json:"hypotheses,omitempty"` // of auto
+	Annotators   []umagpu.Annotator  `json:"annotators,omitempty"`
+	Agreement    *crowd.Agreement    `json:"agreement,omitempty"`
+	*Votes                           // of labelling functions
 }
 
 // Votes is what the report says of labelling functions.
@@ -53,11 +52,11 @@ func (r *Report) text(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)
-	if r.Candidates != nil {
+	if r.Hypotheses != nil {
 		if err := app.Table(w, func(row app.Row) {
-			row("\ncontest\tloss\tahead of the identity")
-			for _, k := range r.Candidates {
-				row("%s\t%.5f\t%s", k.Method, k.Loss, k.Lead())
+			row("\nhypothesis\tloss\tahead\tweight")
+			for _, h := range r.Hypotheses {
+				row("%s\t%.4f\t%.4f ± %.4f\t%.2f", h.Method, h.Loss, h.Ahead, h.Error, h.Weight)
 			}
 		}); err != nil {
 			return err

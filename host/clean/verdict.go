@@ -1,0 +1,417 @@
+package clean
+
+import (
+	"math"
+	"slices"
+
+	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/parallel"
+)
+
+// Hypothesis is a confusion matrix that may explain the labels.
+type Hypothesis struct {
+	Method string `json:"method"`
+	// Loss is the mean of -log P(label) of held-out labels. Ahead is how much lower that is than of
+	// labels as they are, and Error its standard error.
+	Loss   float64 `json:"loss"`
+	Ahead  float64 `json:"ahead"`
+	Error  float64 `json:"standard_error"`
+	Weight float64 `json:"weight"` // in the result; they sum to 1
+}
+
+// verdict is what all hypotheses together say.
+type verdict struct {
+	hypotheses []Hypothesis
+	noise      *estimate.Estimate // the mean of the hypotheses
+	// doubt is noise in which labels that are kept as they are are wrong as often as predictions
+	// differ from them: labels that contradict these are suspects.
+	doubt []float64
+	power float64 // that sharpens probabilities unmixed by noise
+	shown bool
+}
+
+// The rule. A hypothesis counts by its lead over labels as they are in standard errors, less a unit
+// of log-likelihood for each rate of wrong labels, and less the standard errors by which its
+// classes agree less with the labels; logarithms of weights are temper times that. Checked examples
+// add the logarithms of their likelihood. A class whose own label is less than fullMargin more
+// frequent than another one keeps its labels in proportion.
+const (
+	temper     = 2.0
+	leastRate  = 0.02
+	fullMargin = 0.1
+	rareWrong  = 0.01 // rate of wrong labels, if labels are right
+)
+
+// fewRows is the number of examples for each class below which nothing is estimated.
+const fewRows = 4
+
+// judge weighs the hypotheses by the out-of-fold probabilities of labels.
+func (c *contest) judge(p []float32) (*verdict, error) {
+	q := c.q
+	if c.Given != nil {
+		return taken(c, p), nil
+	}
+	right, err := confusion.Symmetric(c.part.Classes, 0)
+	if err != nil {
+		return nil, err
+	}
+	right.Error = make([]float64, q*q)
+	kept := &estimate.Estimate{Matrix: *right, Method: estimate.AllRight, Assumes: "labels are right"}
+	list := []*estimate.Estimate{kept}
+	if len(c.rows) >= fewRows*q {
+		more, err := estimates(c, p)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	v, weights := weigh(c, p, list)
+	return v, combine(c, v, p, list, weights)
+}
+
+// estimates returns the confusion matrices that compete.
+func estimates(c *contest, p []float32) (list []*estimate.Estimate, err error) {
+	e := estimate.Evidence{Classes: c.part.Classes, Y: c.given, P: p, Known: c.truth}
+	if c.near != nil {
+		e.Near, e.Neighbours = c.near.Index, c.near.K
+	}
+	found, err := estimate.FromEvidence(e)
+	if err != nil {
+		return nil, err
+	}
+	for k, one := range found.Candidates {
+		if k != found.Right {
+			list = append(list, one.Estimate)
+		}
+	}
+	joint, err := estimate.ConfidentJoint(c.part.Classes, c.part.Y, p, true)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, joint)
+	if c.near != nil {
+		near, err := estimate.ByNeighbours(c.part.Classes, c.part.Y, c.near.Index, c.near.K)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, near)
+	}
+	return list, nil
+}
+
+// weigh returns the hypotheses, of which the first is that labels are right.
+func weigh(c *contest, p []float32, list []*estimate.Estimate) (*verdict, []float64) {
+	v := new(verdict)
+	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
+	var losses []float64 // of labels as they are
+	var unsure float64   // the entropy of classes under that
+	slight := slightly
+	if c.Probabilities != nil {
+		slight = slightlySupplied
+	}
+	hits := engine.Predicted(p, c.q)
+	logs := make([]float64, len(list))
+	for k, e := range list {
+		classes, _, loss := explain(c, p, e.P, some)
+		h := Hypothesis{Method: e.Method, Loss: lists.Mean(loss)}
+		logs[k] = ofChecked(c, e.P, k == 0)
+		entropy := entropy(classes, c.q, some)
+		if k == 0 {
+			losses, unsure = loss, entropy
+		} else {
+			n := float64(len(some))
+			h.Ahead, h.Error = ahead(losses, loss)
+			lead := float64(n*h.Ahead) - float64(rates(e.P, c.q)) + float64(slight*(unsure-entropy))
+			lead /= max(1, float64(n*h.Error))
+			fewer, off := agreesLess(c, hits, engine.Predicted(classes, c.q), some)
+			logs[k] += temper * (lead - max(0, fewer/max(off, 1/max(1, n))))
+		}
+		v.hypotheses = append(v.hypotheses, h)
+	}
+	// The estimates share what the best of them gets from labels as they are.
+	weights := make([]float64, len(list))
+	weights[0] = 1
+	if len(list) > 1 {
+		best := slices.Max(logs[1:])
+		doubted := 1 / (1 + math.Exp(logs[0]-best))
+		sum := 0.0
+		for k, l := range logs[1:] {
+			weights[k+1] = math.Exp(l - best)
+			sum += weights[k+1]
+		}
+		for k := range logs[1:] {
+			weights[k+1] *= doubted / sum
+		}
+		weights[0] = 1 - doubted
+	}
+	for k := range v.hypotheses {
+		v.hypotheses[k].Weight = weights[k]
+	}
+	return v, weights
+}
+
+// Of hypotheses that explain the labels equally well, the one in which features tell the classes is
+// right: a unit of entropy counts as slightly units of log-likelihood. Supplied probabilities are
+// those of a model that may know the labels' as exactly as any hypothesis.
+const (
+	slightly         = 0.002
+	slightlySupplied = 0.01
+)
+
+// entropy returns the sum of the entropies of the classes of some examples.
+func entropy(p []float32, q int, some []int) (sum float64) {
+	for _, i := range some {
+		for _, v := range p[i*q : (i+1)*q] {
+			sum -= float64(float64(v) * float64(numerics.Log(max(v, leastShare))))
+		}
+	}
+	return sum
+}
+
+// rates counts the rates that tell a matrix from one without wrong labels, or from one rate of
+// them, whichever is less.
+func rates(m []float64, q int) int {
+	mean := 0.0
+	for at, v := range m {
+		if at/q != at%q {
+			mean += v / float64(q*(q-1))
+		}
+	}
+	some, apart := 0, 1
+	for at, v := range m {
+		if at/q == at%q {
+			continue
+		}
+		if v > leastRate {
+			some++
+		}
+		if math.Abs(v-mean) > leastRate {
+			apart++
+		}
+	}
+	return min(some, apart)
+}
+
+// agreesLess returns by how much less often classes agree with some labels than others do, and the
+// standard error.
+func agreesLess(c *contest, with, classes []int32, some []int) (fewer, off float64) {
+	is := func(k, y int32) float64 {
+		if k == y {
+			return 1
+		}
+		return 0
+	}
+	return lists.MeanError(len(some), func(k int) float64 {
+		i := some[k]
+		return is(with[i], c.given[i]) - is(classes[i], c.given[i])
+	})
+}
+
+// ofChecked returns the log-likelihood of the labels of checked examples.
+func ofChecked(c *contest, m []float64, right bool) (sum float64) {
+	for i, t := range c.truth {
+		if y := c.given[i]; t >= 0 && y >= 0 {
+			v := m[int(y)*c.q+int(t)]
+			if right {
+				if v = 1 - rareWrong; y != t {
+					v = rareWrong / float64(c.q-1)
+				}
+			}
+			sum -= surprise(max(v, rareWrong/2/float64(c.q)))
+		}
+	}
+	return sum
+}
+
+// powers sharpen probabilities: what is unmixed is not surer than labels make it likely.
+var powers = [...]float64{1, 1.25, 1.5, 2}
+
+// explain returns the probabilities of the true classes, unmixed by the noise m and sharpened by
+// the power that makes some labels likeliest, and their losses.
+func explain(c *contest, p []float32, m []float64, some []int) (classes []float32, power float64,
+	losses []float64) {
+	q := c.q
+	logs := unmixedLogs(p, m, q)
+	for _, a := range powers {
+		t := sharpened(logs, a, q)
+		loss := make([]float64, len(some))
+		parallel.Ranges(len(some), 1<<8, func(from, to int) {
+			for k := from; k < to; k++ {
+				i, v := some[k], 0.0
+				row := m[int(c.given[i])*q : (int(c.given[i])+1)*q]
+				for t, f := range t[i*q : (i+1)*q] {
+					v += float64(row[t] * float64(f))
+				}
+				loss[k] = surprise(v)
+			}
+		})
+		if losses == nil || lists.Sum(loss) < lists.Sum(losses) {
+			classes, power, losses = t, a, loss
+		}
+	}
+	return classes, power, losses
+}
+
+// unmixedLogs returns the logarithms of probabilities of labels, unmixed by the noise m.
+func unmixedLogs(p []float32, m []float64, q int) []float32 {
+	logs := slices.Clone(p)
+	estimate.Unmix(logs, m, q)
+	parallel.Ranges(len(logs), 1<<12, func(from, to int) {
+		for at := from; at < to; at++ {
+			logs[at] = numerics.Log(max(logs[at], leastShare))
+		}
+	})
+	return logs
+}
+
+// sharpened returns normalised powers of probabilities, given their logarithms.
+func sharpened(logs []float32, power float64, q int) []float32 {
+	p := make([]float32, len(logs))
+	parallel.Ranges(len(logs)/q, 1<<8, func(from, to int) {
+		for at := from * q; at < to*q; at += q {
+			for k, v := range logs[at : at+q] {
+				p[at+k] = float32(power * float64(v))
+			}
+			numerics.Softmax(p[at:at+q], p[at:at+q])
+		}
+	})
+	return p
+}
+
+// mostDoubted is the share of labels that are doubted at most where nothing shows that labels are
+// wrong.
+const mostDoubted = 1.0 / 3
+
+// combine sets the noise of v, the mean of the estimates.
+func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, weights []float64,
+) error {
+	q, doubted := c.q, 1-weights[0]
+	mean := make([]float64, q*q)
+	for k, e := range list[1:] {
+		for at, f := range e.P {
+			mean[at] += float64(weights[k+1]*f) / max(doubted, math.SmallestNonzeroFloat64)
+		}
+	}
+	wrong := 0.0 // at most
+	for i, k := range engine.Predicted(p, q) {
+		if k != c.part.Y[i] {
+			wrong += 1 / float64(len(c.rows))
+		}
+	}
+	wrong = min(wrong, mostDoubted)
+	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
+		Error: make([]float64, q*q)}
+	v.doubt = make([]float64, q*q)
+	v.noise = &estimate.Estimate{Matrix: m, Method: "a mean of hypotheses",
+		Assumes: "noise depends on the class alone, and the features determine most classes"}
+	for t := range q {
+		other := 0.0
+		for y := range q {
+			if y != t {
+				other = max(other, mean[y*q+t])
+			}
+		}
+		trust := doubted * min(1, max(0, (mean[t*q+t]-other)/fullMargin))
+		for y := range q {
+			at := y*q + t
+			keep, miss := 0.0, wrong/float64(q-1)
+			if y == t {
+				keep, miss = 1, 1-wrong
+			}
+			m.P[at] = float64(trust*mean[at]) + float64((1-trust)*keep)
+			v.doubt[at] = float64(trust*mean[at]) + float64((1-trust)*miss)
+			for k, e := range list {
+				off := e.P[at] - m.P[at]
+				m.Error[at] += weights[k] * (float64(off*off) + float64(e.Error[at]*e.Error[at]))
+			}
+			m.Error[at] = min(1, math.Sqrt(m.Error[at]))
+		}
+		if trust < 0.5 && doubted > 0.5 {
+			v.noise.Unidentified = append(v.noise.Unidentified, t)
+		}
+	}
+	missed := 0.0
+	for _, y := range c.part.Y {
+		missed += (1 - mean[int(y)*q+int(y)]) / float64(len(c.part.Y))
+	}
+	v.shown = doubted > fullyShown && missed > leastShown
+	if err := count(c, v); err != nil {
+		return err
+	}
+	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
+	_, v.power, _ = explain(c, p, v.noise.P, some)
+	return nil
+}
+
+// count joins checked examples with the noise of v, their prior.
+func count(c *contest, v *verdict) error {
+	both := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] >= 0 })
+	if both == nil {
+		return nil
+	}
+	counts, err := estimate.CountLabels(c.q, lists.At(c.given, both), lists.At(c.truth, both))
+	if err != nil {
+		return err
+	}
+	joined, err := estimate.FromCounts(c.part.Classes, counts, &v.noise.Matrix)
+	if err != nil {
+		return err
+	}
+	for t := range c.q {
+		n, add := 0.0, make([]float64, c.q)
+		for y := range c.q {
+			at := y*c.q + t
+			n += counts[at]
+			add[y] = v.doubt[at] - v.noise.P[at]
+		}
+		for y, more := range add { // what is checked is doubted less
+			v.doubt[y*c.q+t] = joined.P[y*c.q+t] + more*estimate.FewExamples/(estimate.FewExamples+n)
+		}
+		for y := range c.q {
+			v.doubt[y*c.q+t] = max(0, v.doubt[y*c.q+t])
+		}
+		if n >= estimate.FewExamples {
+			v.noise.Unidentified = slices.DeleteFunc(v.noise.Unidentified,
+				func(k int) bool { return k == t })
+		}
+	}
+	joined.Unidentified, joined.Notes = v.noise.Unidentified, nil
+	joined.Assumes += "; where they are few, " + v.noise.Assumes
+	numerics.NormaliseColumns(v.doubt, c.q)
+	v.noise = joined
+	wrong := lists.Count(both, func(i int) bool { return c.given[i] != c.truth[i] })
+	low, _ := wilson(wrong, len(both))
+	v.shown = v.shown || low >= leastShown
+	return nil
+}
+
+// Labels are shown to be wrong by estimates with more than the weight fullyShown, which is a lead
+// of half a standard error, and with more than the share leastShown of wrong labels.
+const (
+	fullyShown = 0.73
+	leastShown = 0.01
+)
+
+// taken is the verdict of a given matrix.
+func taken(c *contest, p []float32) *verdict {
+	q := c.q
+	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q)}
+	for y, from := range c.classes {
+		for t, to := range c.classes {
+			m.P[y*q+t] = c.Given.P[from*q+to]
+		}
+	}
+	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
+	v := &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, shown: true}
+	_, v.power, _ = explain(c, p, m.P, some)
+	return v
+}
+
+// ahead returns by how much b is less than a on average, and the standard error of that.
+func ahead(a, b []float64) (better, deviation float64) {
+	return lists.MeanError(len(a), func(k int) float64 { return a[k] - b[k] })
+}

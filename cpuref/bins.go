@@ -130,7 +130,7 @@ func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 		if outOfBag && r.times(i) > 0 {
 			continue
 		}
-		leaf := r.leaf(t, i)
+		leaf := t.Leaf(r.b, i)
 		if class >= 0 {
 			r.scores[i*r.q+class] += t.Values[leaf]
 			continue
@@ -140,23 +140,6 @@ func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 		}
 	}
 	return nil
-}
-
-// leaf returns the leaf of a tree that an example reaches.
-func (r *bins) leaf(t engine.Tree, i int) int {
-	if len(t.Nodes) == 0 {
-		return 0
-	}
-	at := int32(0)
-	for at >= 0 {
-		n := t.Nodes[at]
-		side := 1
-		if n.Left.Has(r.b.Column(int(n.Feature))[i]) {
-			side = 0
-		}
-		at = n.Children[side]
-	}
-	return int(^at)
 }
 
 func (r *bins) Scores(dst []float32, from, to int) error {

@@ -30,6 +30,22 @@ type Node struct {
 	Children [2]int32
 }
 
+// Leaf returns the leaf that example i of b reaches.
+func (t Tree) Leaf(b dataset.Binned, i int) int {
+	if len(t.Nodes) == 0 {
+		return 0
+	}
+	at := int32(0)
+	for at >= 0 {
+		n, side := t.Nodes[at], 1
+		if n.Left.Has(b.Column(int(n.Feature))[i]) {
+			side = 0
+		}
+		at = n.Children[side]
+	}
+	return int(^at)
+}
+
 // Growth says what the histograms of a tree sum, and over which examples.
 type Growth struct {
 	// Class is whose gradients are summed, G and H, unless Labels is set: then each example counts at

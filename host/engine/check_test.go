@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -311,4 +312,67 @@ func TestProjectErrors(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestBinsErrors(t *testing.T) {
+	e := cpuref.New()
+	good := dataset.Binned{N: 3, F: 2, Bins: []uint8{0, 1, 1, 0, 2, 1}, Counts: []int{2, 3}}
+	load := func(change func(*dataset.Binned)) error {
+		b := good
+		b.Bins, b.Counts = slices.Clone(b.Bins), slices.Clone(b.Counts)
+		change(&b)
+		_, err := e.LoadBins(b, 2)
+		return err
+	}
+	wants(t, "no examples", load(func(b *dataset.Binned) { b.N = 0 }), errShape)
+	wants(t, "a bin missing", load(func(b *dataset.Binned) { b.Bins = b.Bins[1:] }), errShape)
+	wants(t, "a count missing", load(func(b *dataset.Binned) { b.Counts = b.Counts[1:] }), errShape)
+	wants(t, "257 bins", load(func(b *dataset.Binned) { b.Counts[0] = 257 }), errShape)
+	wants(t, "a bin beyond", load(func(b *dataset.Binned) { b.Bins[4] = 3 }), errValue)
+	fresh, err := e.LoadBins(good, 2)
+	r, err2 := enginetest.SmallBins(e)
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	_, err = fresh.Gradients()
+	wants(t, "gradients without targets", err, errShape)
+	wants(t, "start without gradients", r.Start(engine.Growth{}), errShape)
+	wants(t, "histogram before start", r.Histogram(make([]int64, 4), 0, []int{0}), errShape)
+	if _, err := r.Gradients(); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "class", r.Start(engine.Growth{Class: 2}), errShape)
+	wants(t, "times", r.Start(engine.Growth{Times: []uint8{1}}), errShape)
+	wants(t, "label", r.Start(engine.Growth{Labels: []int32{0, 1, 2}}), engine.ErrLabel)
+	wants(t, "start", r.Start(engine.Growth{Class: 1}), nil)
+	split := func(node, feature, a, b int) error {
+		_, err := r.Split(node, feature, engine.BinSet{1}, [2]int{a, b})
+		return err
+	}
+	wants(t, "split of no node", split(3, 0, 1, 2), errShape)
+	wants(t, "split by no feature", split(0, 2, 1, 2), errShape)
+	wants(t, "children alike", split(0, 0, 1, 1), errShape)
+	wants(t, "child known", split(0, 0, 0, 1), errShape)
+	wants(t, "child too large", split(0, 0, 1, engine.MostNodes), errShape)
+	wants(t, "split", split(0, 0, 1, 7), nil)
+	wants(t, "split twice", split(0, 0, 3, 4), errShape)
+	wants(t, "histogram of a split node", r.Histogram(make([]int64, 4), 0, []int{0}), errShape)
+	wants(t, "histogram, length", r.Histogram(make([]int64, 5), 1, []int{0}), errShape)
+	wants(t, "histogram, feature", r.Histogram(make([]int64, 4), 1, []int{-1}), errShape)
+	_, err = r.Gradients()
+	wants(t, "gradients", err, nil)
+	wants(t, "histogram of new gradients", r.Histogram(make([]int64, 4), 1, []int{0}), errShape)
+	node := func(f, a, b int32) engine.Tree {
+		return engine.Tree{Values: []float32{1, 2},
+			Nodes: []engine.Node{{Feature: f, Children: [2]int32{a, b}}}}
+	}
+	for what, tree := range map[string]engine.Tree{
+		"no leaf": {}, "feature": node(2, ^0, ^1), "itself": node(0, 0, ^1), "beyond": node(0, ^0, 1),
+		"leaf beyond": node(0, ^0, ^2),
+	} {
+		wants(t, "add: "+what, r.Add(tree, 0, false), errShape)
+	}
+	wants(t, "add: class", r.Add(node(0, ^0, ^1), 2, false), errShape)
+	wants(t, "add: values", r.Add(engine.Tree{Values: []float32{nan}}, 0, false), errValue)
+	wants(t, "add", r.Add(node(0, ^0, ^1), 0, false), nil)
 }

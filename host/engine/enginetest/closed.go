@@ -39,6 +39,16 @@ var (
 	smallTargets = engine.Targets{Values: []float32{0.5, 0.5, 1, 0, 0.25, 0.75}, Given: true}
 )
 
+// SmallBins loads three examples of two features in bins, and sets targets.
+func SmallBins(e *engine.Engine) (*engine.Bins, error) {
+	b := dataset.Binned{N: 3, F: 2, Bins: []uint8{0, 1, 1, 0, 2, 1}, Counts: []int{2, 3}}
+	r, err := e.LoadBins(b, 2)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.SetTargets(smallTargets)
+}
+
 // CheckFailed judges a data set of Small or SmallEvaluator after an operation failed: everything
 // but Close returns engine.ErrFailed. A test of an engine makes the failure, which no case of the
 // suite can.
@@ -64,6 +74,23 @@ func refuses(r scorer, want error) error {
 		got["set targets"] = r.SetTargets(smallTargets)
 		got["weighted sums"] = r.WeightedSums(sums, f)
 	}
+	return wanted(got, want)
+}
+
+// refusesBins is refuses for a data set of SmallBins.
+func refusesBins(r *engine.Bins, want error) error {
+	got := map[string]error{"set targets": r.SetTargets(smallTargets),
+		"start":     r.Start(engine.Growth{Labels: []int32{0, 1, 1}}),
+		"histogram": r.Histogram(make([]int64, 4), 0, []int{0}),
+		"add":       r.Add(engine.Tree{Values: []float32{1}}, 0, false),
+		"scores":    r.Scores(make([]float32, 6), 0, 3)}
+	_, got["gradients"] = r.Gradients()
+	_, got["split"] = r.Split(0, 0, engine.BinSet{}, [2]int{1, 2})
+	return wanted(got, want)
+}
+
+// wanted compares the errors of operations with one.
+func wanted(got map[string]error, want error) error {
 	for op, err := range got {
 		if !errors.Is(err, want) {
 			return fmt.Errorf("%s: got %v, want %v", op, err, want)
@@ -92,11 +119,12 @@ func RunClose(t *testing.T, open func() *engine.Engine) {
 func checkClosed(e *engine.Engine) error {
 	r, err := Small(e)
 	v, err2 := SmallEvaluator(e)
-	if err := errors.Join(err, err2, e.Close(), e.Close()); err != nil {
+	b, err3 := SmallBins(e)
+	if err := errors.Join(err, err2, err3, e.Close(), e.Close()); err != nil {
 		return err
 	}
-	return errors.Join(refuses(r, engine.ErrClosed), refuses(v, engine.ErrClosed), r.Close(),
-		v.Close())
+	return errors.Join(refuses(r, engine.ErrClosed), refuses(v, engine.ErrClosed),
+		refusesBins(b, engine.ErrClosed), r.Close(), v.Close(), b.Close())
 }
 
 // checkUnderWay closes an engine that goroutines work on: each operation succeeds or

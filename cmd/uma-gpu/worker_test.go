@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
@@ -175,4 +177,49 @@ func endless(t *testing.T, model string) []string {
 	data, _ := noisy(t, t.TempDir(), digits)
 	return []string{"train", "--data", data, "--learner", "perceptron", "--epochs", "100000000",
 		"--model", model}
+}
+
+// TestWorkerFolders: a root without room for a folder, such as /dev/shm without inodes, is passed
+// over; without any the worker says so. SIGTERM ends it as an interruption.
+func TestWorkerFolders(t *testing.T) {
+	for _, c := range []struct {
+		roots   []string
+		folders int
+	}{{[]string{"/proc", t.TempDir()}, 1}, {[]string{"/proc"}, 0}} {
+		w := exec.CommandContext(t.Context(), os.Args[0], append([]string{"worker"}, c.roots...)...)
+		w.Env = append(os.Environ(), runVariable+"=1")
+		var said bytes.Buffer
+		w.Stderr = &said
+		in, err := w.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		out, err := w.StdoutPipe()
+		if err == nil {
+			err = w.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hello line
+		json.NewDecoder(out).Decode(&hello) // nothing without a folder
+		want := app.ExitFailure
+		if c.folders > 0 {
+			want = app.ExitInterrupted
+			w.Process.Signal(syscall.SIGTERM)
+		}
+		code := 0
+		if exit := (*exec.ExitError)(nil); errors.As(w.Wait(), &exit) {
+			code = exit.ExitCode()
+		}
+		if len(hello.Folders) != c.folders || code != want || said.Len() == 0 {
+			t.Errorf("%v: folders %v, exit code %d, want %d: %s", c.roots, hello.Folders, code, want, &said)
+		}
+		for _, folder := range hello.Folders {
+			if _, err := os.Stat(folder); err == nil {
+				t.Errorf("%s is left", folder)
+			}
+		}
+	}
 }

@@ -163,14 +163,14 @@ def test_full_file_system():
     worker = _worker.worker()
     try:
         worker.folders.insert(0, folder)
-        worker.folder = lambda size: folder  # another writer was faster
+        worker.file = lambda size: tempfile.mkstemp(dir=folder)  # another writer was faster
         X, y = data()
         with pytest.raises((OSError, umagpu.Error)):
             NoisyClassifier().fit(np.repeat(X, 100, axis=0), np.repeat(y, 100))
         assert os.listdir(folder) == []
     finally:
         worker.folders.remove(folder)
-        del worker.folder
+        del worker.file
         subprocess.run(["umount", folder], check=True)
         os.rmdir(folder)
     fitted()
@@ -245,3 +245,56 @@ def test_recalled_data():
 def fit_scaled(k):
     X, y = data()
     return [NoisyClassifier(l2=0.01).fit(X * scale, y).model_ for scale in (k, 1, k)]
+
+
+@pytest.mark.parametrize("said", ["exit 0", "echo hello", "echo '{}'", "echo oh >&2; exit 3", "cat"])
+def test_another_program(said, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    other.write_text("#!/bin/sh\n" + said + "\n")
+    monkeypatch.setenv("UMA_GPU", str(other))
+    monkeypatch.setattr(_worker, "_worker", None)
+    monkeypatch.setattr(_worker, "STARTING", 1)
+    with pytest.raises(OSError, match="UMA_GPU"):  # nobody may run it
+        _worker.worker()
+    other.chmod(0o755)
+    with pytest.raises(RuntimeError, match=f"{other} does not answer.*UMA_GPU"):
+        _worker.worker()
+
+
+def test_terminated():
+    worker, thread, raised = worker_of(endless)
+    worker.process.terminate()
+    thread.join()
+    assert isinstance(raised[0], WorkerDied) and "SIGTERM" in str(raised[0])
+    assert fitted() is not None
+
+
+def test_thread_beside_a_killed_worker():
+    worker, thread, raised = worker_of(endless)
+    models, errors = [], []
+
+    def beside():
+        try:
+            models.append(fitted())
+        except BaseException as error:
+            errors.append(error)
+    others = [threading.Thread(target=beside) for _ in range(3)]
+    for other in others:
+        other.start()
+    time.sleep(0.2)  # they wait for the worker
+    worker.process.kill()
+    for other in others + [thread]:
+        other.join()
+    assert isinstance(raised[0], WorkerDied) and not errors and len(models) == 3
+
+
+def test_no_inodes(monkeypatch):
+    worker = _worker.worker()
+    made = tempfile.mkstemp
+
+    def full(dir):
+        if dir == worker.folders[0]:
+            raise OSError(28, "No space left on device")
+        return made(dir=dir)
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert len(worker.folders) > 1 and fitted() is not None

@@ -18,8 +18,10 @@ from typing import Any, BinaryIO, Callable, Optional
 
 import numpy as np
 
+STARTING = 60.0  # seconds that the program may take to say who it is
 PATIENCE = 5.0  # seconds that a cancelled command has to end before its process is killed
 ALIGN = 64  # places of arrays are multiples of this
+GONE = "uma-gpu: the program has ended; a new one starts with the next call"
 HERE = os.path.dirname(__file__)
 
 
@@ -46,6 +48,10 @@ class WorkerDied(RuntimeError):
     """The process of the program ended in the middle of a command."""
 
 
+class WorkerGone(WorkerDied):
+    """The process ended in a command of another thread."""
+
+
 def program() -> str:
     """Return the path of the program: $UMA_GPU, the one in the package, or that of PATH."""
     name = "uma-gpu.exe" if os.name == "nt" else "uma-gpu"
@@ -68,20 +74,41 @@ class Worker:
             environment.setdefault("GOMAXPROCS", environment["OMP_NUM_THREADS"])
         self.words = tempfile.TemporaryFile()  # what it says when it crashes
         # A session of its own: Ctrl-C is for Python, which cancels the command.
-        self.process = subprocess.Popen(
-            [program(), "worker", *roots], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self.words, bufsize=0, env=environment, start_new_session=True)
+        path = program()
+        try:
+            self.process = subprocess.Popen(
+                [path, "worker", *roots], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=self.words, bufsize=0, env=environment, start_new_session=True)
+        except OSError as error:
+            raise OSError(error.errno, f"uma-gpu: cannot start the program: {error.strerror}; "
+                          "set UMA_GPU to the program, or leave it out", path) from None
         self.lock = threading.Lock()
+        self.closed = False
         self.count = 0
         self.rest = bytearray()
         self.folders: list[str] = []
-        self.folders = self._line()["folders"]
+        try:
+            self.folders = self._line(STARTING)["folders"]
+        except (WorkerDied, ValueError, KeyError, TypeError) as error:
+            said = self.rest[:200].decode(errors="replace").strip()
+            self.close(kill=True)
+            said = f"{error}" if isinstance(error, WorkerDied) else f"it says {said!r}"
+            raise RuntimeError(f"uma-gpu: {path} does not answer as the program uma-gpu does ({said}); "
+                               "set UMA_GPU to the program, or leave it out") from None
 
-    def folder(self, size: int) -> str:
-        """Return a folder with room for a file of that many bytes: in memory, if it fits."""
+    def file(self, size: int) -> tuple[int, str]:
+        """Return a new file with room for that many bytes: in memory, if it fits."""
         for folder in self.folders:
-            if shutil.disk_usage(folder).free > size + (16 << 20):
-                return folder
+            try:
+                if shutil.disk_usage(folder).free > size + (16 << 20):
+                    return tempfile.mkstemp(dir=folder)
+            except OSError:  # no inode is left, or the program is ending
+                pass
+        try:
+            self.process.wait(0.5)
+            raise WorkerGone(GONE)
+        except subprocess.TimeoutExpired:
+            pass
         raise OSError(28, f"no room for {size} bytes; free some, or set TMPDIR to another folder",
                       self.folders[-1])
 
@@ -92,6 +119,8 @@ class Worker:
     def ask(self, request: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Send a request, and return its answer; hear gets the lines before it."""
         with self.lock:
+            if self.closed:
+                raise WorkerGone(GONE)
             self.count += 1
             number = self.count
             text = json.dumps({"id": number, **request}, allow_nan=False, default=lambda v: v.tolist())
@@ -121,10 +150,12 @@ class Worker:
         except BrokenPipeError:
             self._died()
 
-    def _line(self) -> dict[str, Any]:
+    def _line(self, seconds: Optional[float] = None) -> dict[str, Any]:
         at = 0
         while (end := self.rest.find(b"\n", at)) < 0:
             at = len(self.rest)
+            if not select.select([self.process.stdout], [], [], seconds)[0]:
+                raise ValueError("nothing")
             part = os.read(self.process.stdout.fileno(), 1 << 20)  # type: ignore[union-attr]
             if not part:
                 self._died()
@@ -139,6 +170,8 @@ class Worker:
         said = self.words.read()[:2000].decode(errors="replace").strip()
         self.close()
         how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        if code == 130:
+            how = "a signal from outside such as SIGTERM"
         raise WorkerDied(f"uma-gpu: the program ended by {how} in the middle of a command; "
                          f"a new one starts with the next call{': ' if said else ''}{said}")
 
@@ -159,6 +192,7 @@ class Worker:
 
     def close(self, kill: bool = False) -> None:
         """End the process; its folders go with it."""
+        self.closed = True
         if kill:
             self.process.kill()
         self.forget()
@@ -235,8 +269,10 @@ def worker() -> Worker:
     """Return the worker of this process, which is started if there is none."""
     global _worker
     with _starting:
-        if _worker is not None and _worker.process.poll() is not None:
-            _worker.close()
+        if _worker is not None and (_worker.closed or _worker.process.poll() is not None):
+            if _worker.lock.acquire(blocking=False):  # else the thread in a call closes it
+                _worker.close()
+                _worker.lock.release()
             _worker = None
         if _worker is None:
             _worker = Worker()
@@ -284,16 +320,20 @@ def call(function: str, request: dict[str, Any], arrays: Optional[dict[str, Any]
             sys.stderr.write(text + "\n")
     asked: dict[str, Any] = {
         "function": function, "request": request, "device": device or "", "page": page}
-    path, running = None, worker()
-    try:
-        if arrays:
-            size = sum(array.nbytes + ALIGN for array in arrays.values())
-            handle, path = tempfile.mkstemp(dir=running.folder(size))
-            with open(handle, "wb") as file:
-                asked.update(arrays=_lay(file, arrays), memory=path)
-        result = _taken(running.ask({"call": asked}, hear))
-    finally:
-        _remove(path)
+    result = None
+    while result is None:
+        path, running = None, worker()
+        try:
+            if arrays:
+                size = sum(array.nbytes + ALIGN for array in arrays.values())
+                handle, path = running.file(size)
+                with open(handle, "wb") as file:
+                    asked.update(arrays=_lay(file, arrays), memory=path)
+            result = _taken(running.ask({"call": asked}, hear))
+        except WorkerGone:  # in a call of another thread
+            continue
+        finally:
+            _remove(path)
     doubtful = ["; ".join(filter(None, (doubt["text"], doubt["advice"])))
                 for doubt in result.get("doubts") or []]
     for text in warned:

@@ -104,11 +104,15 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	for _, in := range o.Args {
-		folder, err := os.MkdirTemp(in, "uma-gpu-")
-		if err != nil {
-			return fmt.Errorf("worker: no folder for files: %w", err)
+		folder, none := os.MkdirTemp(in, "uma-gpu-")
+		if none != nil { // such as a full /dev/shm
+			err = none
+			continue
 		}
 		hello.Folders = append(hello.Folders, folder)
+	}
+	if len(o.Args) > 0 && len(hello.Folders) == 0 {
+		return fmt.Errorf("worker: no folder for files: %w", err)
 	}
 	none, err := os.Open(os.DevNull)
 	if err != nil {
@@ -116,6 +120,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	defer none.Close() // nothing is lost
 	os.Stdin = none
+	stopped := ctx // by a signal
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
 	w, jobs := &worker{execute: o.Execute, answers: o.Answers, folders: hello.Folders}, make(chan job)
@@ -129,7 +134,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return app.Interrupted(stopped)
 		case j := <-jobs:
 			// A long step does not keep the folders of a program that is gone.
 			late := context.AfterFunc(ctx, func() {
@@ -137,9 +142,12 @@ func Run(ctx context.Context, o *Options) (err error) {
 				remove() // the process ends here
 				os.Exit(app.ExitInterrupted)
 			})
-			err := w.answer(j)
-			if late(); err != nil {
-				return err
+			a := w.answer(j)
+			if late(); ctx.Err() != nil { // what was learned so far is no answer
+				return app.Interrupted(stopped)
+			}
+			if err := w.say(a); err != nil {
+				return err // the other program is gone
 			}
 		}
 	}
@@ -182,13 +190,14 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// answer runs a command. An error means that the output failed: the other program is gone.
-func (w *worker) answer(j job) (err error) {
+// answer runs a command.
+func (w *worker) answer(j job) answer {
 	defer j.cancel()
 	var output bytes.Buffer
 	if j.Call != nil {
-		return w.say(w.called(j))
+		return w.called(j)
 	}
+	var err error
 	if j.Folder != "" {
 		err = os.Chdir(j.Folder)
 	}
@@ -199,7 +208,7 @@ func (w *worker) answer(j job) (err error) {
 	if err != nil {
 		a.Error = app.Legible(err.Error())
 	}
-	return w.say(a)
+	return a
 }
 
 // called answers a call.

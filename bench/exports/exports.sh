@@ -55,6 +55,10 @@ letter() {
 		train --kernel "$kernel" --components "$components" --landmarks 1000
 		judge "letter, $kernel kernel" 16
 	done
+	train --learner trees --mode boost --rounds 20
+	judge "letter, boosted trees" 16
+	train --learner trees --mode forest --rounds 20
+	judge "letter, forest" 16
 	run split --data noisy.npz --counts 2000,1 --seed 1 --out few.npz --out rest.npz
 	run train --data few.npz --confusion C.csv --model m.npz --device cpu --learner kernelmean --kernel rbf --gamma mean
 	judge "letter, kernel means" 16

@@ -30,7 +30,7 @@ func (g *graph) node(output, operator string, inputs []string, attributes ...att
 	m.text(2, output)
 	m.text(3, name)
 	m.text(4, operator)
-	if operator == "OneHotEncoder" {
+	if operator == "OneHotEncoder" || operator == "TreeEnsembleRegressor" {
 		m.text(7, mlDomain)
 	}
 	for _, a := range attributes {

@@ -10,11 +10,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 	"github.com/uma-gpu/uma-gpu/learners/uma"
 )
 
@@ -111,6 +113,14 @@ var trials = sync.OnceValue(func() map[string]trial {
 			panic(fmt.Sprintf("%s: %v", name, err))
 		}
 		all[name] = trial{trained.Model, data}
+	}
+	noise := must(confusion.Pairwise(letters.Classes, 0.2))
+	for _, mode := range []string{trees.Boost, trees.Forest} {
+		p := trees.Defaults()
+		p.Mode, p.Rounds, p.Leaves = mode, 5, 6
+		o := host.Options{Engine: simd.New(), Tool: "test", Learner: p}
+		all["trees, "+mode] = trial{must(host.Train(context.Background(), letters, noise, o)).Model,
+			letters}
 	}
 	bare := *all["no temperature"].m
 	bare.Meta.Temperature = 0

@@ -51,6 +51,9 @@ func WriteONNX(w io.Writer, m *model.Model) error {
 // standardisation is done in float64.
 func onnxSize(m *model.Model) int64 {
 	size := memory.Sum(memory.Product(len(m.W), 4), memory.Product(m.Meta.Features.Count, 16))
+	if t := m.Trees; t != nil {
+		size = memory.Sum(size, treesSize(t, m.D))
+	}
 	if p := m.Projection; p != nil {
 		size = memory.Sum(size, memory.Product(p.Landmarks.N, p.Landmarks.D, 4),
 			memory.Product(len(p.Axes.W), 4))
@@ -68,7 +71,7 @@ func onnxModel(m *model.Model) (message, error) {
 	version.text(1, "")
 	version.integer(2, opset)
 	b.bytes(8, version)
-	if Columns(m) {
+	if Columns(m) || m.Trees != nil {
 		var more message
 		more.text(1, mlDomain)
 		more.integer(2, mlOpset)
@@ -106,12 +109,16 @@ func onnxGraph(m *model.Model) message {
 		x = g.project(k, m.Projection, x)
 		x = g.prepare("components.", &k.Preparation, x)
 	}
-	weights := constant(g, "weights", m.W, m.Q, m.D)
 	scores := "scores"
 	if m.Meta.Temperature != 0 {
 		scores = ""
 	}
-	scores = g.node(scores, "Gemm", []string{x, weights}, attribute{"transB", 1})
+	if m.Trees != nil {
+		scores = g.trees(m.Trees, x, m.D, m.Confusion)
+	} else {
+		weights := constant(g, "weights", m.W, m.Q, m.D)
+		scores = g.node(scores, "Gemm", []string{x, weights}, attribute{"transB", 1})
+	}
 
 	at := g.node("", "ArgMax", []string{scores}, attribute{"axis", 1}, attribute{"keepdims", 0})
 	var classes string

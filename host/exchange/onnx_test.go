@@ -21,6 +21,8 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
 // TestONNX executes what is written for each kind of model.
@@ -66,11 +68,16 @@ func TestONNX(t *testing.T) {
 // knots of its numbers.
 func TestONNXOfTable(t *testing.T) {
 	for n, knots := range map[int]int{90: 0, features.KnotExamples: 3} {
-		testONNXOfTable(t, n, knots)
+		testONNXOfTable(t, n, knots, nil)
+	}
+	for _, mode := range []string{trees.Boost, trees.Forest} {
+		p := trees.Defaults()
+		p.Mode, p.Rounds, p.Leaves, p.Least = mode, 5, 6, 1
+		testONNXOfTable(t, 120, 0, p)
 	}
 }
 
-func testONNXOfTable(t *testing.T, n, knots int) {
+func testONNXOfTable(t *testing.T, n, knots int, learner learners.Params) {
 	path := filepath.Join(t.TempDir(), "d.csv")
 	text := "size,kind,weight,class\n"
 	for i := range n {
@@ -88,7 +95,8 @@ func testONNXOfTable(t *testing.T, n, knots int) {
 	if len(d.Encoding.Columns[2].Knots) != knots {
 		t.Fatalf("%d examples: found the knots %v, wanted %d", n, d.Encoding.Columns[2].Knots, knots)
 	}
-	trained, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New()})
+	trained, err := host.Train(t.Context(), d, nil, host.Options{Engine: simd.New(),
+		Learner: learner})
 	if err != nil {
 		t.Fatal(err)
 	}

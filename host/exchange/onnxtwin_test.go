@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -232,6 +233,26 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 		return broadcast(t, operator, in[0], in[1])
 	case "Exp":
 		return each(math.Exp)
+	case "Log":
+		return each(math.Log)
+	case "Greater":
+		return each(func(v float64) float64 {
+			if v > in[1].numbers[0] {
+				return 1
+			}
+			return 0
+		})
+	case "ReduceL1":
+		return rows(a.kind, 1, func(row []float64) []float64 {
+			sum := 0.0
+			for _, v := range row {
+				sum += math.Abs(v)
+			}
+			return []float64{sum}
+		})
+	case "TreeEnsembleRegressor":
+		r := readEnsemble(t, attributes)
+		return rows(a.kind, r.targets, r.sums)
 	case "Cast":
 		out := each(func(v float64) float64 { return v })
 		out.kind = attributes["to"].number(3)
@@ -275,6 +296,14 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 		out.shape = out.shape[:1]
 		return out
 	case "Gather":
+		if axis := attributes["axis"].number(3); axis == 1 {
+			return rows(a.kind, len(in[1].numbers), func(row []float64) (some []float64) {
+				for _, at := range in[1].numbers {
+					some = append(some, row[int(at)])
+				}
+				return some
+			})
+		}
 		out := array{kind: a.kind, shape: in[1].shape}
 		for _, at := range in[1].numbers {
 			if a.kind == typeString {
@@ -287,6 +316,88 @@ func operate(t *testing.T, operator string, in []array, attributes map[string]pa
 	}
 	t.Fatalf("operator %s is not one of the promised operators", operator)
 	return a
+}
+
+// ensembleTwin is a TreeEnsembleRegressor, by the numbers of a tree and a node.
+type ensembleTwin struct {
+	targets int
+	base    []float64
+	trees   []int
+	nodes   map[[2]int]nodeTwin
+	leaves  map[[2]int]map[int]float64 // what a leaf adds to each target
+}
+
+type nodeTwin struct {
+	leaf             bool
+	feature, yes, no int
+	missing          bool
+	cut              float64
+}
+
+func readEnsemble(t *testing.T, attributes map[string]parsed) *ensembleTwin {
+	t.Helper()
+	ints := func(name string) (list []int) {
+		for _, v := range attributes[name][8] {
+			list = append(list, int(int64(v.(uint64))))
+		}
+		return list
+	}
+	floats := func(name string) (list []float64) {
+		for _, v := range attributes[name][7] {
+			list = append(list, float64(v.(float32)))
+		}
+		return list
+	}
+	if kind := attributes["aggregate_function"].text(4); kind != "SUM" {
+		t.Fatalf("trees are put together by %s", kind)
+	}
+	r := &ensembleTwin{targets: attributes["n_targets"].number(3), base: floats("base_values"),
+		nodes: map[[2]int]nodeTwin{}, leaves: map[[2]int]map[int]float64{}}
+	tree, node, modes := ints("nodes_treeids"), ints("nodes_nodeids"), attributes["nodes_modes"][9]
+	features := ints("nodes_featureids")
+	yes, no := ints("nodes_truenodeids"), ints("nodes_falsenodeids")
+	missing := ints("nodes_missing_value_tracks_true")
+	cuts := floats("nodes_values")
+	for k := range tree {
+		mode := string(modes[k].([]byte))
+		if mode != "LEAF" && mode != "BRANCH_LT" {
+			t.Fatalf("node %d has the mode %s", k, mode)
+		}
+		r.nodes[[2]int{tree[k], node[k]}] = nodeTwin{mode == "LEAF", features[k], yes[k], no[k],
+			missing[k] != 0, cuts[k]}
+		if node[k] == 0 {
+			r.trees = append(r.trees, tree[k])
+		}
+	}
+	at, leaf, weights := ints("target_treeids"), ints("target_nodeids"), floats("target_weights")
+	for k, target := range ints("target_ids") {
+		key := [2]int{at[k], leaf[k]}
+		if r.leaves[key] == nil {
+			r.leaves[key] = map[int]float64{}
+		}
+		r.leaves[key][target] += weights[k]
+	}
+	return r
+}
+
+// sums returns what all trees add for a row.
+func (r *ensembleTwin) sums(row []float64) []float64 {
+	sums := slices.Clone(r.base)
+	for _, tree := range r.trees {
+		at := 0
+		for !r.nodes[[2]int{tree, at}].leaf {
+			n := r.nodes[[2]int{tree, at}]
+			if v := row[n.feature]; v < n.cut || math.IsNaN(v) && n.missing {
+				at = n.yes
+			} else {
+				at = n.no
+			}
+		}
+		for target, v := range r.leaves[[2]int{tree, at}] {
+			sums[target] += v
+		}
+	}
+	return sums
 }
 
 // gemm is x·wᵀ + c.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/binary"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -62,7 +63,7 @@ func elementType[T any]() int {
 	return typeString
 }
 
-// attribute is an attribute of a node: an int, or a list of ints or strings.
+// attribute is an attribute of a node: an int, a string, or a list of ints, floats or strings.
 type attribute struct {
 	name  string
 	value any
@@ -74,6 +75,15 @@ func (a attribute) encode() (m message) {
 	case int:
 		m.integer(3, int64(v))
 		m.integer(20, 2)
+	case string:
+		m.text(4, v)
+		m.integer(20, 3)
+	case []float32:
+		for _, f := range v {
+			m = protowire.AppendFixed32(protowire.AppendTag(m, 7, protowire.Fixed32Type),
+				math.Float32bits(f))
+		}
+		m.integer(20, 6)
 	case []int:
 		for _, i := range v {
 			m.integer(8, int64(i))

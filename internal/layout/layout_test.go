@@ -41,6 +41,7 @@ var rules = []struct {
 		"host/numerics", "host/judge/sets", "learners/trees", "internal/"},
 		"knows what was prepared and mapped, not who trained; engines by their interface alone"},
 	{"host/exchange", []string{"host/model", "host/dataset", "host/kernel", "host/engine",
+		"learners/trees",
 		"host/engine/contract"},
 		"reads and writes what a model is; who trained it, and on what engine, is in the model"},
 	{"host/engine/contract", nil, "a text that all others refer to"},

@@ -71,7 +71,7 @@ func (s *sampler) shares() []float32 {
 	}
 	shares := make([]float32, s.q)
 	for k, v := range sums {
-		shares[k] = max(float32(v/total), leastShare)
+		shares[k] = max(float32(v/total), LeastShare)
 	}
 	return shares
 }
@@ -185,15 +185,17 @@ func (g *grove) draw(tree, node, try, n int) []int {
 	return some
 }
 
+// UnmixingRounds is how many rounds of EM unmix the shares of an example.
+const UnmixingRounds = 50
+
 // unmixed estimates the shares of the true classes from the shares of the labels, by C, Q×Q: EM
 // from equal shares, p_t ← p_t·Σ_k s_k·C[k][t]/(C·p)_k. spare has room for Q numbers.
 func unmixed(p, shares, c, spare []float64) {
-	const iterations = 50
 	q := len(p)
 	for t := range p {
 		p[t] = 1 / float64(q)
 	}
-	for range iterations {
+	for range UnmixingRounds {
 		for k, s := range shares {
 			row, mean := c[k*q:(k+1)*q], 0.0
 			for t, v := range row {

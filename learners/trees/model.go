@@ -157,9 +157,13 @@ func (m *Model) Cut(n *engine.Node) (cut float32, missing bool) {
 	for b := 1; b < c.Bins() && n.Left.Has(uint8(b)); b++ {
 		last = b
 	}
-	cut = float32(math.Inf(1))
-	if last <= len(c.Cuts) && last > 0 {
+	switch {
+	case last == 0:
+		cut = float32(math.Inf(-1))
+	case last <= len(c.Cuts):
 		cut = c.Cuts[last-1]
+	default:
+		cut = float32(math.Inf(1))
 	}
 	return cut, n.Left.Has(0)
 }

@@ -47,14 +47,14 @@ func (m *Model) logs(sums []float32, c []float64) {
 			row := sums[i*m.Q : (i+1)*m.Q]
 			o.of(row)
 			for k, v := range o.classes {
-				row[k] = numerics.Log(max(float32(v), leastShare))
+				row[k] = numerics.Log(max(float32(v), LeastShare))
 			}
 		}
 	})
 }
 
-// leastShare is the share of a class that scores of a forest tell from 0.
-const leastShare = 0x1p-20
+// LeastShare is the share of a class that scores of a forest tell from 0.
+const LeastShare = 0x1p-20
 
 // add adds to sums, N×Q, what the trees say of examples. times, if not nil, writes how often
 // examples from..to-1 are in the sample of a tree: it says nothing of examples in it.

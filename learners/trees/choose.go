@@ -6,7 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -19,21 +21,23 @@ const (
 	mostRounds   = 500
 	usualTrees   = 200
 	usualLeast   = 1 // p(1-p)
-	tries        = 60
+	tries        = 100
 	patience     = 30 // rounds without a lower loss, after which a trial ends
 	halfOfTime   = 0.5
 	searchFolds  = 3
-	mostSearched = 1 << 14 // examples
+	mostSearched = 1 << 14 // examples, drawn from more
 )
 
-// What is searched through, from the place where a search begins: leaves of a boosted tree, and
-// examples in a leaf of a forest.
+// What is searched through, from the middle on: leaves of a boosted tree, and examples in a leaf of
+// a forest.
 var (
 	leavesTried = []int{4, 8, 16, 31}
-	leastTried  = []float64{1, 5, 15, 45, 135}
+	leastTried  = []float64{1, 3, 7, 15, 45}
 )
 
-const firstTried = 1
+// sharpened are the factors of scores, one of which makes probabilities of them that are neither
+// too sure nor too unsure: trials are compared at the best one, as it changes no prediction.
+var sharpened = []float32{1, 0.5, 0.7, 1.4, 2, 3, 4}
 
 // trial are settled parameters, and their loss on examples held out.
 type trial struct {
@@ -44,7 +48,7 @@ type trial struct {
 // settle returns the parameters with all values chosen: by the corrected loss of examples that
 // trees have not seen. A search ends at half of the time.
 func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (Params, error) {
-	s := search{ctx: ctx, d: d, note: note}
+	s := search{ctx: ctx, d: d.some(mostSearched), note: note}
 	if s.note == nil {
 		s.note = func(string, ...any) {}
 	}
@@ -67,6 +71,42 @@ func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (
 		}
 	}
 	return best.p, nil
+}
+
+// some returns at most count of the examples, drawn.
+func (d *data) some(count int) *data {
+	n, q := d.binned.N, d.problem.Q
+	if n <= count {
+		return d
+	}
+	which := lists.UpTo[int](n)
+	which = which[:choose(which, count, d.problem.Seed, streamFolds, 1, 0)]
+	slices.Sort(which)
+	part := *d
+	part.problem = d.problem.On(dataset.Examples{}, lists.At(d.problem.Y, which))
+	part.binned.N, part.binned.Bins = count, nil
+	for f := range d.binned.F {
+		part.binned.Bins = append(part.binned.Bins, lists.At(d.binned.Column(f), which)...)
+	}
+	rows := func(values []float32) (some []float32) {
+		for _, i := range which {
+			some = append(some, values[i*q:(i+1)*q]...)
+		}
+		return some
+	}
+	t := &part.labels.Targets
+	if t.Row == nil {
+		t.Values = rows(t.Values)
+	} else {
+		t.Row = lists.At(t.Row, which)
+	}
+	if t.Weight != nil {
+		t.Weight = lists.At(t.Weight, which)
+	}
+	if part.labels.Classes != nil {
+		part.labels.Classes = rows(part.labels.Classes)
+	}
+	return &part
 }
 
 // search looks for parameters.
@@ -120,9 +160,9 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 	})
 }
 
-// climb tries the values of a list from the second on, up while they are better, else down.
+// climb tries the values of a list from the middle on, up while they are better, else down.
 func climb(n int, short func() bool, try func(k int) (trial, error)) (best trial, err error) {
-	at := min(firstTried, n-1)
+	at := (n - 1) / 2
 	if best, err = try(at); err != nil {
 		return best, err
 	}
@@ -155,7 +195,7 @@ func (s *search) forest(p Params) (trial, error) {
 	sums := slices.Repeat(m.Base, s.d.binned.N)
 	m.add(sums, s.d.binned, s.d.sampler(nil).times)
 	m.logs(sums, s.d.c)
-	t := trial{p, s.d.loss(sums, nil)}
+	t := trial{p, s.d.sharpest(sums)}
 	s.note("forest of leaves of at least %g examples: loss %.5f", p.Least, t.loss)
 	return t, nil
 }
@@ -183,12 +223,12 @@ func (s *search) boost(p Params) (trial, error) {
 		runs = append(runs, b)
 	}
 	best, most := trial{p, math.Inf(1)}, cmp.Or(p.Rounds, mostRounds)
-	scores := make([]float32, n*s.d.problem.Q)
+	q := s.d.problem.Q
+	scores, now, kept := make([]float32, n*q), make([]float32, n*q), make([]float32, n*q)
 	for round := 1; round <= most && !(p.Rounds == 0 && round > best.p.Rounds+patience); round++ {
 		if err := s.ctx.Err(); err != nil {
 			return trial{}, err
 		}
-		loss := 0.0
 		for _, b := range runs {
 			err := b.round()
 			if err == nil {
@@ -197,32 +237,40 @@ func (s *search) boost(p Params) (trial, error) {
 			if err != nil {
 				return trial{}, err
 			}
-			loss += s.d.loss(scores, b.held)
+			for i, held := range b.held {
+				if held {
+					copy(now[i*q:(i+1)*q], scores[i*q:(i+1)*q])
+				}
+			}
 		}
-		if loss < best.loss || p.Rounds > 0 {
+		if loss := s.d.loss(now, 1); loss < best.loss || p.Rounds > 0 {
 			best.loss, best.p.Rounds = loss, round
+			copy(kept, now)
 		}
 		if p.Rounds == 0 && s.short() {
 			break
 		}
 	}
-	best.loss /= searchFolds
+	best.loss = s.d.sharpest(kept)
 	s.note("boosting of %d leaves: loss %.5f at round %d", p.Leaves, best.loss, best.p.Rounds)
 	return best, nil
 }
 
-// loss returns the mean loss by clause 16 of scores, N×Q, over the examples that are held, or all.
-func (d *data) loss(scores []float32, held []bool) float64 {
-	const rows = 1024
+// sharpest returns the loss of scores at the best of the factors.
+func (d *data) sharpest(scores []float32) float64 {
+	best := math.Inf(1)
+	for _, factor := range sharpened {
+		best = min(best, d.loss(scores, factor))
+	}
+	return best
+}
+
+// loss returns the mean loss by clause 16 of scores, N×Q, times a factor.
+func (d *data) loss(scores []float32, factor float32) float64 {
 	q, targets := d.problem.Q, d.labels.Targets
-	blocks := (d.binned.N + rows - 1) / rows
-	weights := make([]float64, blocks)
-	losses := parallel.BlockSums(d.binned.N, rows, func(from, to int) (sum float64) {
-		a, t := make([]float32, q), make([]float32, q)
+	losses := parallel.BlockSums(d.binned.N, 1024, func(from, to int) (sum float64) {
+		s, a, t := make([]float32, q), make([]float32, q), make([]float32, q)
 		for i := from; i < to; i++ {
-			if held != nil && !held[i] {
-				continue
-			}
 			row, u := i, float32(1)
 			if targets.Row != nil {
 				row = int(targets.Row[i])
@@ -230,20 +278,24 @@ func (d *data) loss(scores []float32, held []bool) float64 {
 			if targets.Weight != nil {
 				u = targets.Weight[i]
 			}
-			loss, counts := numerics.Residuals(a, t, scores[i*q:(i+1)*q],
-				targets.Values[row*q:(row+1)*q], u, targets.Given)
+			for k, v := range scores[i*q : (i+1)*q] {
+				s[k] = v * factor
+			}
+			loss, counts := numerics.Residuals(a, t, s, targets.Values[row*q:(row+1)*q], u,
+				targets.Given)
 			if !counts {
 				loss = numerics.MostLoss
 			}
 			sum += float64(loss)
-			weights[from/rows] += float64(u)
 		}
 		return sum
 	})
-	loss, weight := 0.0, 0.0
-	for k, v := range losses {
+	loss, weight := 0.0, float64(d.binned.N)
+	for _, v := range losses {
 		loss += v
-		weight += weights[k]
 	}
-	return loss / max(weight, math.SmallestNonzeroFloat64)
+	if targets.Weight != nil {
+		weight = lists.Sum(lists.As[float64](targets.Weight))
+	}
+	return loss / weight
 }

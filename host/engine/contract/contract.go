@@ -148,6 +148,45 @@
 //     other.
 //  26. Scores of trees start as +0. Each tree adds to a score the value of the leaf that the
 //     example reaches, in the order of the trees, each sum rounded.
+//  27. Columns in bins. A number v is in bin 1 + the number of cuts of at most v; a missing value
+//     (NaN, or its indicator is 1) is in bin 0. v_1 < v_2 < … are the distinct numbers of the
+//     training data (-0 is 0), n_k the examples that have v_k. A cut between v_k and v_(k+1) is
+//     float32((v_k + v_(k+1))/2), computed in float64, or v_(k+1) if that is not above v_k. Of at
+//     most 255 numbers there is a cut between all; else, in increasing k and while L > 1, if (2h
+//     + n_(k+1))·L > 2R, R the examples above the last cut, h those of them up to v_k and L = 255
+//     less the cuts so far. Levels that have examples are bins from 1 on in their order, of more
+//     than 254 the most frequent, of equals the first; all others are in bin 0.
+//  28. Draws of trees: r(s,t,i) = m(m(m(seed + s·γ) + t·γ) + i·γ) modulo 2^64, γ =
+//     0x9e3779b97f4a7c15, m(z): z = (z ^ z>>30)·0xbf58476d1ce4e5b9, z = (z ^
+//     z>>27)·0x94d049bb133111eb, z ^ z>>31. Trees t count from 0. Boosting has example i in the
+//     bag, once, if r(1,t,i)>>32 < ⌈2^32·rows⌉; a forest has it for each k = 0 … 7 with
+//     r(1,t,i)>>32 ≥ rint(2^32·Σ_(j≤k) 1/(e·j!)) once, but not if r modulo 2^32 ≥ u·2^32, u its
+//     weight. The label of probabilities f is the first k with f_k > 0 and Σ_(j≤k) f_j >
+//     (r(3,t,i)>>11)·2^-53·Σ f. Features: of the list 0 … F-1 place k = 0, 1, … is swapped with k
+//     + ⌊(F-k)·r(2,t,e·F+k)/2^64⌋; the first max(1, round(columns·F)) are tried. Boosting draws
+//     for a tree, e = 0; a forest for each node, e = 0 for the root and 2c+1, 2c+2 for the
+//     children of split c = 0, 1, …, and as long as no feature has a split the next ones of the
+//     list.
+//  29. Splits. The score S of a part is G²/(H+λ), G and H the sums of clause 25 times 2^-18; in a
+//     forest Σ_k n_k²/n. The gain is S(left) + S(right) - S(all), each operation rounded in
+//     float64 in this order. For each feature in increasing order, bins 1 … b go left for b = 1,
+//     2, …, and then the same with bin 0, unless that is empty: the greatest gain wins, on a tie
+//     the first. An empty bin 0 goes left if 2·H(left) > H(all), n in a forest. The bins of a
+//     category that have examples, bin 0 too, are sorted by G/(H+10), a forest's by the share of
+//     the node's most frequent label, on a tie by bin, and so cut, with λ+10 for λ; the others go
+//     as an empty bin 0. Parts must have H ≥ max(least, 2^-18), a forest n ≥ max(least, 1), the
+//     gain must be above 1e-9·S(all). The leaf of the greatest gain is split next, on a tie the
+//     lowest; its left child keeps its number, the right one has the next.
+//  30. Values of trees. Boosting adds float32(-(rate·G)/(H+λ)) of a leaf, of two classes for class
+//     1 alone, of more a tree for each class in a round, by gradients from before the round. A
+//     forest adds float32(n_k/n); shares s_k are sums over trees divided by their sum in float64.
+//     Shares of true classes: p_t = 1/Q, then 50 times p_t = p_t·Σ_k (s_k/Σ_t
+//     C[k][t]·p_t)·C[k][t], divided by their sum, sums from +0 in increasing order; scores are
+//     log(max(float32(p_t), 2^-20)). Sums begin for a forest with float32 of the shares of
+//     labels, at least 2^-20; for boosting with log(float32(π_t)), of two classes 0 and the
+//     difference, π from 50 iterations of π_t = max(1/n, (Σ_i (u_i·(e_it·π_t))/Σ_t e_it·π_t)/Σ_i
+//     u_i) from 1/Q: i are the rows of clause 16's targets, e their exp, u_i the sum of the
+//     weights of their examples; given targets stand in place of e·π.
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

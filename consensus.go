@@ -1,9 +1,9 @@
 package umagpu
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -19,7 +19,16 @@ type ConsensusRequest struct {
 	Labels   *Labels `json:"labels"` // Votes
 	Examples int     `json:"examples"`
 	Method   string  `json:"method,omitempty"`
-	Seed     uint64  `json:"seed,omitempty"` // breaks ties of majority
+	// Matrices of an earlier Consensus, which label the votes in one reading; nil estimates them.
+	Matrices *AnnotatorMatrices `json:"matrices,omitempty"`
+}
+
+// AnnotatorMatrices are what a Consensus found of annotators. Its JSON form is part of a
+// ConsensusResult's.
+type AnnotatorMatrices struct {
+	Classes    []string    `json:"classes"`
+	Prior      []float64   `json:"prior"` // of the classes
+	Annotators []Annotator `json:"annotators"`
 }
 
 // ConsensusResult has a label for each example, and what the votes tell of the voters.
@@ -39,6 +48,8 @@ type ConsensusResult struct {
 	// the model of functions would overrule too many
 	ByVote    bool             `json:"by_vote,omitempty"`
 	Agreement *crowd.Agreement `json:"agreement"`
+	Contest   *crowd.Contest   `json:"contest,omitempty"` // of models of annotators, unless told
+	More      *crowd.More      `json:"more,omitempty"`    // by further votes of annotators
 	Notes     []Note           `json:"notes,omitempty"`
 }
 
@@ -50,8 +61,10 @@ func (r *ConsensusRequest) Check() error {
 	if err := r.Labels.Check(r.Examples); err != nil {
 		return err
 	}
-	if err := confusion.CheckClasses(r.Labels.Classes); err != nil {
-		return &Fault{Kind: Invalid, Option: "labels", Cause: err}
+	if r.Matrices == nil { // which have the classes
+		if err := confusion.CheckClasses(r.Labels.Classes); err != nil {
+			return &Fault{Kind: Invalid, Option: "labels", Cause: err}
+		}
 	}
 	methods := crowd.Methods
 	if r.Labels.Votes.Functions {
@@ -61,7 +74,68 @@ func (r *ConsensusRequest) Check() error {
 		return invalid("method", strconv.Quote(r.Method),
 			fmt.Sprintf("one of %q for these votes", methods))
 	}
-	return nil
+	if r.Matrices == nil {
+		return nil
+	}
+	if r.Labels.Votes.Functions || r.Method != "" {
+		return conflict("matrices", "matrices of annotators beside a method or labelling functions",
+			"votes of annotators alone")
+	}
+	_, err := r.Matrices.result()
+	return err
+}
+
+// result returns the matrices as crowd has them.
+func (m *AnnotatorMatrices) result() (*crowd.Result, error) {
+	q := len(m.Classes)
+	wrong := func(got, want string) error {
+		return invalid("matrices", got, want)
+	}
+	if err := confusion.CheckClasses(m.Classes); err != nil {
+		return nil, &Fault{Kind: Invalid, Option: "matrices", Cause: err}
+	}
+	if len(m.Prior) != q || !distribution(m.Prior) {
+		return nil, wrong(fmt.Sprintf("the prior %v", m.Prior),
+			fmt.Sprintf("%d probabilities that sum to 1", q))
+	}
+	if len(m.Annotators) == 0 {
+		return nil, wrong("no annotator", "the annotators of an earlier consensus")
+	}
+	found := &crowd.Result{Classes: m.Classes, Prior: m.Prior}
+	seen := make(map[string]bool)
+	for _, one := range m.Annotators {
+		p := slices.Concat(one.Confusion...)
+		if len(one.Confusion) != q || len(p) != q*q || seen[one.Name] || one.Labels < 0 {
+			return nil, wrong(fmt.Sprintf("annotator %q with %d rows of %d labels", one.Name,
+				len(one.Confusion), one.Labels), fmt.Sprintf("each once, with %d×%d numbers", q, q))
+		}
+		seen[one.Name] = true
+		column := make([]float64, q)
+		for t := range q {
+			for k := range q {
+				column[k] = p[k*q+t]
+			}
+			if !distribution(column) {
+				return nil, wrong(fmt.Sprintf("%v of annotator %q in class %q", column, one.Name,
+					m.Classes[t]), "probabilities that sum to 1")
+			}
+		}
+		found.Annotators = append(found.Annotators, confusion.Annotator{Name: one.Name,
+			Labels: one.Labels, P: p, Error: slices.Concat(one.Errors...)})
+	}
+	return found, nil
+}
+
+// distribution says whether p are probabilities that sum to 1, but for rounding.
+func distribution(p []float64) bool {
+	sum := 0.0
+	for _, v := range p {
+		if !(v >= 0) {
+			return false
+		}
+		sum += v
+	}
+	return math.Abs(sum-1) < 1e-3
 }
 
 // Consensus estimates true labels from votes, how often each voter errs, and how far voters agree.
@@ -69,9 +143,15 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
-	a, q := r.Labels.Votes.annotations(r.Examples, r.Labels.Classes), len(r.Labels.Classes)
-	c := &ConsensusResult{Request: *r, Classes: r.Labels.Classes}
-	c.Request.Labels = nil
+	a, c := r.Labels.Votes.annotations(r.Examples, r.Labels.Classes), &ConsensusResult{Request: *r}
+	c.Request.Labels, c.Request.Matrices = nil, nil
+	if r.Matrices != nil {
+		if err := r.Matrices.rename(a); err != nil {
+			return nil, err
+		}
+	}
+	c.Classes = a.Classes
+	q := len(c.Classes)
 	var found *crowd.Result
 	if a.Functions {
 		l, err := crowd.FitFunctions(ctx, a)
@@ -79,7 +159,7 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 			return nil, fault(ctx, err)
 		}
 		found, c.Functions, c.ByVote, c.PriorKnown = &l.Result, l.Functions, l.ByVote, l.Known
-	} else if err := c.fit(ctx, a, &found); err != nil {
+	} else if err := r.fit(ctx, a, &found); err != nil {
 		return nil, fault(ctx, err)
 	}
 	noise, err := estimate.FromCrowd(found, found.Consensus)
@@ -95,7 +175,13 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	}
 	c.Method, c.Codes, c.Probabilities = string(found.Method), found.Consensus, found.Posterior
 	c.Confusion, c.Errors, c.Prior = rows(noise.P, q), rows(noise.Error, q), found.Prior
-	c.Assumes = noise.Assumes
+	c.Assumes, c.Contest = noise.Assumes, found.Contest
+	if !a.Functions {
+		more := found.More()
+		if c.More = &more; more.Open == 0 {
+			said.say("one further vote on each example would change no label")
+		}
+	}
 	for k := range found.Annotators {
 		c.Annotators = append(c.Annotators, newAnnotator(&found.Annotators[k], q))
 	}
@@ -103,12 +189,34 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	return c, nil
 }
 
+// rename gives annotations the classes of the matrices.
+func (m *AnnotatorMatrices) rename(a *dataset.Annotations) error {
+	place := make([]int32, len(a.Classes))
+	for k, name := range a.Classes {
+		at := slices.Index(m.Classes, name)
+		if at < 0 {
+			return &Fault{Kind: Unfit, Option: "matrices", Got: fmt.Sprintf("classes %q", m.Classes),
+				Want: fmt.Sprintf("class %q of the votes among them", name)}
+		}
+		place[k] = int32(at)
+	}
+	a.Classes, a.Label = m.Classes, lists.At(place, a.Label)
+	return nil
+}
+
 // fit fits annotators to the examples that have a vote. The others get no class and the prior.
-func (c *ConsensusResult) fit(ctx context.Context, a *dataset.Annotations, into **crowd.Result,
+func (r *ConsensusRequest) fit(ctx context.Context, a *dataset.Annotations, into **crowd.Result,
 ) error {
 	voted := a.Labelled()
-	found, err := crowd.Fit(ctx, a.Pick(voted), cmp.Or(c.Request.Seed, 1),
-		crowd.Options{Method: crowd.Method(c.Request.Method)})
+	var found *crowd.Result
+	var err error
+	if matrices := r.Matrices; matrices != nil {
+		if found, err = matrices.result(); err == nil {
+			found, err = found.Label(a.Pick(voted))
+		}
+	} else {
+		found, err = crowd.Fit(ctx, a.Pick(voted), crowd.Options{Method: crowd.Method(r.Method)})
+	}
 	if err != nil {
 		return err
 	}

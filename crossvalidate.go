@@ -163,7 +163,7 @@ func (v *validation) judgeBy(ctx context.Context) error {
 	if v.annotations == nil {
 		return nil
 	}
-	found, err := crowd.Fit(ctx, v.annotations, v.request.seed(), crowd.Options{})
+	found, err := crowd.Fit(ctx, v.annotations, crowd.Options{})
 	if err != nil {
 		return &Fault{Kind: Unfit, Option: "votes", Cause: err}
 	}

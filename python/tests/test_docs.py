@@ -23,12 +23,12 @@ def blocks_of(*path):
 
 def test_docs(tmp_path):
     blocks, five = blocks_of("docs", "python.md"), blocks_of("README.md")
-    assert len(blocks) == 12
+    assert len(blocks) == 13
     assert five == blocks_of("python", "README.md") == blocks_of("packaging", "site", "index.md")
     blocks += [*five, "umagpu.report(model, df.drop(columns='target'), df['target'])",
                "NoisyClassifier(verbose=True).fit(X, y)"]
     *examples, report, fit = run(tmp_path, blocks)
-    assert [cell["outputs"] for cell in examples] == [[]] * 13
+    assert [cell["outputs"] for cell in examples] == [[]] * 14
     assert "<iframe" in "".join(report["outputs"][0]["data"]["text/html"])
     assert "converged" in "".join(fit["outputs"][0]["text"])
 

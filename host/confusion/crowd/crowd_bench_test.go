@@ -10,7 +10,7 @@ import (
 // BenchmarkDawidSkene is a round of EM on a million labels of a thousand annotators, ten classes.
 func BenchmarkDawidSkene(b *testing.B) {
 	a := crowdLabels(200_000, 5, 1000, 10, 0.6)
-	m, err := newEM(a, Options{Method: DawidSkene})
+	m, err := newEM(a, DawidSkene, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

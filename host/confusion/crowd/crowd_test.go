@@ -1,6 +1,7 @@
 package crowd_test
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -50,9 +51,31 @@ func shareRight(a, b []int32) float64 {
 	return float64(same) / float64(len(a))
 }
 
+// betaBinomial returns the power of two for which counts are likeliest if rates are drawn from a
+// beta distribution of that strength.
+func betaBinomial(mean float64, right, count map[int]float64) float64 {
+	gamma := func(x float64) float64 {
+		v, _ := math.Lgamma(x)
+		return v
+	}
+	beta := func(x, y float64) float64 { return gamma(x) + gamma(y) - gamma(x+y) }
+	best, most := 0.0, math.Inf(-1)
+	for s := 1.0; s < 100; s *= 2 {
+		sum := 0.0
+		for who := range count {
+			sum += beta(s*mean+right[who], s*(1-mean)+count[who]-right[who]) -
+				beta(s*mean, s*(1-mean))
+		}
+		if sum > most {
+			best, most = s, sum
+		}
+	}
+	return best
+}
+
 // twinEM is the algorithm in sums of logarithms, round by round: of one rate for each annotator,
-// and then of the rates of Dawid and Skene joined with two labels of a class by an annotator with
-// one rate, which is joined with two labels of all annotators.
+// which is joined with labels at the mean rate, and then of the rates of Dawid and Skene. Both are
+// joined with two labels of each class by an annotator with one rate.
 func twinEM(a *dataset.Annotations, rounds int, smoothing float64) (posterior [][]float64) {
 	q := len(a.Classes)
 	for i := range a.N() {
@@ -83,18 +106,16 @@ func twinEM(a *dataset.Annotations, rounds int, smoothing float64) (posterior []
 				}
 			}
 		}
+		strength := betaBinomial(all, right, count)
 		of := func(who, k, t int) float64 {
-			n, beside, r := rate[[3]int{who, k, t}], 2.0, (right[who]+2*all)/(count[who]+2)
-			if coin {
-				r = right[who] / count[who]
-			}
+			n, r := rate[[3]int{who, k, t}], (right[who]+strength*all)/(count[who]+strength)
 			if k != t {
 				r = (1 - r) / float64(q-1)
 			}
 			if coin {
-				n, beside = sum[[2]int{who, t}]*r, 0
+				n = sum[[2]int{who, t}] * r
 			}
-			return (n + smoothing + beside*r) / (sum[[2]int{who, t}] + smoothing*float64(q) + beside)
+			return (n + smoothing + 2*r) / (sum[[2]int{who, t}] + smoothing*float64(q) + 2)
 		}
 		for i := range posterior {
 			by, labels := a.Of(i)
@@ -125,7 +146,7 @@ func twinEM(a *dataset.Annotations, rounds int, smoothing float64) (posterior []
 func TestCrowdTwin(t *testing.T) {
 	a, _, _ := people(t, 120, 4, 9, 3, 3)
 	for _, rounds := range []int{1, 2, 12} {
-		c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: rounds})
+		c, err := crowd.Fit(t.Context(), a, crowd.Options{Method: crowd.DawidSkene, Rounds: rounds})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +166,7 @@ func TestCrowdFindsMatrices(t *testing.T) {
 	a, of, right := people(t, 6000, 5, 25, 4, 1)
 	accuracy := map[crowd.Method]float64{}
 	for _, method := range crowd.Methods {
-		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
+		c, err := crowd.Fit(t.Context(), a, crowd.Options{Method: method})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,13 +233,14 @@ func crowdOfOneMind(n int) (a *dataset.Annotations, right []int32) {
 // Examples whose class is known have that class, and count for how the others err.
 func TestCrowdKnown(t *testing.T) {
 	a, right := crowdOfOneMind(4000)
-	for _, method := range crowd.Methods {
+	for _, method := range []crowd.Method{crowd.Majority, crowd.OneCoin, crowd.TwoCoin,
+		crowd.DawidSkene, ""} {
 		shares := map[bool]float64{}
 		for _, known := range []bool{false, true} {
 			if a.Right = nil; known {
 				a.Right = []bool{false, false, true}
 			}
-			c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{Method: method})
+			c, err := crowd.Fit(t.Context(), a, crowd.Options{Method: method})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,9 +259,9 @@ func TestCrowdKnown(t *testing.T) {
 				t.Errorf("%s: the chief is right for %.4f", method, min(chief.P[0], chief.P[3]))
 			}
 		}
-		// Dawid-Skene finds the chief out; the others believe three people alike.
-		if shares[true] < shares[false] || method != crowd.DawidSkene &&
-			shares[true] < shares[false]+0.015 {
+		// A rate for each class finds the chief out; the others believe three people alike.
+		alike := method == crowd.Majority || method == crowd.OneCoin
+		if shares[true] < shares[false] || alike && shares[true] < shares[false]+0.015 {
 			t.Errorf("%s is right for %.3f, and for %.3f of what nobody has checked", method, shares[true],
 				shares[false])
 		}
@@ -252,7 +274,7 @@ func TestCrowdFewLabels(t *testing.T) {
 	off := 0.0
 	for seed := range uint64(8) {
 		a, of, _ := people(t, 150, 4, 40, 4, 50*seed)
-		c, err := crowd.Fit(t.Context(), a, 1, crowd.Options{})
+		c, err := crowd.Fit(t.Context(), a, crowd.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,9 +292,9 @@ func TestCrowdSameBits(t *testing.T) {
 	for _, method := range crowd.Methods {
 		o := crowd.Options{Method: method, Rounds: 4}
 		before := runtime.GOMAXPROCS(1)
-		one, err := crowd.Fit(t.Context(), a, 1, o)
+		one, err := crowd.Fit(t.Context(), a, o)
 		runtime.GOMAXPROCS(3)
-		three, err3 := crowd.Fit(t.Context(), a, 1, o)
+		three, err3 := crowd.Fit(t.Context(), a, o)
 		runtime.GOMAXPROCS(before)
 		if err != nil || err3 != nil {
 			t.Fatal(err, err3)
@@ -288,7 +310,7 @@ func TestCrowdSameBits(t *testing.T) {
 // However many labels an example has, no product becomes 0.
 func TestCrowdManyLabels(t *testing.T) {
 	a, _, right := people(t, 40, 600, 600, 2, 6)
-	c, err := crowd.Fit(t.Context(), a, 0, crowd.Options{})
+	c, err := crowd.Fit(t.Context(), a, crowd.Options{})
 	if err != nil || shareRight(c.Consensus, right) < 1 {
 		t.Errorf("right: %v, %v", shareRight(c.Consensus, right), err)
 	}
@@ -299,9 +321,133 @@ func TestCrowdManyLabels(t *testing.T) {
 	}
 }
 
+// shuffled returns the annotations with examples, annotators and classes in another order, and
+// where each example and class went.
+func shuffled(a *dataset.Annotations, seed uint64) (b *dataset.Annotations, rows, classes []int) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	rows, classes = rng.Perm(a.N()), rng.Perm(len(a.Classes))
+	people := rng.Perm(len(a.Names))
+	b = &dataset.Annotations{Classes: a.Classes, Names: a.Names, Start: []int{0}}
+	back := make([]int, a.N())
+	for i, to := range rows {
+		back[to] = i
+	}
+	for _, i := range back {
+		by, label := a.Of(i)
+		given := make(map[int32]int32)
+		for k, who := range by {
+			given[int32(people[who])] = int32(classes[label[k]])
+		}
+		for _, who := range slices.Sorted(maps.Keys(given)) {
+			b.By, b.Label = append(b.By, who), append(b.Label, given[who])
+		}
+		b.Start = append(b.Start, len(b.By))
+	}
+	return b, rows, classes
+}
+
+// hard are labels of two classes, a third of whose examples most of a group of annotators, another
+// for each class, takes for the other class.
+func hard(n int) (a *dataset.Annotations, right []int32) {
+	const annotators, each = 30, 12
+	rng := rand.New(rand.NewPCG(8, 9))
+	a = &dataset.Annotations{Classes: names(2), Start: []int{0}}
+	var group [2][annotators]bool
+	for k := range annotators {
+		a.Names = append(a.Names, string(rune('A'+k)))
+		group[0][k], group[1][k] = rng.Float64() < 0.6, rng.Float64() < 0.6
+	}
+	for range n {
+		class, easy := int32(rng.IntN(2)), rng.Float64() > 0.3
+		who := rng.Perm(annotators)[:each]
+		slices.Sort(who)
+		for _, k := range who {
+			share, label := 0.2, class
+			if easy {
+				share = 0.85
+			} else if group[class][k] {
+				share = 0.9
+			}
+			if rng.Float64() > share {
+				label = 1 - class
+			}
+			a.By, a.Label = append(a.By, int32(k)), append(a.Label, label)
+		}
+		right, a.Start = append(right, class), append(a.Start, len(a.By))
+	}
+	return a, right
+}
+
+// Held-out labels choose subtypes where annotators err on the same examples, and no subtypes where
+// they err independently. The labels do not depend on names and order.
+func TestCrowdContest(t *testing.T) {
+	twoClasses, right := hard(1000)
+	independent, _, truth := people(t, 900, 4, 25, 4, 4)
+	for _, c := range []struct {
+		votes *dataset.Annotations
+		right []int32
+		want  crowd.Method
+	}{{twoClasses, right, crowd.Subtypes}, {independent, truth, crowd.Mean}} {
+		found, err := crowd.Fit(t.Context(), c.votes, crowd.Options{})
+		if err != nil || found.Method != c.want {
+			t.Fatalf("chose %v, wanted %s: %+v", err, c.want, found.Contest)
+		}
+		other, err := crowd.Fit(t.Context(), c.votes, crowd.Options{Method: crowd.DawidSkene})
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, was := shareRight(found.Consensus, c.right), shareRight(other.Consensus, c.right)
+		if is < was-0.005 || c.want == crowd.Subtypes && is < was+0.015 {
+			t.Errorf("%s is right for %.3f, Dawid-Skene for %.3f", found.Method, is, was)
+		}
+		mixed, rows, classes := shuffled(c.votes, 3)
+		again, err := crowd.Fit(t.Context(), mixed, crowd.Options{})
+		if err != nil || again.Method != found.Method {
+			t.Fatalf("in another order chose %v, %v", again.Method, err)
+		}
+		for i, k := range found.Consensus {
+			if again.Consensus[rows[i]] != int32(classes[k]) {
+				t.Fatalf("%s: example %d has another label in another order", found.Method, i)
+			}
+		}
+	}
+}
+
+// Saved matrices label as the fit did, and annotators that they do not know count as the mean one.
+func TestCrowdLabel(t *testing.T) {
+	a, _, right := people(t, 2000, 5, 25, 4, 1)
+	fitted, err := crowd.Fit(t.Context(), a, crowd.Options{Method: crowd.DawidSkene})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := fitted.Label(a)
+	if err != nil || shareRight(again.Consensus, fitted.Consensus) < 0.999 {
+		t.Errorf("%v: %v of the labels are the fit's", err, shareRight(again.Consensus, fitted.Consensus))
+	}
+	strangers := *a
+	strangers.Names = make([]string, len(a.Names))
+	for k, name := range a.Names {
+		strangers.Names[k] = "new " + name
+	}
+	plain, err := fitted.Label(&strangers)
+	if err != nil || !(shareRight(plain.Consensus, right) < shareRight(again.Consensus, right)) {
+		t.Errorf("strangers are right for %v, %v", shareRight(plain.Consensus, right), err)
+	}
+	more, sure := fitted.More(), fitted.More()
+	for i := range fitted.Posterior {
+		fitted.Posterior[i] = 0
+	}
+	for i, k := range fitted.Consensus {
+		fitted.Posterior[i*4+int(k)] = 1
+	}
+	if sure = fitted.More(); more.Open == 0 || more.Gain <= 0 || sure.Open > 0 || sure.Gain > 0 {
+		t.Errorf("more labels change %+v, and %+v where all is certain", more, sure)
+	}
+}
+
 func TestCrowdErrors(t *testing.T) {
 	a, _, _ := people(t, 30, 3, 5, 3, 1)
-	good, err := crowd.Fit(t.Context(), a, 0, crowd.Options{Rounds: 2})
+	good, err := crowd.Fit(t.Context(), a, crowd.Options{Rounds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +455,12 @@ func TestCrowdErrors(t *testing.T) {
 		`"best"`:    {Method: "best"},
 		"-1 rounds": {Rounds: -1},
 	} {
-		if _, err := crowd.Fit(t.Context(), a, 0, o); !facts.Told(err, want) {
+		if _, err := crowd.Fit(t.Context(), a, o); !facts.Told(err, want) {
 			t.Errorf("%v, wanted %q", err, want)
 		}
 	}
 	empty := &dataset.Annotations{Classes: abc, Start: []int{0}}
-	if _, err := crowd.Fit(t.Context(), empty, 0, crowd.Options{}); err == nil {
+	if _, err := crowd.Fit(t.Context(), empty, crowd.Options{}); err == nil {
 		t.Error("no example: wanted an error")
 	}
 	if _, err := estimate.FromCrowd(good, []int32{1}); !facts.Told(err, "1 labels") {

@@ -3,7 +3,6 @@
 package crowd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,105 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
-// Method is a model of annotators.
-type Method string
-
-// The methods.
-const (
-	Majority   Method = "majority"    // all annotators equally
-	OneCoin    Method = "one-coin"    // one accuracy each
-	DawidSkene Method = "dawid-skene" // a confusion matrix each, shrunk to one-coin's
-)
-
-// Methods are all of them, the simplest first.
-var Methods = []Method{Majority, OneCoin, DawidSkene}
-
-// Options of Fit. The zero value asks for the defaults.
-type Options struct {
-	Method Method // "" is DawidSkene
-	Rounds int    // of EM, at most; 0 for 100
-}
-
-// Result is the estimate from the labels of several annotators, without clean labels.
-type Result struct {
-	Classes []string
-	Method  Method
-	// n×Q: P(true class | the example's labels); of Majority the shares of votes
-	Posterior []float32
-	// n: the most likely class; ties take the first, for Majority a random one
-	Consensus []int32
-	Items     []string // names of the examples; nil for none
-	// Q: frequencies of true classes; uniform by assumption for OneCoin
-	Prior      []float64
-	Annotators []confusion.Annotator // with standard errors
-	Rounds     int                   // of EM
-	Settled    bool                  // converged
-}
-
-// Fit estimates true classes and the confusion matrix of each annotator by EM (Dawid and Skene,
-// Maximum likelihood estimation of observer error-rates using the EM algorithm, 1979). The prior of
-// a matrix is a few labels of each class by an annotator with the same accuracy in all classes. EM
-// starts from vote shares; DawidSkene starts from the result of OneCoin. seed breaks ties of
-// Majority. Examples of known class keep it, and so inform the accuracies.
-//
-// Posteriors are products in the order of the labels and counts are integers, so that the result
-// has the same bits on every machine and number of processors. Fit reports progress through ctx and
-// returns its error when cancelled.
-func Fit(ctx context.Context, a *dataset.Annotations, seed uint64, o Options) (*Result, error) {
-	o.Method = cmp.Or(o.Method, DawidSkene)
-	o.Rounds = cmp.Or(o.Rounds, 100)
-	q := len(a.Classes)
-	switch {
-	case !slices.Contains(Methods, o.Method):
-		return nil, fmt.Errorf("crowd: found method %q, wanted majority, one-coin or dawid-skene",
-			o.Method)
-	case o.Rounds < 0:
-		return nil, fmt.Errorf("crowd: found %d rounds, wanted a positive number", o.Rounds)
-	case a.N() == 0:
-		return nil, fmt.Errorf("crowd: found no example, wanted some with labels")
-	}
-	if err := confusion.CheckClasses(a.Classes); err != nil {
-		return nil, err
-	}
-	if err := a.Check(a.N(), q); err != nil {
-		return nil, err
-	}
-	m, err := newEM(a, o)
-	if err != nil {
-		return nil, err
-	}
-	c := &Result{Classes: slices.Clone(a.Classes), Method: o.Method, Items: a.Items}
-	if o.Method == DawidSkene {
-		m.o.Method = OneCoin
-		if _, _, err = m.settle(ctx, o); err != nil {
-			return nil, err
-		}
-		m.o.Method = DawidSkene
-	}
-	if o.Method != Majority {
-		if c.Rounds, c.Settled, err = m.settle(ctx, o); err != nil {
-			return nil, err
-		}
-	}
-	m.count(true)
-	if o.Method == OneCoin {
-		m.oneCoin()
-	}
-	m.rates()
-	c.Posterior, c.Prior = m.posterior, m.prior
-	c.Annotators = m.annotators()
-	if o.Method == Majority {
-		c.Consensus, c.Settled = a.Votes(seed), true
-		return c, nil
-	}
-	c.Consensus = make([]int32, a.N())
-	for i := range c.Consensus {
-		row := c.Posterior[i*q : (i+1)*q]
-		c.Consensus[i] = int32(lists.Largest(row))
-	}
-	return c, nil
-}
-
 // smoothing is the number of pseudo-labels per entry of a matrix: a Dirichlet prior with parameter
 // 1 + smoothing.
 const smoothing = 0.01
@@ -128,8 +28,11 @@ const few = 2
 // Posteriors are counted as integers, in units that leave room for 2^33 labels.
 const posteriorUnit = 1 << 30
 
-// settledMass ends EM when a round moves less than this share of all labels to another class.
-const settledMass = 1e-6
+// EM ends when a round moves less than this share of all labels to another class or subtype.
+const (
+	settledMass     = 1e-6
+	settledSubtypes = 1e-4
+)
 
 // Products of rates are rescaled after this many labels; they are then at least
 // leastRate^(rescaled+1), a normal number.
@@ -141,69 +44,90 @@ const (
 // mostTables bounds the bytes of the tables of all processors by using fewer of them.
 const mostTables = 256 << 20
 
-// em is the state of Fit. A table has an entry for each annotator, label k and true class t, at
-// [(annotator·Q+k)·Q+t].
+// em is the state of the fit of one model. The model has S states: a class, or with Subtypes each
+// of the subtypes of a class, at class·S/Q and further. A table has an entry for each annotator,
+// label k and state, at [(annotator·Q+k)·S+state].
 type em struct {
 	a         *dataset.Annotations
-	o         Options
+	method    Method
 	q         int
+	states    int
 	workers   int
-	matrices  []float64 // a table: P(label k | true class t), at least leastRate
-	prior     []float64 // Q, likewise
+	start     []float32 // n×Q: posteriors of the first round; nil for the shares of the votes
+	split     splitter  // of classes into subtypes in the first round
+	matrices  []float64 // a table: P(label k | state), at least leastRate
+	prior     []float64 // of states, likewise
 	known     bool      // matrices and prior are
 	sums      []int64   // a table: posteriors of the labels, in units
 	squares   []int64   // likewise, of squares; only of the last count
 	before    []int64   // sums of the round before
-	classes   []int64   // Q: posteriors of the examples
+	classes   []int64   // posteriors of the examples, by state
 	posterior []float32 // n×Q, only of the last count
+	evidence  int64     // log of the likelihood of the last count, in units of evidenceUnit
+	votes     []float64 // Q: examples by the shares of votes; the prior of the classes of Subtypes
+	rounds    int
+	settled   bool
+	bound     float64 // of the log evidence of Subtypes
+	mean      float64 // share of labels that are right
+	strength  float64 // labels of accuracy mean beside an annotator's own
 }
 
-func newEM(a *dataset.Annotations, o Options) (*em, error) {
-	m := &em{a: a, o: o, q: len(a.Classes)}
-	size := len(a.Names) * m.q * m.q
-	need := memory.Sum(memory.Product(size, 8*6), memory.Product(a.N(), m.q, 4))
+// evidenceUnit is the unit of logarithms of likelihoods, whose sum no order changes.
+const evidenceUnit = 0x1p-20
+
+// newEM returns the state of a model with as many subtypes of each class.
+func newEM(a *dataset.Annotations, method Method, subtypes int) (*em, error) {
+	q := len(a.Classes)
+	m := &em{a: a, method: method, q: q, states: q * subtypes}
+	size := len(a.Names) * q * m.states
+	need := memory.Sum(memory.Product(size, 8*6), memory.Product(a.N(), q, 4))
 	if err := memory.Check(need, fmt.Sprintf("confusion matrices of %d annotators and %d classes",
 		len(a.Names), m.q)); err != nil {
 		return nil, err
 	}
 	m.workers = max(1, min(parallel.Workers(a.N(), 1<<10), mostTables/(8*size)))
 	m.sums, m.before = make([]int64, size), make([]int64, size)
-	m.matrices, m.prior = make([]float64, size), make([]float64, m.q)
-	m.classes = make([]int64, m.q)
+	m.matrices, m.prior = make([]float64, size), make([]float64, m.states)
+	m.classes = make([]int64, m.states)
 	return m, nil
 }
 
 // settle runs rounds until convergence.
-func (m *em) settle(ctx context.Context, o Options) (rounds int, settled bool, err error) {
+func (m *em) settle(ctx context.Context, most int) error {
 	_, task := progress.Begin(ctx, progress.Work{
 		Name: "estimating annotators", Unit: "round"})
 	defer task.End()
-	for rounds < o.Rounds && !settled {
+	enough := settledMass
+	if m.method == Subtypes {
+		enough = settledSubtypes
+	}
+	for m.rounds < most && !m.settled {
 		if err := ctx.Err(); err != nil {
-			return rounds, false, err
+			return err
 		}
 		m.sums, m.before = m.before, m.sums
 		m.count(false)
-		if m.o.Method == OneCoin {
-			m.oneCoin()
-		}
 		m.rates()
-		rounds++
+		m.rounds++
 		task.Add(1)
 		moved := int64(0)
 		for k, v := range m.sums {
 			moved += max(v-m.before[k], m.before[k]-v)
 		}
 		// The first count, by votes, has no predecessor.
-		settled = rounds > 1 && float64(moved) <= settledMass*2*posteriorUnit*float64(len(m.a.By))
+		m.settled = m.rounds > 1 &&
+			float64(moved) <= enough*2*posteriorUnit*float64(len(m.a.By))
 	}
-	return rounds, settled, nil
+	return nil
 }
 
 // tables are what one worker counts.
-type tables struct{ sums, squares, classes []int64 }
+type tables struct {
+	sums, squares, classes []int64
+	evidence               int64
+}
 
-// count sums the posteriors of all examples by the rates, or by votes in the first round.
+// count sums the posteriors of all examples by the rates, or by the start in the first round.
 func (m *em) count(last bool) {
 	const block = 1 << 10
 	n := m.a.N()
@@ -217,9 +141,9 @@ func (m *em) count(last bool) {
 	parallel.Share(m.workers, (n+block-1)/block, func(worker, task int) {
 		t := &all[worker]
 		if t.sums == nil {
-			*t = tables{m.sums, m.squares, m.classes}
+			*t = tables{sums: m.sums, squares: m.squares, classes: m.classes}
 			if worker > 0 {
-				*t = tables{sums: make([]int64, len(m.sums)), classes: make([]int64, m.q)}
+				*t = tables{sums: make([]int64, len(m.sums)), classes: make([]int64, m.states)}
 				if last {
 					t.squares = make([]int64, len(m.sums))
 				}
@@ -227,66 +151,97 @@ func (m *em) count(last bool) {
 		}
 		m.examples(t, task*block, min((task+1)*block, n), last)
 	})
+	m.evidence = all[0].evidence
 	for _, t := range all[1:] {
 		lists.Add(m.sums, t.sums)
 		lists.Add(m.squares, t.squares)
 		lists.Add(m.classes, t.classes)
+		m.evidence += t.evidence
 	}
 }
 
 // examples counts some examples.
 func (m *em) examples(t *tables, from, to int, last bool) {
-	q := m.q
-	p, units := make([]float64, q), make([]int64, q)
+	q, s := m.q, m.states
+	p, units := make([]float64, s), make([]int64, s)
 	for i := from; i < to; i++ {
 		by, label := m.a.Of(i)
-		if class, known := m.a.Known(i); known {
-			clear(p)
-			p[class] = 1
-		} else if !m.known {
-			shareVotes(p, label)
+		if m.known {
+			likely := m.posteriorOf(p, by, label)
+			t.evidence += int64(math.Round(likely / evidenceUnit))
 		} else {
-			m.posteriorOf(p, by, label)
+			m.startOf(p, i, label)
+		}
+		if class, known := m.a.Known(i); known {
+			only(p, int(class)*s/q, (int(class)+1)*s/q)
 		}
 		for c, v := range p {
 			units[c] = int64(v*posteriorUnit + 0.5) // a product by a power of two is exact
 			t.classes[c] += units[c]
 		}
 		for k, a := range by {
-			lists.Add(t.sums[(int(a)*q+int(label[k]))*q:][:q], units)
+			lists.Add(t.sums[(int(a)*q+int(label[k]))*s:][:s], units)
 		}
 		if !last {
 			continue
 		}
 		for c, v := range p {
-			m.posterior[i*q+c] = float32(v)
+			m.posterior[i*q+c*q/s] += float32(v)
 			units[c] = int64(float64(v*v)*posteriorUnit + 0.5)
 		}
 		for k, a := range by {
-			lists.Add(t.squares[(int(a)*q+int(label[k]))*q:][:q], units)
+			lists.Add(t.squares[(int(a)*q+int(label[k]))*s:][:s], units)
 		}
 	}
 }
 
-// shareVotes writes the share of the labels of each class.
-func shareVotes(p []float64, label []int32) {
-	clear(p)
-	for _, k := range label {
-		p[k]++
-	}
-	for c := range p {
-		p[c] /= float64(len(label))
+// startOf writes the posterior of the states of an example in the first round.
+func (m *em) startOf(p []float64, i int, label []int32) {
+	q, each := m.q, m.states/m.q
+	for c := range q {
+		v := 0.0
+		if m.start != nil {
+			v = float64(m.start[i*q+c])
+		} else {
+			v = shareOf(label, int32(c), q)
+		}
+		for k, part := range m.split.of(i, c, each) {
+			p[c*each+k] = float64(v * part)
+		}
 	}
 }
 
-// posteriorOf writes the posterior of the true classes of an example: the normalised products of
-// the rates of its labels. Products are rescaled by powers of two, so that the most likely class
-// never underflows.
-func (m *em) posteriorOf(p []float64, by, label []int32) {
-	q := m.q
+// shareOf returns the share of the labels of one of q classes.
+func shareOf(label []int32, class int32, q int) float64 {
+	if len(label) == 0 {
+		return 1 / float64(q)
+	}
+	n := lists.Count(label, func(k int32) bool { return k == class })
+	return float64(n) / float64(len(label))
+}
+
+// only leaves the states of one class.
+func only(p []float64, from, to int) {
+	clear(p[:from])
+	clear(p[to:])
+	total := lists.Sum(p)
+	for c := from; c < to; c++ {
+		if total > 0 {
+			p[c] /= total
+		} else {
+			p[c] = 1 / float64(to-from)
+		}
+	}
+}
+
+// posteriorOf writes the posterior of the states of an example: the normalised products of the
+// rates of its labels. It returns the logarithm of their sum. Products are rescaled by powers of
+// two, so that the most likely state never underflows.
+func (m *em) posteriorOf(p []float64, by, label []int32) float64 {
 	copy(p, m.prior)
+	power := 0
 	for k, a := range by {
-		row := m.matrices[(int(a)*q+int(label[k]))*q:][:len(p)]
+		row := m.matrices[(int(a)*m.q+int(label[k]))*m.states:][:len(p)]
 		for c, v := range row {
 			p[c] *= v
 		}
@@ -295,12 +250,17 @@ func (m *em) posteriorOf(p []float64, by, label []int32) {
 			for c := range p {
 				p[c] = math.Ldexp(p[c], -exponent)
 			}
+			power += exponent
 		}
 	}
 	total := lists.Sum(p)
 	for c := range p {
 		p[c] /= total
 	}
+	if m.method != Subtypes {
+		return 0 // nobody asks
+	}
+	return math.Log(total) + float64(float64(power)*math.Ln2)
 }
 
 // coin returns the accuracy of annotator a and the rate of each wrong label, with further
@@ -323,45 +283,75 @@ func (m *em) rightOf(a int) (total, right float64) {
 	return float64(sum) / posteriorUnit, float64(diagonal) / posteriorUnit
 }
 
-// oneCoin replaces each annotator's sums by the sums under one accuracy for all classes and uniform
-// wrong labels; column sums stay.
-func (m *em) oneCoin() {
-	q := m.q
-	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
-		for a := from; a < to; a++ {
-			s := m.sums[a*q*q : (a+1)*q*q]
-			right, wrong := m.coin(a, 0, 0)
-			for t := range q {
-				n := int64(0)
-				for k := range q {
-					n += s[k*q+t]
-				}
-				for k := range q {
-					share := wrong
-					if k == t {
-						share = right
-					}
-					s[k*q+t] = int64(math.Round(float64(float64(n) * share)))
-				}
-			}
+// spread returns how many labels the mean accuracy counts as, beside an annotator's own: the power
+// of two under which the counts of right labels are likeliest (of beta-binomial distributions).
+func (m *em) spread() float64 {
+	best, most := 0.0, math.Inf(-1)
+	mean := min(max(m.mean, 1e-3), 1-1e-3)
+	for strength := 1.0; strength <= 64; strength *= 2 {
+		own, other := strength*mean, strength*(1-mean)
+		before := logGamma(own) + logGamma(other) - logGamma(strength)
+		sum := 0.0
+		for a := range m.a.Names {
+			total, hits := m.rightOf(a)
+			sum += logGamma(own+hits) + logGamma(other+total-hits) - logGamma(strength+total) - before
 		}
-	})
+		if sum > most {
+			best, most = strength, sum
+		}
+	}
+	return best
+}
+
+// alike replaces the sums of an annotator by the sums under wrong labels that are all as frequent,
+// and with OneCoin one accuracy for all classes; column sums stay.
+func (m *em) alike(a int) {
+	q := m.q
+	s := m.sums[a*q*q : (a+1)*q*q]
+	right, wrong := m.coin(a, m.strength, m.mean)
+	for t := range q {
+		n := int64(0)
+		for k := range q {
+			n += s[k*q+t]
+		}
+		if m.method == TwoCoin {
+			right = float64(s[t*q+t]) / max(float64(n), 1)
+			wrong = (1 - right) / float64(q-1)
+		}
+		for k := range q {
+			share := wrong
+			if k == t {
+				share = right
+			}
+			s[k*q+t] = int64(math.Round(float64(float64(n) * share)))
+		}
+	}
 }
 
 // rates is the M-step.
 func (m *em) rates() {
+	m.known = true
+	if m.method == Subtypes {
+		m.expectedRates()
+		return
+	}
 	q, size := m.q, m.q*m.q
 	total, hits := 0.0, 0.0
 	for a := range m.a.Names {
 		n, right := m.rightOf(a)
 		total, hits = total+n, hits+right
 	}
+	m.mean = hits / max(total, leastRate)
+	m.strength = m.spread()
 	parallel.Ranges(len(m.a.Names), 16, func(from, to int) {
 		for a := from; a < to; a++ {
 			p := m.matrices[a*size : (a+1)*size]
 			right, wrong := 0.0, 0.0
-			if m.o.Method == DawidSkene {
-				right, wrong = m.coin(a, few, hits/max(total, leastRate))
+			if m.method != Majority {
+				right, wrong = m.coin(a, m.strength, m.mean)
+			}
+			if m.method == OneCoin || m.method == TwoCoin {
+				m.alike(a)
 			}
 			for k, v := range m.sums[a*size : (a+1)*size] {
 				coin := wrong
@@ -380,12 +370,11 @@ func (m *em) rates() {
 	for c, v := range m.classes {
 		m.prior[c] = max((float64(v)/posteriorUnit+smoothing)/total, leastRate)
 	}
-	if m.o.Method == OneCoin { // else a rare class is explained as noise (docs/confusion.md)
+	if m.method == OneCoin { // else a rare class is explained as noise (docs/confusion.md)
 		for c := range m.prior {
 			m.prior[c] = 1 / float64(m.q)
 		}
 	}
-	m.known = true
 }
 
 // annotators returns the matrices and their standard errors, in which examples count by the

@@ -286,7 +286,13 @@ var assumptions = map[crowd.Method]string{
 	crowd.Majority: "most annotators are right",
 	crowd.OneCoin: "annotators err independently, each at one rate for all examples and classes, " +
 		"and classes are equally frequent",
+	crowd.TwoCoin: "annotators err independently, each at one rate for all examples of a class, and " +
+		"take every wrong class as often",
 	crowd.DawidSkene: "annotators err independently, each at one rate for all examples of a class",
+	crowd.Mean:       "annotators err independently, each at one rate for all examples of a class",
+	crowd.Given:      "annotators err independently, each by the matrix of an earlier consensus",
+	crowd.Subtypes: "annotators err independently, each at one rate for all examples of a subtype " +
+		"of a class",
 	crowd.ByFunctions: "votes are better than chance, and functions vote independently within each " +
 		"class, except for copies",
 }

@@ -149,7 +149,7 @@ func TestRepeatedAnnotations(t *testing.T) {
 	if err != nil || a.Repeats() != 2 || !slices.Equal(a.Votes(1), []int32{1, 1}) {
 		t.Fatalf("got %+v, %v", a, err)
 	}
-	if r, err := crowd.Fit(t.Context(), a, 1, crowd.Options{}); err != nil || r.Consensus[1] != 1 {
+	if r, err := crowd.Fit(t.Context(), a, crowd.Options{}); err != nil || r.Consensus[1] != 1 {
 		t.Errorf("consensus: got %+v, %v", r, err)
 	}
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 
 from ._classifier import NoisyClassifier
-from ._data import Labels, framed, is_frame, labels_of, votes_of, wire
+from ._data import framed, is_frame, labels_of, votes_of, wire
 from ._requests import named
 from ._worker import call
 
@@ -35,17 +35,19 @@ class Consensus:
     details : everything else that was found, such as "confusion" of the consensus.
     """
 
-    def __init__(self, found: dict[str, Any], labels: Labels, items: Any, plain: bool) -> None:
-        self._items, self._plain = items, plain
+    def __init__(self, found: dict[str, Any], classes: Any, items: Any, plain: bool) -> None:
+        self._items, self._plain, self._classes = items, plain, classes
         codes = found.pop("codes")
-        p = found.pop("probabilities").reshape(len(codes), len(labels.classes))
-        self._enter(named(labels.classes, codes), labels.classes, p)
+        p = found.pop("probabilities").reshape(len(codes), len(classes))
+        self._enter(named(classes, codes), classes, p)
         self.agreement = found.pop("agreement")
         voters = self.agreement.pop("voters")
         self.by_class = pandas.DataFrame([v["by_class"] for v in voters], [v["name"] for v in voters],
-                                         labels.classes)
+                                         classes)
         self.agreement["pairs"] = pandas.DataFrame(
             self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
+        self._matrices = {name: found.get(name) for name in ("classes", "prior")}
+        self._matrices["annotators"] = [dict(one) for one in found.get("annotators") or []]
         each = found.pop("annotators", None) or found.pop("functions", [])
         self.confusions = {one["name"]: np.array(one.pop("confusion")) for one in each}
         table = pandas.DataFrame(each).set_index("name").drop(columns="standard_error", errors="ignore")
@@ -77,7 +79,7 @@ class Consensus:
 
 
 def consensus(annotations: Any, *, method: Optional[str] = None, trust: Any = None,
-              seed: Optional[int] = None, verbose: bool = False) -> Consensus:
+              matrices: Optional[Consensus] = None, verbose: bool = False) -> Consensus:
     """Return the likely true label of each item, and how good annotators are.
 
     Parameters
@@ -89,9 +91,10 @@ def consensus(annotations: Any, *, method: Optional[str] = None, trust: Any = No
     method : "dawid-skene", "majority" and others of uma-gpu confusion estimate; None lets the votes
         decide.
     trust : names of annotators whose labels are right.
-    seed : breaks ties of the majority.
+    matrices : an earlier Consensus, by whose annotators the votes are judged; takes seconds.
     """
-    return _consensus(annotations, "annotations", verbose, method=method, seed=seed, trust=trust)
+    return _consensus(annotations, "annotations", verbose, method=method, trust=trust,
+                      matrices=matrices)
 
 
 def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: Any) -> Consensus:
@@ -112,7 +115,7 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
 
 
 def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, trust: Any = None,
-               **settings: Any) -> Consensus:
+               matrices: Optional[Consensus] = None, **settings: Any) -> Consensus:
     votes = framed(votes)
     long = _long(votes) if is_frame(votes) else None
     if long:
@@ -120,7 +123,7 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
     else:
         labels, part, arrays, rows = votes_of(votes, what=what)
         items = votes.index if is_frame(votes) else pandas.RangeIndex(rows)
-    if len(labels.classes) < 2:
+    if len(labels.classes) < 2 and matrices is None:
         raise ValueError(f"{what}: found {len(labels.classes)} class, {labels.names}, wanted 2 or more; "
                          "None, NaN and -1 are no votes")
     part["votes"]["functions"] = functions
@@ -128,11 +131,14 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
         part["votes"]["trust"] = [wire(v) for v in ([trust] if isinstance(trust, str) else trust)]
         if unknown := set(part["votes"]["trust"]) - set(part["votes"]["names"]):
             raise ValueError(f"trust: found {min(unknown)!r}, wanted one of {part['votes']['names']}")
+    if matrices is not None:
+        settings["matrices"] = matrices._matrices
     request = {"labels": {"classes": labels.names, **part}, "examples": len(items),
                **{name: value for name, value in settings.items() if value is not None}}
     found = call("consensus", request, {f"labels.{at}": a for at, a in arrays.items()}, device="cpu",
                  verbose=verbose)
-    return Consensus(found, labels, items, not is_frame(votes))
+    classes = labels.classes if matrices is None else matrices._classes
+    return Consensus(found, classes, items, not is_frame(votes))
 
 
 def _long(votes: Any) -> Optional[list[Any]]:

@@ -147,6 +147,34 @@ func TestEstimateData(t *testing.T) {
 	estimated(t, "--data", path("noisy.csv"), "--probabilities", probabilities, "--clean", checked)
 }
 
+// What --json prints of annotators labels new votes.
+func TestEstimateMatrices(t *testing.T) {
+	dir := t.TempDir()
+	var votes strings.Builder
+	votes.WriteString("row,worker,label\n")
+	for i := range 60 {
+		class := i % 2
+		fmt.Fprintf(&votes, "%d,ann,%d\n%d,bob,%d\n%d,eve,%d\n", i, class, i, class, i, i/7%2)
+	}
+	path := clitest.Write(t, dir, "votes.csv", votes.String())
+	printed, _ := clitest.Succeed(t, "confusion", "estimate", "--annotators", path, "--json")
+	saved := clitest.Write(t, dir, "crowd.json", printed)
+	fresh := clitest.Write(t, dir, "fresh.csv",
+		"row,worker,label\n0,bob,1\n0,eve,0\n1,bob,0\n1,new,0\n")
+	out := filepath.Join(dir, "out.csv")
+	r, _ := estimated(t, "--annotators", fresh, "--matrices", saved, "--write-labels", out)
+	text, err := os.ReadFile(out)
+	if err != nil || !strings.HasPrefix(r.Method, "given") || !strings.Contains(string(text),
+		"\n0,1,") || !strings.Contains(string(text), "\n1,0,") {
+		t.Errorf("%v, %s: %s", err, r.Method, text)
+	}
+	clitest.Fail(t, app.ExitUsage, "--matrices --method", "confusion", "estimate", "--annotators",
+		fresh, "--matrices", saved, "--method", "majority")
+	other := clitest.Write(t, dir, "other.csv", "row,worker,label\n0,bob,x\n1,bob,y\n")
+	clitest.Fail(t, app.ExitFailure, `class "x"`, "confusion", "estimate", "--annotators", other,
+		"--matrices", saved)
+}
+
 func TestEstimateUsage(t *testing.T) {
 	dir := t.TempDir()
 	table := clitest.Write(t, dir, "t.csv", "true,a,b\na,5,1\nb,2,9\n")

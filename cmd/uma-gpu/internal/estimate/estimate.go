@@ -4,8 +4,10 @@ package estimate
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -37,6 +39,7 @@ type Input struct {
 	Axes      string `json:"table_axes,omitempty"`
 	Clean     string `json:"clean,omitempty"`
 	OutOfFold string `json:"probabilities,omitempty"`
+	Matrices  string `json:"matrices,omitempty"`
 }
 
 // Output are files to write.
@@ -60,7 +63,8 @@ A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it
 
 The methods depend on the source:
 
-  --annotators     majority, one-coin or dawid-skene
+  --annotators     majority, one-coin, two-coin, dawid-skene or ebcc (subtypes of classes); without
+                   one, held-out labels choose
   --probabilities  auto or confident-joint
   --data           auto, identity, clean, confident-joint (as cleanlab), em (likelihood with a model),
                    or neighbours (labels of each row and its two nearest neighbours, without a model)
@@ -82,6 +86,8 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 			app.Input(&o.Input.Annotators, "annotators",
 				"labels of several people: `FILE`, a CSV row,worker,label, or a column for each"),
 			app.TrustFlag(&o.Input.Labelled),
+			app.Input(&o.Input.Matrices, "matrices", "what --json printed of annotators before: `FILE`; "+
+				"new labels by them take seconds"),
 			app.Input(&o.Input.Functions, "functions", "votes of labelling functions: `FILE`, a column "+
 				"for each in a CSV (empty or -1: no vote), or an .npy"),
 			app.Input(&o.Input.OutOfFold, "probabilities",
@@ -112,7 +118,7 @@ type source struct {
 // sources are in order of precedence.
 var sources = []source{
 	{"table", nil, []string{"confusion-axes"}, (*Options).byTable},
-	{"annotators", nil, []string{"write-labels", "trust"}, (*Options).byVotes},
+	{"annotators", nil, []string{"write-labels", "trust", "matrices"}, (*Options).byVotes},
 	{"functions", nil, []string{"write-labels", "trust", "write-probabilities"}, (*Options).byVotes},
 	{"probabilities", []string{"data", "clean"}, nil, (*Options).byData},
 	{"data", []string{"clean"}, []string{"folds", "kernel", "normalize"}, (*Options).byData},
@@ -188,6 +194,9 @@ func (o *Options) checkMethod() error {
 	try.Labels, try.True = labels, []int32{}
 	switch o.source.flag {
 	case "annotators", "functions":
+		if o.Input.Matrices != "" && try.Method != "" {
+			return app.Usage("found --matrices and --method, wanted one of them")
+		}
 		return (&umagpu.ConsensusRequest{Labels: labels, Examples: 1, Method: try.Method}).Check()
 	case "probabilities":
 		try.Probabilities = []float32{}
@@ -283,8 +292,19 @@ func (o *Options) byVotes(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := umagpu.Consensus(ctx, &umagpu.ConsensusRequest{Labels: app.LabelsOf(a),
-		Examples: a.N(), Method: o.Request.Method, Seed: o.Request.Seed})
+	request := &umagpu.ConsensusRequest{Labels: app.LabelsOf(a), Examples: a.N(),
+		Method: o.Request.Method}
+	if path := o.Input.Matrices; path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		request.Matrices = new(umagpu.AnnotatorMatrices)
+		if err := json.Unmarshal(text, request.Matrices); err != nil {
+			return nil, fmt.Errorf("%s: found no JSON that --json prints of annotators: %w", path, err)
+		}
+	}
+	found, err := umagpu.Consensus(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(o.Input.Annotators, o.Input.Functions), err)
 	}
@@ -294,11 +314,11 @@ func (o *Options) byVotes(ctx context.Context) (*Report, error) {
 	r := &Report{Request: o, Method: found.Method + ", of the consensus of annotators",
 		Classes: found.Classes, Confusion: found.Confusion, Error: found.Errors,
 		Assumes: found.Assumes, Notes: found.Notes, Annotators: found.Annotators,
-		Agreement: found.Agreement}
+		Agreement: found.Agreement, Prior: found.Prior, Contest: found.Contest, More: found.More}
 	if a.Functions {
 		voted := lists.Count(found.Codes, func(k int32) bool { return k >= 0 })
 		r.Method = found.Method + ", of the labels by their votes"
-		r.Votes = &Votes{Examples: a.N(), Voted: voted, Prior: found.Prior, Known: found.PriorKnown,
+		r.Votes = &Votes{Examples: a.N(), Voted: voted, Known: found.PriorKnown,
 			ByVote: found.ByVote, Functions: found.Functions}
 	}
 	return r, o.writeVotes(a.Items, found)

@@ -29,14 +29,16 @@ type Report struct {
 	Hypotheses   []umagpu.Hypothesis `json:"hypotheses,omitempty"` // of auto
 	Annotators   []umagpu.Annotator  `json:"annotators,omitempty"`
 	Agreement    *crowd.Agreement    `json:"agreement,omitempty"`
+	Prior        []float64           `json:"prior,omitempty"` // of the classes, by votes
+	Contest      *crowd.Contest      `json:"contest,omitempty"`
+	More         *crowd.More         `json:"more,omitempty"`
 	*Votes                           // of labelling functions
 }
 
 // Votes is what the report says of labelling functions.
 type Votes struct {
 	Examples  int              `json:"examples"`
-	Voted     int              `json:"voted"` // examples with a vote
-	Prior     []float64        `json:"prior"`
+	Voted     int              `json:"voted"`       // examples with a vote
 	Known     bool             `json:"prior_known"` // by right labels; else it is uniform
 	ByVote    bool             `json:"by_vote"`
 	Functions []crowd.Function `json:"functions"`
@@ -65,6 +67,10 @@ func (r *Report) text(w io.Writer) error {
 	if a := r.Agreement; a != nil {
 		fmt.Fprintf(w, "\nagreement beyond chance: Krippendorff's alpha %s, Fleiss' kappa %s\n",
 			share(a.Alpha), share(a.Fleiss))
+	}
+	if r.More != nil && r.More.Open > 0 {
+		fmt.Fprintf(w, "one further label of each item may change %d, and is expected to correct %.1f\n",
+			r.More.Open, r.More.Gain)
 	}
 	if r.Votes != nil {
 		return r.Votes.text(w)

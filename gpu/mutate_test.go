@@ -87,6 +87,8 @@ func formOf(mutant string) (b build, cases []enginetest.Case) {
 	}
 	project := func(c enginetest.Case) bool { return strings.HasPrefix(c.Name, "project") }
 	switch {
+	case strings.Contains(mutant, "trees: "):
+		cases = enginetest.BinnedCases()
 	case strings.Contains(mutant, "evaluate: "):
 		b.ranges = 2 // fewer than blocks
 		cases = slices.DeleteFunc(enginetest.Cases(),
@@ -95,7 +97,7 @@ func formOf(mutant string) (b build, cases []enginetest.Case) {
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool { return !project(c) })
 	default:
 		cases = slices.DeleteFunc(enginetest.Cases(), func(c enginetest.Case) bool {
-			return project(c) || isEvaluation(c)
+			return project(c) || isEvaluation(c) || strings.HasPrefix(c.Name, "trees")
 		})
 	}
 	return b, cases
@@ -212,6 +214,8 @@ func TestSelfTestRefuses(t *testing.T) {
 				"b += (size_t)(begin / COLUMNS) * lda * COLUMNS", "b += 0", "kernel values" + known},
 			{"a step's rows backwards", "gpu", "tile.cl", "(a)[k / 4 * DOWN + l / ACROSS]",
 				"(a)[(ROWS - 4 - k) / 4 * DOWN + l / ACROSS]", "kernel values" + known},
+			{"trees, children", "cpu", "trees.cl", "node[2 - (", "node[1 + (", "gradients" + known},
+			{"trees, signs", "gpu", "trees.cl", "(long)(int)v", "(long)v", "histogram" + known},
 			{"weighted, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",
 				"min((c), classes - 1)", "evaluate of 17 classes" + known},
 			{"weighted_64, second group", "gpu", "weighted.cl", "min(group + (c), classes - 1)",

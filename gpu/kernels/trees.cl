@@ -131,7 +131,7 @@ void histogram(__global const uchar *restrict bins, __global const int *restrict
 			}
 			const long whole = v;
 #else
-			const long whole = counted || c == 1 ? (long)v : (long)(int)v;
+			const long whole = (long)(int)v; // no cell holds 2^31
 #endif
 			*sum = set ? whole : *sum + whole;
 			cells[k] = 0;

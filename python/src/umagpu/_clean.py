@@ -84,7 +84,8 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         call_text = f"umagpu.clean(df, label={label!r})"
         data, y = _without(X, label, "label")
     if isinstance(checked, str) and os.path.isfile(checked) and checked not in getattr(X, "columns", ()):
-        checked = pandas.read_csv(checked, dtype=str, keep_default_na=False)  # "NA" is a class
+        file = pandas.read_csv(checked, dtype=str, keep_default_na=False)  # "NA" is a class
+        checked = file.set_index("row")["label"]
     elif checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
     if ignored := options.pop("ignore_columns", None):
@@ -149,12 +150,7 @@ def _without(X: Any, name: Any, what: str) -> tuple[Any, Any]:
 def _by_row(checked: Any, index: Any, rows: int) -> Any:
     """Return a checked label for each row, None where there is none."""
     if is_frame(checked):
-        if list(checked.columns) == ["row", "label"]:
-            checked = checked.set_index("row")
-        if checked.shape[1] != 1:
-            raise ValueError(f"checked: found a DataFrame of columns {list(checked.columns)}, wanted row "
-                             "and label, or a Series by index")
-        checked = checked.iloc[:, 0]
+        raise ValueError("checked: found a DataFrame, wanted a Series by index, or a path")
     if not hasattr(checked, "items"):
         if len(checked) != rows:
             raise ValueError(f"checked: found {len(checked)} labels, wanted {rows}, one for each row, "

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 import pandas
+from sklearn.utils import Bunch
 
 from ._classifier import NoisyClassifier
 from ._data import framed, is_frame, labels_of, votes_of, wire
@@ -17,13 +18,13 @@ ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
          "label": ("label", "answer", "vote", "response", "class", "rating", "annotation")}
 
 
-class Consensus:
+class Consensus(Bunch):  # type: ignore[misc]
     """The likely true label of each item. An array of the labels, where one is asked for.
 
     Attributes
     ----------
-    label, probability : Series by item of a DataFrame, else arrays; None and the prior's largest
-        probability without a vote.
+    table : a DataFrame of label and probability by item, else by row; None and the prior's largest
+        probability without a vote. label, probability : its columns.
     probabilities : a DataFrame of P(true class | votes).
     annotators : a DataFrame by name: labels and right (their share). None of functions.
     functions : a DataFrame by name: votes, coverage, overlap, conflict and right. None of annotators.
@@ -33,43 +34,11 @@ class Consensus:
         and pairs, a DataFrame of Cohen's kappa of every two; 1 is always, 0 as by chance.
     model : a NoisyClassifier, if features were given; else None.
     details : everything else that was found, such as "confusion" of the consensus.
+    classes, matrices : what consensus(..., matrices=) takes over.
     """
-
-    def __init__(self, found: dict[str, Any], classes: Any, items: Any, plain: bool) -> None:
-        self._items, self._plain, self._classes = items, plain, classes
-        codes = found.pop("codes")
-        p = found.pop("probabilities").reshape(len(codes), len(classes))
-        self._enter(named(classes, codes), classes, p)
-        self.agreement = found.pop("agreement")
-        voters = self.agreement.pop("voters")
-        self.by_class = pandas.DataFrame([v["by_class"] for v in voters], [v["name"] for v in voters],
-                                         classes)
-        self.agreement["pairs"] = pandas.DataFrame(
-            self.agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
-        self._matrices = {name: found.get(name) for name in ("classes", "prior")}
-        self._matrices["annotators"] = [dict(one) for one in found.get("annotators") or []]
-        each = found.pop("annotators", None) or found.pop("functions", [])
-        self.confusions = {one["name"]: np.array(one.pop("confusion")) for one in each}
-        table = pandas.DataFrame(each).set_index("name").drop(columns="standard_error", errors="ignore")
-        self.annotators = None if "coverage" in table else table
-        self.functions = table if "coverage" in table else None
-        self.model: Optional[NoisyClassifier] = None
-        self.details = found
-
-    def _enter(self, label: Any, classes: Any, p: Any) -> None:
-        self.probabilities = pandas.DataFrame(p, index=self._items, columns=classes)
-        self.table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=self._items)
-        self.label, self.probability = (self.table[name].to_numpy() if self._plain else self.table[name]
-                                        for name in self.table)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return np.asarray(self.label, dtype=dtype)
-
-    def __len__(self) -> int:
-        return len(self.label)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.table[key] if isinstance(key, str) else self.label[key]
 
     def __repr__(self) -> str:
         return repr(self.table)
@@ -108,10 +77,17 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
     found = _consensus(votes, "votes", verbose, functions=True)
     if X is None:
         return found
-    found.model = NoisyClassifier(verbose=verbose, options=options or None).fit(X, functions=votes)
-    p = found.model.predict_proba(X)
-    found._enter(found.model.classes_[p.argmax(axis=1)], found.model.classes_, p)
+    model = NoisyClassifier(verbose=verbose, options=options or None).fit(X, functions=votes)
+    p = model.predict_proba(X)
+    found.update(_tables(model.classes_[p.argmax(axis=1)], p, found.table.index, model.classes_),
+                 model=model)
     return found
+
+
+def _tables(label: Any, p: Any, index: Any, classes: Any) -> dict[str, Any]:
+    table = pandas.DataFrame({"label": label, "probability": p.max(axis=1)}, index=index)
+    return {"table": table, **dict(table.items()),
+            "probabilities": pandas.DataFrame(p, index=index, columns=classes)}
 
 
 def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, trust: Any = None,
@@ -132,13 +108,26 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
         if unknown := set(part["votes"]["trust"]) - set(part["votes"]["names"]):
             raise ValueError(f"trust: found {min(unknown)!r}, wanted one of {part['votes']['names']}")
     if matrices is not None:
-        settings["matrices"] = matrices._matrices
+        settings["matrices"] = matrices.matrices
     request = {"labels": {"classes": labels.names, **part}, "examples": len(items),
                **{name: value for name, value in settings.items() if value is not None}}
     found = call("consensus", request, {f"labels.{at}": a for at, a in arrays.items()}, device="cpu",
                  verbose=verbose)
-    classes = labels.classes if matrices is None else matrices._classes
-    return Consensus(found, classes, items, not is_frame(votes))
+    classes = labels.classes if matrices is None else matrices.classes
+    known = {name: found.get(name) for name in ("classes", "prior")}
+    known["annotators"] = [dict(one) for one in found.get("annotators") or []]
+    codes, agreement = found.pop("codes"), found.pop("agreement")
+    p, voters = found.pop("probabilities").reshape(len(codes), -1), agreement.pop("voters")
+    agreement["pairs"] = pandas.DataFrame(
+        agreement["pairs"] or [], columns=["first", "second", "examples", "cohen_kappa"])
+    each = found.pop("annotators", None) or found.pop("functions", [])
+    confusions = {one["name"]: np.array(one.pop("confusion")) for one in each}
+    about = pandas.DataFrame(each).set_index("name").drop(columns="standard_error", errors="ignore")
+    return Consensus(
+        **_tables(named(classes, codes), p, items, classes), agreement=agreement, confusions=confusions,
+        by_class=pandas.DataFrame([v["by_class"] for v in voters], [v["name"] for v in voters], classes),
+        annotators=None if functions else about, functions=about if functions else None,
+        model=None, details=found, classes=classes, matrices=known)
 
 
 def _long(votes: Any) -> Optional[list[Any]]:

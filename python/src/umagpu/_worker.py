@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import select
@@ -111,10 +112,6 @@ class Worker:
             pass
         raise OSError(28, f"no room for {size} bytes; free some, or set TMPDIR to another folder",
                       self.folders[-1])
-
-    def run(self, args: list[str]) -> str:
-        """Run a command line, and return what it prints."""
-        return str(self.ask({"args": args, "folder": _folder()}, lambda line: None)["output"])
 
     def ask(self, request: dict[str, Any], hear: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
         """Send a request, and return its answer; hear gets the lines before it."""
@@ -255,10 +252,8 @@ def _taken(answer: dict[str, Any]) -> dict[str, Any]:
 
 def _remove(path: Optional[str]) -> None:
     """Remove a file of arrays, unless there is none or it went with the worker."""
-    try:
+    with contextlib.suppress(OSError):
         os.unlink(path or "")
-    except OSError:
-        pass
 
 
 _worker: Optional[Worker] = None
@@ -358,5 +353,5 @@ def run(*args: object) -> str:
     >>> run("learners").split()[0]
     'softmax'
     """
-    return worker().run([os.fsdecode(a) if isinstance(a, (bytes, os.PathLike)) else str(a)
-                         for a in args])
+    words = [os.fsdecode(a) if isinstance(a, (bytes, os.PathLike)) else str(a) for a in args]
+    return str(worker().ask({"args": words, "folder": _folder()}, lambda line: None)["output"])

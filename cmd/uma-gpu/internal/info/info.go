@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -73,6 +74,9 @@ func Run(ctx context.Context, o *Options) error {
 		return err
 	}
 	i := described{Info: dataset.Describe(d), Problems: problems}
+	if i.Columns != nil && i.Classes != nil {
+		i.Learner = umagpu.AutoLearner
+	}
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
@@ -84,6 +88,7 @@ func Run(ctx context.Context, o *Options) error {
 type described struct {
 	dataset.Info
 	Problems []string `json:"problems,omitempty"`
+	Learner  string   `json:"learner,omitempty"` // that suits tables; empty of others
 }
 
 // read reads what can be read, unless --missing error asks for more: without labels if these are
@@ -151,6 +156,9 @@ func rows(i described, row app.Row) {
 	}
 	for _, note := range i.Notes {
 		row("note\t%s", note)
+	}
+	if i.Learner != "" {
+		row("learner\ttrain --learner %s tries trees beside linear and curved models", i.Learner)
 	}
 	if i.Columns != nil {
 		row("\ncolumn\tkind\tfeatures")

@@ -190,9 +190,6 @@ func (j *judging) fold(ctx context.Context) error {
 			return err
 		}
 		j.result.Check, err = judge.CheckNoise(d.Y, j.noise, j.held, without)
-		if errors.Is(err, model.ErrNoTemperature) {
-			err = nil
-		}
 		return err
 	})
 }

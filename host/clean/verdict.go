@@ -357,10 +357,9 @@ func count(c *contest, v *verdict) error {
 	if err != nil {
 		return err
 	}
-	joined, err := estimate.FromCounts(c.part.Classes, counts, &v.noise.Matrix)
-	if err != nil {
-		return err
-	}
+	joined := *v.noise
+	joined.P, joined.Error = slices.Clone(joined.P), slices.Clone(joined.Error)
+	joined.Join(counts)
 	for t := range c.q {
 		n, add := 0.0, make([]float64, c.q)
 		for y := range c.q {
@@ -374,15 +373,10 @@ func count(c *contest, v *verdict) error {
 		for y := range c.q {
 			v.doubt[y*c.q+t] = max(0, v.doubt[y*c.q+t])
 		}
-		if n >= estimate.FewExamples {
-			v.noise.Unidentified = slices.DeleteFunc(v.noise.Unidentified,
-				func(k int) bool { return k == t })
-		}
 	}
-	joined.Unidentified, joined.Notes = v.noise.Unidentified, nil
-	joined.Assumes += "; where they are few, " + v.noise.Assumes
+	joined.Method += ", with checked examples"
 	numerics.NormaliseColumns(v.doubt, c.q)
-	v.noise = joined
+	v.noise = &joined
 	wrong := lists.Count(both, func(i int) bool { return c.given[i] != c.truth[i] })
 	low, _ := wilson(wrong, len(both))
 	v.shown = v.shown || low >= leastShown

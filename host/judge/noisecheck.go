@@ -1,10 +1,13 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -14,17 +17,19 @@ const (
 	Helps        = "helps"
 	NoDifference = "no clear difference"
 	Harms        = "harms"
-	Turned       = "turned" // its axes are exchanged
+	Turned       = "turned"   // its axes are exchanged
+	Rejected     = "rejected" // the labels contradict it
 )
 
 // NoiseCheck compares out-of-fold predictions with and without a confusion matrix. It uses no right
 // labels.
 type NoiseCheck struct {
-	Verdict string `json:"verdict"` // Helps, NoDifference, Harms or Turned
+	Verdict string `json:"verdict"` // Helps, NoDifference, Harms, Turned or Rejected
 
 	// LogLikelihood is the gain in mean log-likelihood of a noisy label by training with the matrix.
 	LogLikelihood Difference `json:"log_likelihood_gain"`
-	// Accuracy is the gain in accuracy, estimated by C⁻¹.
+	// Accuracy is the gain in accuracy, from -1 to 1, by the probabilities of the true classes given
+	// the labels: by the matrix or, where they contradict it, by the best estimate of the noise.
 	Accuracy Difference `json:"corrected_accuracy_gain"`
 
 	Explained Explanation `json:"explained"`
@@ -45,42 +50,75 @@ type Difference struct {
 // clear is the number of standard errors of a clear difference.
 const clear = 2
 
+// fewRows is the number of examples for each class below which nothing can be said.
+const fewRows = 5
+
+// WithoutTraining returns the check of a matrix that needs no training: it has no inverse, or there
+// are too few of the n examples with a label. Else it is nil.
+func WithoutTraining(n int, noise *confusion.Matrix) *NoiseCheck {
+	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}, Turned: Explanation{P: 1}}
+	if _, err := noise.Invert(); err != nil {
+		c.Verdict, c.Contradicted, c.Warnings = Rejected, true, []string{err.Error()}
+		return c
+	}
+	if least := fewRows * noise.Q(); n < least {
+		c.Warnings = []string{fmt.Sprintf("too few rows: %d with a label, and %d are the least for %d "+
+			"classes", n, least, noise.Q())}
+		return c
+	}
+	return nil
+}
+
 // CheckNoise compares out-of-fold predictions of examples with noisy labels y, from trainings with
-// the matrix and without. Errors: confusion.Matrix.Invert's and model.ErrNoTemperature.
+// the matrix and without. It reaches a verdict also where predictions are no better than chance.
 func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*NoiseCheck, error) {
-	inverse, err := noise.Invert()
+	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}, Turned: Explanation{P: 1}}
+	p, err := with.Probabilities()
+	var plain []float32
+	if err == nil {
+		plain, err = without.Probabilities()
+	}
+	if errors.Is(err, model.ErrNoTemperature) {
+		c.Warnings = []string{"the features tell labels held out no better than chance, so they say " +
+			"nothing of the matrix"}
+		return c, nil
+	} else if err != nil {
+		return nil, err
+	}
+	contest, err := estimate.FromEvidence(estimate.Evidence{Classes: noise.Classes, Y: y, P: plain,
+		Given: noise})
 	if err != nil {
 		return nil, err
 	}
-	p, err := with.Probabilities()
-	if err != nil {
-		return nil, fmt.Errorf("with the confusion matrix: %w", err)
-	}
-	plain, err := without.Probabilities()
-	if err != nil {
-		return nil, fmt.Errorf("without a confusion matrix: %w", err)
-	}
 	q := noise.Q()
-	c := &NoiseCheck{}
+	// what the labels say of the true classes: by the matrix, unless they contradict it
+	rates, prior := noise.P, p
+	if contest.Rejected() {
+		rates, prior = contest.Candidates[contest.Chosen].P, contest.True
+	}
 	likelihood, accuracy := make([]float64, len(y)), make([]float64, len(y))
-	counts := make([]int64, q*q)
+	counts, posterior := make([]int64, q*q), make([]float64, q)
 	for i, k := range y {
-		noisy := 0.0
+		noisy, sum := 0.0, 0.0
 		for t, v := range p[i*q : (i+1)*q] {
-			noisy += noise.P[int(k)*q+t] * float64(v)
+			noisy += float64(noise.P[int(k)*q+t] * float64(v))
+			posterior[t] = float64(rates[int(k)*q+t] * float64(prior[i*q+t]))
+			sum += posterior[t]
 		}
 		likelihood[i] = logOf(noisy) - logOf(float64(plain[i*q+int(k)]))
 		a := lists.Largest(with.Scores[i*q : (i+1)*q])
 		b := lists.Largest(without.Scores[i*q : (i+1)*q])
-		accuracy[i] = inverse.V[a*q+int(k)] - inverse.V[b*q+int(k)]
+		if sum > 0 {
+			accuracy[i] = (posterior[a] - posterior[b]) / sum
+		}
 		counts[a*q+int(k)]++
 	}
 	c.LogLikelihood, c.Accuracy = differenceOf(likelihood), differenceOf(accuracy)
 	c.Explained = explain(noise, counts)
-	c.Contradicted = contradicted(&c.Explained)
+	c.Contradicted = contradicted(&c.Explained) || contest.Rejected()
 	c.Turned = explain(turned(noise), counts)
 	c.Verdict = c.verdict()
-	c.warn(noise, inverse.EstimatedError(counts, len(y)))
+	c.warn(noise, contest)
 	return c, nil
 }
 
@@ -96,6 +134,8 @@ func (c *NoiseCheck) verdict() string {
 		return Helps
 	case likelier < -clear && c.Accuracy.Mean <= 0:
 		return Harms
+	case c.Contradicted:
+		return Rejected
 	}
 	return NoDifference
 }
@@ -133,7 +173,7 @@ func turned(m *confusion.Matrix) *confusion.Matrix {
 }
 
 // warn lists contradictions.
-func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
+func (c *NoiseCheck) warn(noise *confusion.Matrix, contest *estimate.Contest) {
 	say := func(format string, args ...any) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
 	}
@@ -148,8 +188,13 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, estimated float64) {
 				"%s reads it so", 100*t.Unexplained, quote.Option("confusion-axes", "true-rows"))
 		}
 	}
-	if estimated < 0 {
-		say("the estimated error of examples held out is %.1f %%, and none is below 0: the matrix "+
-			"claims more noise than there is, or there are few examples", 100*estimated)
+	if best := contest.Candidates[contest.Chosen]; contest.Rejected() {
+		own, claimed := 0.0, 0.0
+		for t := range noise.Q() {
+			own += best.P[t*noise.Q()+t] / float64(noise.Q())
+			claimed += noise.P[t*noise.Q()+t] / float64(noise.Q())
+		}
+		say("the labels contradict the matrix: in the mean of the classes it says that %.1f %% of the "+
+			"labels are right, and they fit %.1f %%; estimate it from them", 100*claimed, 100*own)
 	}
 }

@@ -35,6 +35,22 @@ func TestCheckNoise(t *testing.T) {
 		!strings.Contains(c.Warnings[1], "is it turned?") {
 		t.Errorf("turned: %q", c.Warnings)
 	}
+	// Beyond reading, a matrix without an inverse and too few examples need no training.
+	useless := transposed(right)
+	for at := range useless.P {
+		useless.P[at] = 1 / float64(useless.Q())
+	}
+	if c := judge.WithoutTraining(data.N, useless); c == nil || c.Verdict != judge.Rejected ||
+		!strings.Contains(c.Warnings[0], "cannot be inverted") {
+		t.Errorf("useless: %+v", c)
+	}
+	if c := judge.WithoutTraining(8, right); c == nil || c.Verdict != judge.NoDifference ||
+		!strings.Contains(c.Warnings[0], "too few rows") {
+		t.Errorf("of 8 examples: %+v", c)
+	}
+	if c := judge.WithoutTraining(data.N, right); c != nil {
+		t.Errorf("right: %+v", c)
+	}
 	data.Y = truth
 	without = out(nil)
 	c = check(right)

@@ -18,7 +18,8 @@ type Evidence struct {
 	// Near are the nearest Neighbours of each example, n×Neighbours, the nearest first; nil for none.
 	Near       []int32
 	Neighbours int
-	Known      []int32 // the true class of each example, -1 where it is unknown; nil for none
+	Known      []int32           // the true classes, -1 where they are unknown; nil for none
+	Given      *confusion.Matrix // a matrix to compare with the estimates; nil for none
 }
 
 // Candidate is an estimate, and how well it explains the labels.
@@ -35,6 +36,7 @@ type Contest struct {
 	Candidates []Candidate
 	Chosen     int // index of the estimate to use
 	Right      int // index of the candidate that all labels are right
+	Given      int // index of Evidence.Given, -1 if that is nil
 	// True are the probabilities of the true classes given the features by the chosen estimate, n×Q:
 	// C times them are the probabilities of the labels.
 	True []float32
@@ -43,6 +45,7 @@ type Contest struct {
 // Methods of candidates.
 const (
 	AllRight         = "labels as they are"
+	ByGiven          = "given"
 	OneRate          = "one rate"
 	ByPosteriors     = "probabilities"
 	ByNeighbourhoods = "neighbours" // by the labels of neighbours in place of the probabilities
@@ -75,6 +78,10 @@ func FromEvidence(e Evidence) (*Contest, error) {
 		return nil, fmt.Errorf("confusion estimate: found %d probabilities, %d true classes and %d "+
 			"neighbours for %d labels, wanted %d, 0 or 1, and %d of each", len(e.P), len(e.Known),
 			len(e.Near), n, q, e.Neighbours)
+	}
+	if e.Given != nil && e.Given.Q() != q {
+		return nil, fmt.Errorf("confusion estimate: found a matrix of %d classes, wanted %d", e.Given.Q(),
+			q)
 	}
 	f := contest{Evidence: e, labelled: lists.Where(n, func(i int) bool { return e.Y[i] >= 0 })}
 	f.labelled = f.sample(max(mostFitted, fittedByClass*q))
@@ -148,6 +155,10 @@ func (f *contest) run() (*Contest, error) {
 		f.fits[len(f.fits)-1].to.improve(near, outerRounds)
 		enter(ByPosteriors, o, f.P, near.c, free)
 	}
+	f.result.Given = -1
+	if f.Evidence.Given != nil {
+		enter(ByGiven, o, f.P, possible(f.Evidence.Given.P, q), given)
+	}
 	best := -1
 	for k, fit := range f.fits {
 		if fit.method == ByPosteriors && (best < 0 || fit.worse(f.fits[best].explained) < 0) {
@@ -169,13 +180,46 @@ func (f *contest) run() (*Contest, error) {
 		if err := f.enter(fit); err != nil {
 			return nil, err
 		}
+		if fit.method == ByGiven {
+			f.result.Given = k
+		}
 		f.result.Candidates[k].Behind = fit.worse(f.fits[best].explained)
 	}
 	every := observed{q: q, y: f.Y, p: f.P}
 	f.result.True = every.probabilities(f.fits[best].explained)
-	f.errors(best, q)
-	return &f.result, nil
+	return &f.result, f.errors(best, q)
 }
+
+// possible returns C with a small share of labels that may be anything: a matrix that is rounded or
+// estimated has zeros for rare events.
+func possible(c []float64, q int) []float64 {
+	const anything = 0.01
+	p := make([]float64, len(c))
+	for at, v := range c {
+		p[at] = float64((1-anything)*v) + anything/float64(q)
+	}
+	return p
+}
+
+// Rejected reports whether the labels contradict the given matrix: the chosen estimate explains
+// them better than chance allows, and better by more than the given one is better than labels as
+// they are.
+func (c *Contest) Rejected() bool {
+	if c.Given < 0 {
+		return false
+	}
+	free := 0.0 // rates of the chosen estimate that are not 0
+	for _, v := range c.Candidates[c.Chosen].P {
+		if v > leastRate {
+			free++
+		}
+	}
+	behind, right := c.Candidates[c.Given].Behind, c.Candidates[c.Right].Behind
+	return behind > free+float64(chance*math.Sqrt(2*free))+5 && behind > right-behind
+}
+
+// leastRate is the least rate that counts, and chance the standard deviations of χ², in Rejected.
+const leastRate, chance = 0.02, 3.1
 
 // mostFitted is the number of examples that are enough, and fittedByClass that of each class.
 const mostFitted, fittedByClass = 4000, 200
@@ -262,7 +306,7 @@ func (f *contest) enter(fit fitted) error {
 // variance of an entry adds up the jackknife's, sampling, the distance of the estimate by
 // neighbours, half the distance of equally good candidates, and doubts about the classes of
 // examples that labels are of.
-func (f *contest) errors(best, q int) {
+func (f *contest) errors(best, q int) error {
 	chosen, fit := &f.result.Candidates[best], f.fits[best]
 	variance := f.jackknife(fit, q)
 	mass, certain := f.certainty(f.result.True, q)
@@ -277,7 +321,7 @@ func (f *contest) errors(best, q int) {
 		switch {
 		case other.Method == ByNeighbourhoods:
 			weight = 1
-		case k != best && other.Behind < leastAhead:
+		case k != best && other.Method != ByGiven && other.Behind < leastAhead:
 			weight = 0.25
 		}
 		for t := range q {
@@ -293,14 +337,13 @@ func (f *contest) errors(best, q int) {
 	for at, v := range variance {
 		chosen.Error[at] = min(1, math.Sqrt(v))
 	}
-	f.check(chosen.Estimate, unsure)
 	for t := range q {
-		if unsure[t] || certain[t] < leastCertain && !f.checked(t) ||
-			chosen.Error[t*q+t] > mostUncertain {
+		if unsure[t] || certain[t] < leastCertain || chosen.Error[t*q+t] > mostUncertain {
 			chosen.Unidentified = append(chosen.Unidentified, t)
 		}
 	}
 	chosen.identify()
+	return f.check(chosen.Estimate)
 }
 
 // What errors adds up, fitted on six tables: optdigits, phoneme, car, adult, wine and vehicle.
@@ -350,43 +393,17 @@ func (f *contest) certainty(p []float32, q int) (mass, certain []float64) {
 	return mass, certain
 }
 
-// enoughChecked is the number of checked examples of a class that decide its column.
-const enoughChecked = 15
-
-// checked reports whether enough examples of class t are known.
-func (f *contest) checked(t int) bool {
-	return lists.Count(f.Known, func(k int32) bool { return int(k) == t }) >= enoughChecked
-}
-
-// check joins the labels of checked examples and the columns that are not identified without them:
-// the posterior mean under a Dirichlet prior with the mean and the standard error of the estimate.
-// Identified columns keep their values: checked examples are seldom a random sample, and few.
-func (f *contest) check(e *Estimate, unsure []bool) {
+// check joins the labels of checked examples.
+func (f *contest) check(e *Estimate) error {
 	if f.Known == nil {
-		return
+		return nil
 	}
-	q := e.Q()
-	counts := make([]float64, q*q)
-	for _, i := range f.labelled {
-		if t := f.Known[i]; t >= 0 {
-			counts[int(f.Y[i])*q+int(t)]++
-		}
+	both := lists.Where(len(f.Y), func(i int) bool { return f.Y[i] >= 0 && f.Known[i] >= 0 })
+	counts, err := CountLabels(e.Q(), lists.At(f.Y, both), lists.At(f.Known, both))
+	if err == nil {
+		e.Join(counts)
 	}
-	for t := range q {
-		own := t*q + t
-		n := columnSum(counts, q, t)
-		if n == 0 || !unsure[t] && e.Error[own] <= mostUncertain {
-			continue
-		}
-		off := max(e.Error[own], mostUncertain)
-		strength := spread(e.P[own], n) / float64(off*off)
-		for y := range q {
-			at := y*q + t
-			e.P[at] = (counts[at] + float64(strength*e.P[at])) / (n + strength)
-			e.Error[at] = math.Sqrt(spread(e.P[at], n) / (n + strength))
-		}
-		unsure[t] = unsure[t] && n < enoughChecked
-	}
+	return err
 }
 
 // ToCheck returns n examples at most whose true classes would best identify the noise of the

@@ -129,6 +129,41 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 	return e, e.Check()
 }
 
+// enoughChecked is the number of checked examples of a class that identify its column.
+const enoughChecked = 15
+
+// Join joins counts of examples by noisy label and checked true class, as of FromCounts, to the
+// estimate: each column becomes the posterior mean under a Dirichlet prior with the estimate's mean
+// and standard error, mostUncertain at least where it is not identified. So few checked examples,
+// which are seldom a random sample, move a sure estimate little.
+func (e *Estimate) Join(counts []float64) {
+	q := e.Q()
+	for t := range q {
+		own, n := t*q+t, columnSum(counts, q, t)
+		if n == 0 {
+			continue
+		}
+		off := max(e.Error[own], 1e-3)
+		if !e.Identified(t) {
+			off = max(off, mostUncertain)
+		}
+		prior := spread(e.P[own], n) / float64(off*off)
+		shrunk := prior / (n + prior)
+		for y := range q {
+			at := y*q + t
+			e.P[at] = (counts[at] + float64(prior*e.P[at])) / (n + prior)
+			e.Error[at] = min(e.Error[at], 1)
+			sampling := float64((1-shrunk)*(1-shrunk)) * spread(e.P[at], n) / (n + 1)
+			e.Error[at] = math.Sqrt(float64(shrunk*e.Error[at]*shrunk*e.Error[at]) + sampling)
+		}
+		if n >= enoughChecked {
+			e.Unidentified = slices.DeleteFunc(slices.Clone(e.Unidentified),
+				func(k int) bool { return k == t })
+		}
+	}
+	numerics.NormaliseColumns(e.P, q)
+}
+
 func checkCounts(counts []float64, q int) error {
 	if len(counts) != q*q {
 		return fmt.Errorf("confusion estimate: found %d counts, wanted %d×%d", len(counts), q, q)

@@ -27,8 +27,8 @@ func NewCheck(run func(context.Context, *CheckOptions) error) *cli.Command {
 		Usage: "test whether a confusion matrix helps and whether the labels contradict it",
 		Description: `Compares out-of-fold predictions with and without the matrix, from --folds trainings each. The
 matrix helps if held-out noisy labels are more likely with it, or equally likely and more predictions
-are right by it. It is transposed if the labels contradict it but not its transpose. No right label
-is used.
+are right by it. It is rejected if the labels contradict it, and transposed if they do not contradict
+its transpose. No right label is used.
 
 A correct matrix may not help: where people err on hard examples, C alone says little, and
 --correction em uses more.
@@ -81,21 +81,26 @@ var verdicts = map[string]string{
 	judge.Helps:        "helps: held-out labels are more likely with it",
 	judge.NoDifference: "makes no clear difference on held-out labels",
 	judge.Harms:        "harms: held-out labels are less likely with it",
+	judge.Rejected:     "is rejected: the labels contradict it, or it has no inverse",
 	judge.Turned: "is transposed: with its axes exchanged it explains held-out labels " +
 		"(--confusion-axes true-rows)",
 }
 
 func (r CheckReport) text(w io.Writer) error {
 	verdict := verdicts[r.Verdict]
-	if r.Contradicted && r.Verdict != judge.Turned {
+	if r.Contradicted && r.Verdict != judge.Turned && r.Verdict != judge.Rejected {
 		verdict += fmt.Sprintf(", though it cannot explain %.1f %% of them",
 			100*r.Explained.Unexplained)
 	}
-	fmt.Fprintf(w, "The confusion matrix %s.\n\n", verdict)
+	fmt.Fprintf(w, "The confusion matrix %s.\n", verdict)
+	if r.LogLikelihood.StandardError == 0 { // it was not trained with
+		return nil
+	}
+	fmt.Fprintln(w)
 	return app.Table(w, func(row app.Row) {
 		l, a := r.LogLikelihood, r.Accuracy
 		row("gain in log-likelihood of a label\t%+.4f ± %.4f", l.Mean, l.StandardError)
-		row("gain in corrected accuracy\t%+.2f ± %.2f %%", 100*a.Mean, 100*a.StandardError)
+		row("gain in accuracy\t%+.2f ± %.2f %%", 100*a.Mean, 100*a.StandardError)
 		row("unexplained labels\t%.1f %%", 100*r.Explained.Unexplained)
 		row("p-value of these\t%.2g", r.Explained.P)
 	})

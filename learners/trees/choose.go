@@ -17,6 +17,7 @@ const (
 	usualRate    = 0.05
 	quickRate    = 0.1 // of more than two classes, which take a tree each, or of given rounds
 	usualShare   = 0.5 // of rows and columns: trees that see all of them overfit wrong labels
+	moreRows     = 0.8 // with all columns, if that predicts better
 	usualRounds  = 100
 	mostRounds   = 500
 	usualTrees   = 200
@@ -126,7 +127,7 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 		all := p.Least > 0
 		p.Rounds, p.Leaves = cmp.Or(p.Rounds, usualTrees), cmp.Or(p.Leaves, MostLeaves)
 		p.Columns = cmp.Or(p.Columns, 1/math.Sqrt(columns))
-		p.Rate, p.Rows = 1, 1
+		p.Rate, p.Rows = cmp.Or(p.Rate, 1), cmp.Or(p.Rows, 1)
 		if all && !loss {
 			return trial{p: p}, nil
 		}
@@ -145,6 +146,7 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 			p.Rate = quickRate
 		}
 	}
+	shares := p.Rows > 0 || p.Columns > 0
 	p.Rows, p.Columns = cmp.Or(p.Rows, usualShare), cmp.Or(p.Columns, usualShare)
 	p.Least = cmp.Or(p.Least, usualLeast)
 	if all && !loss {
@@ -154,10 +156,19 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 	if p.Leaves > 0 {
 		tried = []int{p.Leaves}
 	}
-	return climb(len(tried), s.short, func(k int) (trial, error) {
+	best, err := climb(len(tried), s.short, func(k int) (trial, error) {
 		p.Leaves = tried[k]
 		return s.boost(p)
 	})
+	if shares || err != nil || s.short() {
+		return best, err
+	}
+	p.Leaves, p.Rows, p.Columns = best.p.Leaves, moreRows, 1
+	more, err := s.boost(p)
+	if err != nil || best.loss <= more.loss {
+		return best, err
+	}
+	return more, nil
 }
 
 // climb tries the values of a list from the middle on, up while they are better, else down.
@@ -252,7 +263,8 @@ func (s *search) boost(p Params) (trial, error) {
 		}
 	}
 	best.loss = s.d.sharpest(kept)
-	s.note("boosting of %d leaves: loss %.5f at round %d", p.Leaves, best.loss, best.p.Rounds)
+	s.note("boosting of %d leaves, %g of the rows and %g of the columns: loss %.5f at round %d",
+		p.Leaves, p.Rows, p.Columns, best.loss, best.p.Rounds)
 	return best, nil
 }
 

@@ -14,7 +14,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/trees"
@@ -159,7 +161,7 @@ func TestTwin(t *testing.T) {
 // examples.
 func TestEveryEngine(t *testing.T) {
 	data := newTable(1500, 3, 5)
-	engines := []*engine.Engine{cpuref.New(), simd.New()}
+	engines := everyengine.Open(t)
 	parts, err := shard.New([]engine.Driver{simd.NewDriver(), cpuref.Driver{}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -229,5 +231,83 @@ func TestCorrection(t *testing.T) {
 			t.Errorf("%s: got column %d as the most important of %v, want one that decides", mode, at,
 				shares)
 		}
+	}
+}
+
+// TestHeld wants probabilities of examples from trees that have not seen them: they say less of the
+// labels than of examples that were learned from, and sum to 1.
+func TestHeld(t *testing.T) {
+	data := newTable(600, 3, 4)
+	problem := data.noisy(3, 0.3, simd.New())
+	for _, mode := range []string{trees.Boost, trees.Forest} {
+		p := given(mode)
+		p.Rounds = 40
+		noisy, clean, settled, err := trees.Held(context.Background(), p, problem, data.e, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if settled != *p {
+			t.Errorf("%s: got parameters %+v, want the given ones", mode, settled)
+		}
+		m := fit(t, p, problem, data.e)
+		scores := make([]float32, problem.X.N*3)
+		m.Scores(scores, problem.X, problem.Noise.P)
+		held, seen := 0.0, 0.0
+		for i, y := range problem.Y {
+			p := make([]float32, 3)
+			numerics.Softmax(p, scores[i*3:(i+1)*3])
+			label, sum := 0.0, 0.0
+			for k, v := range p {
+				label += problem.Noise.P[int(y)*3+k] * float64(v)
+				sum += float64(clean[i*3+k])
+			}
+			held += math.Log(float64(noisy[i*3+int(y)]))
+			seen += math.Log(label)
+			if math.Abs(sum-1) > 1e-5 {
+				t.Fatalf("%s: example %d: got probabilities %v, want a sum of 1", mode, i,
+					clean[i*3:(i+1)*3])
+			}
+		}
+		if !(held < seen) {
+			t.Errorf("%s: got log-likelihood %.1f of unseen and %.1f of seen examples, want less", mode,
+				held, seen)
+		}
+	}
+}
+
+// TestChoice wants fits that choose parameters to settle all of them, to end the search when time
+// is short, and to continue to the same bits.
+func TestChoice(t *testing.T) {
+	data := newTable(400, 2, 6)
+	problem := data.noisy(2, 0.2, simd.New())
+	var states []trees.State
+	watch := trees.Watch{Step: func(s *trees.State) error {
+		now := *s
+		m := *s.Model
+		m.Trees, m.Class, m.Gain = slices.Clone(m.Trees), slices.Clone(m.Class), slices.Clone(m.Gain)
+		now.Model = &m
+		states = append(states, now)
+		return nil
+	}}
+	p := trees.Defaults()
+	want, err := trees.Fit(context.Background(), p, problem, data.e, watch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := states[len(states)/2]
+	if v := s.Settled; v.Mode == trees.Auto || v.Rounds*v.Leaves == 0 ||
+		v.Rate*v.Rows*v.Columns == 0 {
+		t.Errorf("got settled parameters %+v, want all of them", v)
+	}
+	got, err := trees.Fit(context.Background(), p, problem, data.e, trees.Watch{From: &s})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("continued after %d of %d steps: got another model, %v", len(states)/2, len(states),
+			err)
+	}
+	problem.Spent = func() float64 { return 1 }
+	tried := 0
+	watch = trees.Watch{Note: func(string, ...any) { tried++ }}
+	if _, err := trees.Fit(context.Background(), p, problem, data.e, watch); err != nil || tried > 1 {
+		t.Errorf("without time: got %d trials, %v, want 1", tried, err)
 	}
 }

@@ -51,7 +51,7 @@ func (r *TrainRequest) choose(ctx context.Context) (*TrainRequest, []Note, error
 	if !set.Sparse() && set.D <= mostCurvedFeatures {
 		ways = append(ways, Candidate{Name: "curved", Settings: Settings{Kernel: "rbf"}})
 	}
-	if l := r.Labels; !set.Encoding.HasText() && (l == nil || l.Votes == nil || l.Votes.Functions) {
+	if !set.Encoding.HasText() {
 		ways = append(ways, Candidate{Name: "trees", Settings: Settings{Learner: "trees"}})
 	}
 	if len(ways) == 1 {

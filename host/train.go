@@ -41,6 +41,10 @@ func Train(ctx context.Context, data *dataset.Dataset, noise *confusion.Matrix,
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("train: %w", err)
 	}
+	data, err := o.agreed(ctx, data)
+	if err != nil {
+		return nil, err
+	}
 	fit, held, err := o.holdOut(data)
 	if err != nil {
 		return nil, err

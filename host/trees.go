@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -25,14 +26,32 @@ func (o *Options) settleTrees(data *dataset.Dataset) error {
 			"no tree")
 	case o.MaxSteps == NoSteps:
 		return errors.New("learner trees: found 0 steps, wanted at least one")
-	case o.Annotations != nil:
-		return fmt.Errorf("learner trees: %w: give the votes' consensus as probabilities",
-			ErrAnnotations)
 	}
 	if o.Preparation == "" && data.Prepared == nil && o.Resume == nil {
 		o.Preparation = dataset.Steps{}.String()
 	}
 	return nil
+}
+
+// agreed returns data with the probabilities of its classes by the consensus of the annotators in
+// place of their votes, for trees, which learn from no votes.
+func (o *Options) agreed(ctx context.Context, data *dataset.Dataset) (*dataset.Dataset, error) {
+	if _, ok := o.Learner.(*trees.Params); !ok || o.Annotations == nil {
+		return data, nil
+	}
+	if err := o.Annotations.Check(data.N, len(data.Classes)); err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	found, err := crowd.Fit(ctx, o.Annotations, crowd.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("train: annotations: %w", err)
+	}
+	o.note("learner trees: the consensus of the annotators (%s) is learned, as probabilities",
+		found.Method)
+	part := *data
+	part.Y = found.Consensus
+	o.Annotations = nil
+	return &part, part.SetEvidence(&dataset.Evidence{Classes: found.Posterior})
 }
 
 // grow learns trees and completes the model.

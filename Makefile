@@ -187,6 +187,10 @@ faults: deps ## OpenCL calls that fail, each one of short runs, bits that turn o
 beyond: build ## trains from a .npy of SIZE (2000) megabytes in a fifth of that memory, converts a CSV of half; as root
 	sh bench/beyond.sh build/uma-gpu $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)
 
+# Tables with malformed and unlabelled rows, and the same without: by a seed that is printed.
+rows: deps ## PROGRAMS (1000) random uses of row numbers, on tables with odd rows and without them
+	go test -vet=off -count=1 -v -timeout 2h -run '^TestRows$$' ./cmd/uma-gpu -programs $(or $(PROGRAMS),1000) -random-seed $(SEED)
+
 metamorphic: deps ## RUNS (300) trainings with options that must not change a byte of the model
 	go test -vet=off -count=1 -v -timeout 2h -run '^TestMetamorphic$$' ./cmd/uma-gpu -runs $(RUNS) -random-seed $(SEED) -random-learners '$(LEARNERS)'
 

@@ -20,7 +20,10 @@ require (
 	google.golang.org/protobuf v1.34.2
 )
 
-require github.com/xuri/excelize/v2 v2.9.1
+require (
+	github.com/xuri/excelize/v2 v2.9.1
+	pgregory.net/rapid v1.2.0
+)
 
 require (
 	github.com/google/uuid v1.6.0 // indirect

@@ -115,7 +115,7 @@ type Found struct {
 const Unlabelled = int32(-1)
 
 // LabelOf returns the class of example i, or Unlabelled if nothing is known of it.
-func (d *Dataset) LabelOf(i int) int32 {
+func LabelOf(d *Dataset, i int) int32 {
 	if d.Y == nil || d.Evidence != nil && d.Evidence.Unknown(i, len(d.Classes)) {
 		return Unlabelled
 	}
@@ -123,11 +123,11 @@ func (d *Dataset) LabelOf(i int) int32 {
 }
 
 // WithoutLabel returns the examples that lack a label, increasing; nil if none does, or all do.
-func (d *Dataset) WithoutLabel() []int {
+func WithoutLabel(d *Dataset) []int {
 	if d.Y == nil || d.Evidence == nil || d.Evidence.Classes == nil {
 		return nil
 	}
-	return lists.Where(d.N, func(i int) bool { return d.LabelOf(i) == Unlabelled })
+	return lists.Where(d.N, func(i int) bool { return LabelOf(d, i) == Unlabelled })
 }
 
 // SourceRow returns the data row of the input, counted from 0, that holds example i.
@@ -140,7 +140,7 @@ func (d *Dataset) SourceRow(i int) int {
 
 // ExamplesByRow returns the example that each data row of the input holds, -1 for rows that were
 // skipped or left out.
-func (d *Dataset) ExamplesByRow() []int {
+func ExamplesByRow(d *Dataset) []int {
 	if d.Source == nil {
 		return lists.UpTo[int](d.N)
 	}

@@ -97,7 +97,7 @@ func Describe(d *Dataset) Info {
 			i.Classes[q].Class = name
 		}
 		for k := range d.N {
-			if y := d.LabelOf(k); y >= 0 {
+			if y := LabelOf(d, k); y >= 0 {
 				i.Classes[y].Examples++
 			} else {
 				i.Unlabelled++
@@ -207,7 +207,7 @@ func countDuplicates(d *Dataset) (duplicates, conflicting int) {
 			continue
 		}
 		duplicates++
-		if y, other := d.LabelOf(i), d.LabelOf(int(first)); y != other && y >= 0 && other >= 0 {
+		if y, other := LabelOf(d, i), LabelOf(d, int(first)); y != other && y >= 0 && other >= 0 {
 			conflicting++
 		}
 	}

@@ -167,9 +167,9 @@ func members(d *Dataset) [][]int32 {
 	for i, y := range d.Y {
 		members[y] = append(members[y], int32(i))
 	}
-	if none := d.WithoutLabel(); none != nil {
+	if none := WithoutLabel(d); none != nil {
 		for q, class := range members {
-			members[q] = lists.Keep(class, func(i int32) bool { return d.LabelOf(int(i)) >= 0 })
+			members[q] = lists.Keep(class, func(i int32) bool { return LabelOf(d, int(i)) >= 0 })
 		}
 		members = append(members, lists.As[int32](none))
 	}

@@ -103,6 +103,7 @@ var foreign = map[string][]string{
 	// Manual pages, as the cli package makes them.
 	"github.com/cpuguy83/go-md2man": {"cmd/uma-gpu"},
 	"golang.org/x/term":             {"cmd/uma-gpu"},
+	"pgregory.net/rapid":            {"cmd/uma-gpu"}, // of tests
 	"golang.org/x/text":             {"host/dataset/features", "host/dataset/file"},
 	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
 		"internal/openblas"},

@@ -128,7 +128,7 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 	rows := 0
 	var examples []int // of the rows of the data
 	if d != nil {
-		examples = d.ExamplesByRow()
+		examples = dataset.ExamplesByRow(d)
 	}
 	err = t.each(func(row []string) (err error) {
 		item := rows
@@ -241,7 +241,7 @@ func (c *collected) readArray(s *source, d *dataset.Dataset) error {
 	n, m := a.Shape[0], a.Shape[1]
 	examples := lists.UpTo[int](n)
 	if c.n = n; d != nil {
-		if examples, c.n = d.ExamplesByRow(), d.N; n != len(examples) {
+		if examples, c.n = dataset.ExamplesByRow(d), d.N; n != len(examples) {
 			return fail("got %d rows, want one for each of the %d rows of the data", n, len(examples))
 		}
 	}

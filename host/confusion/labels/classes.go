@@ -52,7 +52,7 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 		if noisyColumn >= 0 && strings.TrimSpace(row[noisyColumn]) != "" {
 			if noisy, err := classes.find(row[noisyColumn]); err != nil {
 				return err
-			} else if given := d.LabelOf(i); noisy != given {
+			} else if given := dataset.LabelOf(d, i); noisy != given {
 				label := ""
 				if given >= 0 {
 					label = d.Classes[given]

@@ -61,7 +61,7 @@ func findKeys(header []string, d *dataset.Dataset) *keys {
 			}
 		}
 	}
-	k.rows = d.ExamplesByRow()
+	k.rows = dataset.ExamplesByRow(d)
 	return k
 }
 

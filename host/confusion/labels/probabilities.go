@@ -49,7 +49,7 @@ func readProbabilityArray(s *source, d *dataset.Dataset, p []float32) error {
 	if err != nil {
 		return fmt.Errorf("%s: cannot read the probabilities: %w", s.path, err)
 	}
-	examples, q := d.ExamplesByRow(), len(d.Classes)
+	examples, q := dataset.ExamplesByRow(d), len(d.Classes)
 	n := len(examples)
 	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
 	switch {
@@ -91,7 +91,7 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 			return t.at(err)
 		}
 	}
-	examples := d.ExamplesByRow()
+	examples := dataset.ExamplesByRow(d)
 	rows, count, lines, values := 0, 0, make([]int, n), make([]float64, q)
 	err = t.each(func(row []string) (err error) {
 		i := -1

@@ -201,7 +201,7 @@ func (c *collector) admit() error {
 func (c *collector) reject(err error, place int) error {
 	if !errors.Is(err, errHeaderAgain) {
 		if c.bad++; c.bad > c.o.SkipBad {
-			return c.tooManyBad(err)
+			return tooManyBad(c, err)
 		}
 	}
 	if c.source == nil {
@@ -218,7 +218,7 @@ func (c *collector) reject(err error, place int) error {
 }
 
 // tooManyBad adds to the error of a malformed row how to skip it, or how many were skipped before.
-func (c *collector) tooManyBad(err error) error {
+func tooManyBad(c *collector, err error) error {
 	switch {
 	case errors.Is(err, features.ErrMissing):
 		return err // it is not malformed

@@ -87,9 +87,10 @@ func TestRowsWithoutLabel(t *testing.T) {
 				t.Errorf("%s: another hash, %v", name, err)
 			}
 		}
-		none := d.WithoutLabel()
+		none := dataset.WithoutLabel(d)
 		if d.N != 30 || len(d.SkippedAt) != 0 || len(none) != 20 || none[0] != 0 || none[19] != 29 ||
-			d.LabelOf(1) != 0 || d.LabelOf(28) != 1 || d.LabelOf(3) != dataset.Unlabelled {
+			dataset.LabelOf(d, 1) != 0 ||
+			dataset.LabelOf(d, 28) != 1 || dataset.LabelOf(d, 3) != dataset.Unlabelled {
 			t.Errorf("found %d examples, %v without a label", d.N, none)
 		}
 		path := filepath.Join(t.TempDir(), "f.svm")

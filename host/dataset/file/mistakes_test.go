@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -121,8 +122,8 @@ func TestSkipBadWithLabelsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(d.X) != "[1 3 4 5]" || fmt.Sprint(d.WithoutLabel()) != "[1]" ||
-		d.LabelOf(2) != 2 || d.LabelOf(3) != 1 || fmt.Sprint(d.Classes) != "[a b c]" ||
+	if fmt.Sprint(d.X) != "[1 3 4 5]" || fmt.Sprint(dataset.WithoutLabel(d)) != "[1]" ||
+		dataset.LabelOf(d, 2) != 2 || dataset.LabelOf(d, 3) != 1 || fmt.Sprint(d.Classes) != "[a b c]" ||
 		fmt.Sprint(d.SkippedAt) != "[2]" {
 		t.Errorf("read %v, labels %v of %q, skipped %v", d.X, d.Y, d.Classes, d.SkippedAt)
 	}

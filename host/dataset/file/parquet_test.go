@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -215,7 +216,7 @@ func TestReadParquetBad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := fmt.Sprint(d.WithoutLabel()) // of row 10
+	none := fmt.Sprint(dataset.WithoutLabel(d)) // of row 10
 	if d.N != 18 || fmt.Sprint(d.SkippedAt) != "[4 8]" || none != "[7]" || d.SourceRow(7) != 9 {
 		t.Errorf("%d examples, skipped %v, %s without a label", d.N, d.SkippedAt, none)
 	}

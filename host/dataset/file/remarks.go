@@ -45,7 +45,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
 				"predict need these columns in this order", d.Path, quote.Text(name)))
 	}
-	if none := d.WithoutLabel(); none != nil {
+	if none := dataset.WithoutLabel(d); none != nil {
 		rows := make([]string, 0, mostRows)
 		for _, i := range none[:min(len(none), mostRows)] {
 			rows = append(rows, strconv.Itoa(d.SourceRow(i)+1))

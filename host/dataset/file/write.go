@@ -88,7 +88,7 @@ func checkEvidence(d *dataset.Dataset, path string, f format) error {
 		return fmt.Errorf("%s: found weights or candidate classes, which a data file does not keep, "+
 			"wanted a class or none for each example", path)
 	}
-	if none := d.WithoutLabel(); none != nil && f.name == "libsvm" {
+	if none := dataset.WithoutLabel(d); none != nil && f.name == "libsvm" {
 		return fmt.Errorf("%s: row %d has no label, which a LIBSVM file has no place for; write CSV or "+
 			".npz", path, d.SourceRow(none[0])+1)
 	}
@@ -236,7 +236,7 @@ func writeCSV(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	}
 	for i := range d.N {
 		name, id := "", ""
-		if y := d.LabelOf(i); y >= 0 {
+		if y := dataset.LabelOf(d, i); y >= 0 {
 			name = d.Classes[y]
 		}
 		if d.IDs != nil {

@@ -48,7 +48,7 @@ func writeNPZ(w *lineWriter, d *dataset.Dataset, o WriteOptions) error {
 	}
 	switch {
 	case err != nil:
-	case d.Prepared != nil || d.Encoding.Origins() != nil || d.WithoutLabel() != nil:
+	case d.Prepared != nil || d.Encoding.Origins() != nil || dataset.WithoutLabel(d) != nil:
 		err = a.described(d)
 	case d.Y != nil:
 		err = a.labels(d)
@@ -154,7 +154,7 @@ func startType(starts []int64) string {
 func (a *archive) described(d *dataset.Dataset) error {
 	if d.Y != nil {
 		y := slices.Clone(d.Y)
-		for _, i := range d.WithoutLabel() {
+		for _, i := range dataset.WithoutLabel(d) {
 			y[i] = dataset.Unlabelled
 		}
 		if err := a.array("y", "<i4", []int{d.N}, func(w io.Writer) error {

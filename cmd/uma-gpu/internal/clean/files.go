@@ -123,7 +123,7 @@ func (w *writer) rows(out io.Writer) error {
 		if i < d.N && d.SourceRow(i) == row {
 			fields = []string{"", "", truth[f.Wrong[i]], short(f.WrongProbability[i]),
 				d.Classes[f.Suggested[i]], short(f.Sure[i]), next[i], ""}
-			if k := d.LabelOf(i); k >= 0 {
+			if k := dataset.LabelOf(d, i); k >= 0 {
 				fields[1] = d.Classes[k]
 			}
 			if f.Reasons != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	labelled := lists.Where(d.N, func(i int) bool { return d.LabelOf(i) >= 0 })
+	labelled := lists.Where(d.N, func(i int) bool { return dataset.LabelOf(d, i) >= 0 })
 	drawn, err := m.Inject(lists.At(d.Y, labelled), o.Seed)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ type issueRow struct {
 // the first in the data.
 func issueRows(d *dataset.Dataset, found *umagpu.FindIssuesResult) (rows []issueRow) {
 	for i, same := range found.Same {
-		if d.LabelOf(i) < 0 {
+		if dataset.LabelOf(d, i) < 0 {
 			continue
 		}
 		row := issueRow{Example: int64(d.SourceRow(i) + 1), Wrong: found.Wrong[i],
@@ -72,7 +72,7 @@ func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 		}
 		w.Write(fields)
 	}
-	for row, i := range d.ExamplesByRow() {
+	for row, i := range dataset.ExamplesByRow(d) {
 		fields := make([]string, len(header))
 		if fields[0] = strconv.Itoa(row + 1); named && i >= 0 {
 			fields[1] = d.IDs[i]
@@ -102,7 +102,7 @@ func (o *Options) clean(ctx context.Context, d *dataset.Dataset, read file.Optio
 	}
 	if o.Output.CleanBy != relabel {
 		what = "left out"
-		if wrong == d.N-len(d.WithoutLabel()) {
+		if wrong == d.N-len(dataset.WithoutLabel(d)) {
 			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
 				"confusion matrix, or use --clean-by relabel", d.Path)
 		}

@@ -60,7 +60,7 @@ func (o *Request) OfFile(ctx context.Context, d *dataset.Dataset, path string, r
 func fromFile(ctx context.Context, d *dataset.Dataset, path string, o file.Options) *Source {
 	s := &Source{Text: -1}
 	for i := range d.Y {
-		s.Labels = append(s.Labels, d.LabelOf(i))
+		s.Labels = append(s.Labels, dataset.LabelOf(d, i))
 	}
 	s.Read = func(rows []int) error {
 		names, cells, err := file.ReadRows(ctx, d, file.Copy{Path: path, Options: o}, rows)

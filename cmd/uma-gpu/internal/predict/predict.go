@@ -134,7 +134,7 @@ func Run(ctx context.Context, o *Options) error {
 	if p.PredictResult, err = umagpu.Predict(ctx, &r); err != nil {
 		return err
 	}
-	p.rows = p.data.ExamplesByRow()
+	p.rows = dataset.ExamplesByRow(p.data)
 	if p.numbers = p.Probabilities; p.numbers == nil {
 		p.numbers = p.Scores
 	}

@@ -114,7 +114,7 @@ func (o *Options) report(d *dataset.Dataset, split [][]int32, outs []string) {
 		o.Notes.IDsLeftOut(d, outs[k], app.CopyOptions(outs[k], d).Format)
 		seen := make([]bool, len(d.Classes))
 		for _, i := range part {
-			if y := d.LabelOf(int(i)); y >= 0 {
+			if y := dataset.LabelOf(d, int(i)); y >= 0 {
 				seen[y] = true
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
 // Parameter declares one parameter of a learner, bound to its field. Flags, help, completion, JSON
@@ -257,7 +259,7 @@ func Marshal(p Params) ([]byte, error) {
 // Those that it lacks have their defaults; unknown ones are an error.
 func (d *Definition) Parse(text []byte) (Params, error) {
 	var values map[string]json.RawMessage
-	if err := json.Unmarshal(text, &values); err != nil {
+	if err := wire.Strict(text, &values); err != nil {
 		return nil, fmt.Errorf("parameters of learner %s: %w", d.Name, err)
 	}
 	p := d.New()
@@ -267,7 +269,7 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 		if !ok {
 			continue
 		}
-		if err := json.Unmarshal(value, each.field); err != nil {
+		if err := wire.Strict(value, each.field); err != nil {
 			return nil, fmt.Errorf("parameter %s of learner %s: %w", each.Name, d.Name, err)
 		}
 	}

@@ -482,12 +482,12 @@ var rowUses = []rowUse{
 		s.call("train", "--max-steps", "5", "--row-weights", s.weights(), "--model", s.path("t.npz"))
 		return s.scores(s.path("t.npz"))
 	}},
-	{"train --annotators", "mu", false, func(s *rowTable) string {
+	{"train --annotators", "su", false, func(s *rowTable) string {
 		s.call("train", "--learner", "softmax", "--l2", ".01", "--max-steps", "5",
 			"--annotators", s.votes(), "--model", s.path("t.npz"))
 		return s.scores(s.path("t.npz"))
 	}},
-	{"train --annotators --row-weights", "mu", false, func(s *rowTable) string {
+	{"train --annotators --row-weights", "su", false, func(s *rowTable) string {
 		s.call("train", "--learner", "softmax", "--l2", ".01", "--max-steps", "5",
 			"--annotators", s.votes(), "--row-weights", s.weights(), "--model", s.path("t.npz"))
 		return s.scores(s.path("t.npz"))
@@ -512,7 +512,7 @@ var rowUses = []rowUse{
 		s.call("issues", "--probabilities", s.probabilities(), "--out", s.path("i.csv"))
 		return s.rows(s.read("i.csv"), 0, 7)
 	}},
-	{"issues --annotators", "m", false, func(s *rowTable) string {
+	{"issues --annotators", "s", false, func(s *rowTable) string {
 		s.call("issues", "--learner", "softmax", "--l2", ".01", "--max-steps", "5", "--folds", "2",
 			"--annotators", s.votes(), "--out", s.path("i.csv"))
 		return s.rows(s.read("i.csv"), 0, 7)

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
 // Basis is a kernel PCA by itself, with the preparation before it: an .npz file of the
@@ -95,7 +96,7 @@ func readBasis(r io.ReaderAt, size int64) (*Basis, error) {
 		return nil, a.err
 	}
 	b := &Basis{}
-	if err := strict(text, b); err != nil {
+	if err := wire.Strict(text, b); err != nil {
 		return nil, fmt.Errorf("%s: %w", basisName, err)
 	}
 	p := readProjection(a, &b.Kernel, b.Preparation.Width())

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
 // Meta is meta.json: all metadata of a model.
@@ -269,18 +269,5 @@ func decodeMeta(text []byte) (m Meta, err error) {
 	case !utf8.Valid(text):
 		return m, errors.New("found bytes that are not UTF-8")
 	}
-	return m, strict(text, &m)
-}
-
-// strict decodes a JSON object without unknown fields.
-func strict(text []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("found more text after the object, wanted none")
-	}
-	return nil
+	return m, wire.Strict(text, &m)
 }

@@ -73,7 +73,7 @@ var rules = []struct {
 	{"gpu", []string{"gpu/kernels", "internal/osfile", "host/engine", "host/dataset", "host/kernel", "host/numerics"},
 		"a driver knows the contract and nothing above it"},
 	{"learners", []string{"learners", "host/engine", "host/confusion", "host/dataset",
-		"host/kernel", "host/numerics"},
+		"host/kernel", "host/numerics", "internal/wire"},
 		"a learner runs on any engine and must not name one"},
 	{"host/neighbours", []string{"host/dataset", "host/engine", "host/kernel", "host/numerics",
 		"internal/parallel"},

@@ -3,7 +3,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -28,12 +27,9 @@ const Align = 64
 var elements = map[reflect.Kind]string{reflect.Float64: "<f8", reflect.Float32: "<f4",
 	reflect.Int64: "<i8", reflect.Int32: "<i4", reflect.Uint8: "|u1", reflect.Bool: "|b1"}
 
-// Decode fills in what into points to, from JSON of known fields alone and arrays in memory, which
-// into shares.
+// Decode fills in what into points to, from JSON by Strict and arrays in memory, which into shares.
 func Decode(text []byte, arrays []Array, memory []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := Strict(text, into); err != nil {
 		return fmt.Errorf("request: %w", err)
 	}
 	for _, a := range arrays {

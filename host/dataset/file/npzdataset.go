@@ -1,7 +1,6 @@
 package file
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
 // An .npz that is written for later trainings has, besides the arrays of any other,
@@ -66,7 +66,7 @@ func (z *npz) about(c *collector) (*Description, error) {
 		return nil, err
 	}
 	d := &Description{}
-	if err := json.Unmarshal(text, d); err != nil {
+	if err := wire.Strict(text, d); err != nil {
 		return nil, z.src.errorf("member %s: %w; convert the data again", DescriptionName, err)
 	}
 	return d, nil

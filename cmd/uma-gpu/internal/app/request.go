@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -204,9 +204,7 @@ func (f RequestFlag) load(c *cli.Context) error {
 		}
 		text = whole.Request
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(f.options); err != nil {
+	if err := wire.Strict(text, f.options); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	for name, value := range given {

@@ -17,6 +17,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
 // Execute runs a command line, without the program's name.
@@ -161,7 +162,12 @@ func (w *worker) read(ctx context.Context, in io.Reader, jobs chan<- job) {
 	var last job // begun or not
 	for lines := json.NewDecoder(in); ; {
 		var r request
-		if err := lines.Decode(&r); err != nil {
+		var text json.RawMessage
+		err := lines.Decode(&text)
+		if err == nil {
+			err = wire.Strict(text, &r)
+		}
+		if err != nil {
 			if err != io.EOF {
 				w.say(answer{Error: "worker: request: " + err.Error(), Code: app.ExitUsage})
 			}

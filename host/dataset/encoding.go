@@ -48,6 +48,8 @@ type Column struct {
 	Kind string `json:"kind"`
 	// Dates says that a number is the seconds since 1970, in UTC, of a date.
 	Dates bool `json:"dates,omitempty"`
+	// Commas says that numbers in texts have a decimal comma.
+	Commas bool `json:"decimal_commas,omitempty"`
 	// Origin is subtracted from a number in float64 before it is rounded to float32, once; Knots and
 	// Mean are behind it. It is 0 unless the training data were far from it and no float32.
 	Origin float64 `json:"origin,omitempty"`
@@ -106,7 +108,7 @@ func (c *Column) fault(missing string) string {
 		return "found terms of a column that is no text"
 	case !number && c.Knots != nil:
 		return "found knots of a column of the kind " + c.Kind
-	case (c.Origin != 0 || c.Dates) && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
+	case (c.Origin != 0 || c.Dates || c.Commas) && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
 		return fmt.Sprintf("found the origin %v of a column of the kind %s, wanted a finite one, of "+
 			"numbers", c.Origin, c.Kind)
 	case c.Mean != nil && !decimal.Finite(*c.Mean):
@@ -190,6 +192,18 @@ func (e *Encoding) Origins() []float64 {
 		origins[j] = c.Origin
 	}
 	return origins
+}
+
+// Commas says which columns have decimal commas; nil for none.
+func (e *Encoding) Commas() []bool {
+	if e == nil || !slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Commas }) {
+		return nil
+	}
+	commas := make([]bool, len(e.Columns))
+	for j, c := range e.Columns {
+		commas[j] = c.Commas
+	}
+	return commas
 }
 
 // Width returns the number of features of e.

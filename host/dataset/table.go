@@ -24,6 +24,7 @@ type TableColumn struct {
 	Numbers []float32 // KindNumber: what is above Origin, finite, or NaN for a missing value
 	Origin  float64   // of the Numbers, see Column.Origin
 	Dates   bool      // KindNumber: they are the seconds since 1970
+	Commas  bool      // KindNumber: their decimal mark is a comma
 	Codes   []int32   // KindCategory: places in Levels, below 0 for a missing value
 	Levels  []string  // the different values of a category, in any order
 	Texts   Texts     // KindText; a missing text is empty

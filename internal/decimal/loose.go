@@ -1,11 +1,20 @@
 package decimal
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// Loose reads a number as spreadsheets show it: with a sign of a currency or of percent, and with
-// commas, points, blanks or apostrophes between groups of three digits. commas says that the
-// decimal mark is a comma.
+// spellings are what locales write for a blank, an apostrophe and a minus.
+var spellings = strings.NewReplacer("\u00a0", " ", "\u202f", " ", "\u2019", "'", "\u2212", "-")
+
+// Loose reads a number as spreadsheets and locales show it: with a sign of a currency or of
+// percent, and with commas, points, blanks or apostrophes between groups of three digits, the first
+// of which does not begin with 0. commas says that the decimal mark is a comma.
 func Loose(text []byte, commas bool) (float64, bool) {
+	if bytes.IndexByte(text, 0xc2) >= 0 || bytes.IndexByte(text, 0xe2) >= 0 {
+		text = []byte(spellings.Replace(string(text)))
+	}
 	text = bytes.TrimSpace(bytes.TrimRight(bytes.TrimSpace(text), "%"))
 	sign := []byte(nil)
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
@@ -15,7 +24,7 @@ func Loose(text []byte, commas bool) (float64, bool) {
 		text = bytes.TrimPrefix(text, []byte(currency))
 		text = bytes.TrimSuffix(text, []byte(currency))
 	}
-	text = bytes.ReplaceAll(bytes.TrimSpace(text), []byte("\u00a0"), []byte(" "))
+	text = bytes.TrimSpace(text)
 	mark, group := byte('.'), ","
 	if commas {
 		mark, group = ',', "."
@@ -30,7 +39,7 @@ func Loose(text []byte, commas bool) (float64, bool) {
 			continue
 		}
 		for k, g := range groups {
-			if len(g) > 3 || len(g) == 0 || k > 0 && len(g) != 3 {
+			if len(g) > 3 || len(g) == 0 || k > 0 && len(g) != 3 || k == 0 && g[0] == '0' {
 				return 0, false
 			}
 		}

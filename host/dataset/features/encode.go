@@ -30,6 +30,7 @@ func Learn(t *dataset.Table, o EncodeOptions) (*dataset.Encoding, []string, erro
 		switch c.Kind {
 		case dataset.KindNumber:
 			learned.Knots, learned.Origin, learned.Dates = knots[k], c.Origin, c.Dates
+			learned.Commas = c.Commas
 			if e.Missing != dataset.MissingError {
 				mean := meanOf(c.Numbers)
 				learned.Mean = &mean

@@ -14,11 +14,14 @@ import (
 
 // Tally counts the kinds of values in a column.
 type Tally struct {
-	Numbers, Truths, Words, Dates, Commas int    // commas and dates are words
-	Date, Comma                           string // the first
-	Loose, LooseCommas                    int    // words that are numbers with marks between
+	Numbers, Truths, Words, Dates int    // dates are words
+	Date                          string // the first
+	Loose, LooseCommas            int    // words that are numbers with marks between
+	Either                        string // the first number that fits both decimal marks
 
-	missing, blanks, iso int // blanks in words; dates that begin with the year
+	plain                bool // programs write Either so
+	points, commas       int  // numbers that fit one decimal mark alone
+	missing, blanks, iso int  // blanks in words; dates that begin with the year
 	levels               map[string]struct{}
 }
 
@@ -33,18 +36,18 @@ func (t *Tally) Count(text []byte, times int) {
 	}
 	if _, ok := decimal.Parse(text); ok || decimal.IsNonFinite(string(text)) ||
 		decimal.BeyondRange(text) {
+		t.countMarks(text, ok, times)
 		t.Numbers += times
 	} else if _, ok := ParseTruth(text); ok {
 		t.Truths += times
 	} else {
-		_, point := decimal.Loose(text, false)
-		_, comma := decimal.Loose(text, true)
-		if point {
+		if _, point := decimal.Loose(text, false); point {
 			t.Loose += times
 		}
-		if comma {
+		if _, comma := decimal.Loose(text, true); comma {
 			t.LooseCommas += times
 		}
+		t.countMarks(text, false, times)
 		if t.levels == nil {
 			t.levels = map[string]struct{}{}
 		}
@@ -52,20 +55,77 @@ func (t *Tally) Count(text []byte, times int) {
 			t.levels[string(text)] = struct{}{}
 		}
 		t.blanks += times * bytes.Count(text, []byte(" "))
-		switch t.Words += times; {
-		case isDate(string(text)):
+		if t.Words += times; isDate(string(text)) {
 			if _, iso := ParseDate(text); iso {
 				t.iso += times
 			}
 			if t.Dates += times; t.Date == "" {
 				t.Date = string(text)
 			}
-		case decimal.HasComma(string(text)):
-			if t.Commas += times; t.Comma == "" {
-				t.Comma = string(text)
-			}
 		}
 	}
+}
+
+// countMarks counts a number by the decimal marks that it fits; plain says that it is one as
+// programs write it.
+func (t *Tally) countMarks(text []byte, plain bool, times int) {
+	if !bytes.ContainsAny(text, ",.") {
+		return
+	}
+	point := plain
+	if !plain {
+		_, point = decimal.Loose(text, false)
+	}
+	switch _, comma := decimal.Loose(text, true); {
+	case point && comma:
+		if t.Either == "" || t.plain && !plain {
+			t.Either, t.plain = string(text), plain
+		}
+	case point:
+		t.points += times
+	case comma:
+		t.commas += times
+	}
+}
+
+// number reports whether a column is read as numbers by either mark.
+func (t *Tally) number() bool {
+	return t.Lenient(false).Kind == dataset.KindNumber || t.Lenient(true).Kind == dataset.KindNumber
+}
+
+// DecimalCommas says which columns have decimal commas, nil for none: each by its own cells. Where
+// all of these fit both marks, such as 1,234, the other columns tell, if they agree; what programs
+// write as a number, such as 1.234, has a point unless another column has commas. undecided is the
+// first column that nothing decides, -1 for none.
+func DecimalCommas(tallies []Tally) (commas []bool, undecided int) {
+	pointed, others := 0, 0 // columns of either mark
+	for k := range tallies {
+		switch t := &tallies[k]; {
+		case t.points+t.commas == 0 || !t.number():
+		case t.commas > t.points:
+			others++
+		default:
+			pointed++
+		}
+	}
+	found := make([]bool, len(tallies))
+	undecided = -1
+	for k := range tallies {
+		t := &tallies[k]
+		switch {
+		case t.points+t.commas > 0:
+			found[k] = t.commas > t.points
+		case t.Either == "" || !t.number() || t.plain && others == 0:
+		case !t.plain && (pointed == 0) != (others == 0):
+			found[k] = others > 0
+		case undecided < 0:
+			undecided = k
+		}
+		if found[k] {
+			commas = found
+		}
+	}
+	return commas, undecided
 }
 
 // Strict is a category if words outnumber numbers; commas says that numbers have decimal commas.

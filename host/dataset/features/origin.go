@@ -181,7 +181,16 @@ func WithMeans(e *dataset.Encoding, x dataset.Examples) *dataset.Encoding {
 	if e == nil || !e.Plain() || e.Missing != dataset.MissingMean {
 		return e
 	}
-	return Plain(e.ColumnNames(), e.Origins(), Means(x))
+	again := Plain(e.ColumnNames(), e.Origins(), Means(x))
+	SetCommas(again, e.Commas())
+	return again
+}
+
+// SetCommas says in e which columns have decimal commas; nil for none.
+func SetCommas(e *dataset.Encoding, commas []bool) {
+	for k, is := range commas {
+		e.Columns[k].Commas = is
+	}
 }
 
 // Means returns the mean of each column, summed in the order of the examples.

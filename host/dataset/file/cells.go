@@ -23,18 +23,20 @@ type cells struct {
 	missing string            // as Encoding.Missing
 	lenient bool              // words among numbers are missing values
 	strict  bool              // a level that recipe does not know is a fault
-	commas  bool              // numbers have decimal commas
-	places  string            // what messages count: "line" or "example"
-	place   int               // of the current row
-	begun   int               // rows
-	spans   []features.Span   // of the columns; nil if nothing is to be found out
-	done    bool              // numbers are behind their origins, and the spans have their values
-	tiny    int               // numbers that became +0
-	n       int               // rows that were kept
-	bytes   int               // that the rows take
-	rows    memory.Growth
-	growth  memory.Growth   // of the levels
-	room    *osfile.Scratch // of the columns; nil if they are in memory
+	// surveyed says that all cells have told the formats of their columns; unsure, that others may
+	// tell another one.
+	surveyed, unsure bool
+	places           string          // what messages count: "line" or "example"
+	place            int             // of the current row
+	begun            int             // rows
+	spans            []features.Span // of the columns; nil if nothing is to be found out
+	done             bool            // numbers are behind their origins, and the spans have their values
+	tiny             int             // numbers that became +0
+	n                int             // rows that were kept
+	bytes            int             // that the rows take
+	rows             memory.Growth
+	growth           memory.Growth   // of the levels
+	room             *osfile.Scratch // of the columns; nil if they are in memory
 }
 
 // cellColumn is a column and its value in the current row.
@@ -89,7 +91,10 @@ func newCells(places string, columns []dataset.TableColumn, o Options, byName bo
 			}
 			known := &s.recipe.Columns[c.at]
 			c.Kind, c.Levels, c.known = known.Kind, slices.Clone(known.Levels), len(known.Levels)
-			c.Origin, c.Dates = known.Origin, known.Dates
+			c.Origin, c.Dates, c.Commas = known.Origin, known.Dates, known.Commas
+			if said := o.commas([]bool{known.Commas}, 1); c.Kind == dataset.KindNumber {
+				c.Commas = said != nil && said[0]
+			}
 			for code, level := range c.Levels {
 				c.levels[level] = int32(code)
 			}
@@ -188,10 +193,11 @@ func (s *cells) table() (*dataset.Table, error) {
 	return t, nil
 }
 
-// surprised reports whether a column of numbers holds many words, where its beginning had few.
+// surprised reports whether a column of numbers holds many words, where its beginning had few, or
+// numbers that may tell another decimal mark.
 func (s *cells) surprised() bool {
-	return s.recipe == nil && slices.ContainsFunc(s.columns,
-		func(c cellColumn) bool { return c.odd > fewExamples && 20*c.odd > s.begun })
+	return s.recipe == nil && (s.unsure && !s.surveyed || slices.ContainsFunc(s.columns,
+		func(c cellColumn) bool { return c.odd > fewExamples && 20*c.odd > s.begun }))
 }
 
 // set enters a text in column k of the row; it returns what is wrong with it.
@@ -219,12 +225,11 @@ func (s *cells) set(k int, text []byte) string {
 	v, ok := parseCell(text)
 	if c.Dates {
 		v, ok = features.ParseDate(text)
-	} else if !ok || s.commas && bytes.ContainsAny(text, ",.") {
-		if loose, fits := decimal.Loose(text, s.commas); fits {
-			if v, ok = loose, true; c.loose == "" {
-				c.loose, c.looseAs = string(text), v
-			}
+	} else if !ok || c.Commas && bytes.ContainsAny(text, ",.") {
+		if v, ok = decimal.Loose(text, c.Commas); ok && c.loose == "" {
+			c.loose, c.looseAs = string(text), v
 		}
+		s.unsure = s.unsure || bytes.ContainsAny(text, ",.")
 	}
 	if !ok && s.lenient {
 		if c.odd++; c.odd == 1 {

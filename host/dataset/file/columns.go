@@ -320,6 +320,13 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	switch {
 	case fault != "":
 	case c.cells == nil:
+		if c.survey.commas != nil {
+			for j, role := range t.role {
+				if role == feature {
+					c.numbers.commas = append(c.numbers.commas, c.survey.commas[j])
+				}
+			}
+		}
 		beginNumbers(c, t.features, t.featureNames())
 	default:
 		c.pile.width = t.features
@@ -343,7 +350,7 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 			continue
 		}
 		column := dataset.TableColumn{Name: c.nameOf(j), Position: j + 1, Kind: dataset.KindNumber,
-			Chosen: s.asked[j] == dataset.KindCategory, Dates: s.dates[j]}
+			Chosen: s.asked[j] == dataset.KindCategory, Dates: s.dates[j], Commas: s.comma(j)}
 		if kinds != nil {
 			column.Kind = kinds[len(list)]
 		}
@@ -363,7 +370,7 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 	}
 	made, fault := newCells(places, list, o, c.names != nil && o.FeatureNames != nil)
 	if made != nil {
-		made.commas = s.commas
+		made.surveyed = s.whole
 	}
 	return made, fault
 }

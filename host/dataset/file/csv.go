@@ -111,7 +111,7 @@ func (r *csvReader) about(d *dataset.Dataset) {
 // row enters the current record.
 func (r *csvReader) row() error {
 	cells, n := r.c.cells, &r.c.numbers
-	if cells == nil && len(r.rec.ends) == 0 && !r.c.survey.commas && r.plainRow() {
+	if cells == nil && len(r.rec.ends) == 0 && n.commas == nil && r.plainRow() {
 		return r.round()
 	}
 	role := r.columns.role
@@ -136,7 +136,7 @@ func (r *csvReader) row() error {
 			k++
 		default:
 			var v float64
-			v, fault = r.number(decimal.Trim(r.rec.field(j)))
+			v, fault = r.number(decimal.Trim(r.rec.field(j)), n.commas != nil && n.commas[len(n.row)])
 			n.row = append(n.row, v)
 		}
 		if fault != "" {
@@ -149,10 +149,10 @@ func (r *csvReader) row() error {
 	return r.round()
 }
 
-// number returns the number that a cell is, or what is wrong with it.
-func (r *csvReader) number(text []byte) (v float64, fault string) {
+// number returns the number that a cell is, with a decimal comma or not, or what is wrong with it.
+func (r *csvReader) number(text []byte, commas bool) (v float64, fault string) {
 	v, ok := parseCell(text)
-	if r.c.survey.commas && bytes.ContainsAny(text, ",.") {
+	if commas && bytes.ContainsAny(text, ",.") {
 		v, ok = decimal.Loose(text, true)
 	}
 	switch {

@@ -125,7 +125,7 @@ func FuzzReadCSV(f *testing.F) {
 			Features: 2})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column}, NoLabels: noLabels})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, IDColumn: "first",
-			DecimalComma: true}, NoLabels: noLabels})
+			Decimal: decimalComma}, NoLabels: noLabels})
 		checkRead(t, "f", text, Options{Table: Table{LabelColumn: column, Separator: "blanks",
 			Encode: &features.EncodeOptions{Missing: "mean",
 				Text: features.TextOptions{Columns: []string{"1"}}}},

@@ -23,7 +23,8 @@ func numberFault(text []byte) string {
 	}
 	fault := "found " + quote.Text(s) + ", wanted a decimal number such as 12, -0.5 or 1e-3"
 	if decimal.HasComma(s) {
-		fault += "; if that is a decimal comma, say so (--decimal=comma)"
+		fault += "; if that is a decimal comma, say so (" +
+			quote.Option("decimal", decimalComma) + ")"
 	}
 	return fault
 }

@@ -14,6 +14,7 @@ import (
 type numbers struct {
 	row     []float64       // of the current example, NaN where one is missing
 	origins []float64       // of the columns; nil if all are 0
+	commas  []bool          // columns that have decimal commas; nil if none has
 	means   []float32       // what stands for missing values, of a model; nil if none may be missing
 	gaps    []int           // how many values lack in each column, with means
 	spans   []features.Span // of the columns; nil if nothing is to be found out
@@ -40,7 +41,7 @@ func beginNumbers(c *collector, d int, names []string) {
 		}
 	}
 	here := dataset.Encoding{Columns: columns}
-	n.origins = here.Origins()
+	n.origins, n.commas = here.Origins(), c.o.commas(here.Commas(), d)
 	for _, column := range columns {
 		if column.Mean != nil {
 			n.means = append(n.means, *column.Mean)
@@ -256,14 +257,20 @@ func noteNumbers(c *collector, d *dataset.Dataset) {
 // plainEncoding returns the encoding of columns of numbers with names or with origins, nil for
 // others: what is missing where they are predicted becomes their mean.
 func plainEncoding(c *collector, d *dataset.Dataset) *dataset.Encoding {
-	origins := c.numbers.origins
-	switch {
-	case !judges(c) || c.numbers.row == nil:
+	origins, commas := c.numbers.origins, c.numbers.commas
+	if !judges(c) || c.numbers.row == nil {
 		return nil
-	case c.o.lenient() && (origins != nil || d.Features != nil):
-		return features.Plain(d.Features, origins, features.Means(d.Examples))
-	case origins != nil:
-		return features.Plain(d.Features, origins, nil)
 	}
-	return nil
+	if origins == nil && commas != nil {
+		origins = make([]float64, d.D)
+	}
+	var e *dataset.Encoding
+	switch {
+	case c.o.lenient() && (origins != nil || d.Features != nil):
+		e = features.Plain(d.Features, origins, features.Means(d.Examples))
+	case origins != nil:
+		e = features.Plain(d.Features, origins, nil)
+	}
+	features.SetCommas(e, commas)
+	return e
 }

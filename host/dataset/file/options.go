@@ -65,8 +65,9 @@ type Table struct {
 	Header string
 	// Separator is "comma", "tab", "semicolon", "blanks", one character, or "auto" (same as "").
 	Separator string
-	// DecimalComma says that the numbers of a CSV have a comma where others have a point.
-	DecimalComma bool
+	// Decimal is the decimal mark of a CSV: "point", "comma", or "auto" (same as ""): each column's
+	// own, by its cells.
+	Decimal string
 	// LabelColumn is "last" (same as ""), "first", a name or a position; with Labels, in that file.
 	LabelColumn string
 	// IDColumn names the examples, by name or position; it is no feature, and "last" passes it over.
@@ -109,7 +110,7 @@ func (o Options) check() error {
 	return o.Encode.Check()
 }
 
-// CheckSeparator says what is wrong with Separator, and with DecimalComma beside it.
+// CheckSeparator says what is wrong with Separator, and with Decimal beside it.
 func (o Options) CheckSeparator() error {
 	_, err := o.layout()
 	return err
@@ -117,7 +118,7 @@ func (o Options) CheckSeparator() error {
 
 // layout is what o says of the fields of a CSV.
 func (o Options) layout() (layout, error) {
-	l := layout{blanks: true, comma: o.DecimalComma, lenient: o.lenient() || o.Encoding != nil}
+	l := layout{blanks: true, comma: o.Decimal == decimalComma, lenient: o.lenient() || o.Encoding != nil}
 	switch o.Separator {
 	case "", "auto":
 	case "comma":
@@ -147,5 +148,9 @@ func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// unseenError is a value of Options.Unseen.
-const unseenError = "error"
+// Values of Options.Unseen and Table.Decimal.
+const (
+	unseenError  = "error"
+	decimalPoint = "point"
+	decimalComma = "comma"
+)

@@ -69,7 +69,7 @@ func formatNamed(name string, write bool) (format, error) {
 // refuse returns an error if o asks for what files of the format do not have.
 func (f format) refuse(path string, o Options) error {
 	switch {
-	case f.name != "csv" && (o.DecimalComma || o.Separator != "" && o.Separator != "auto"):
+	case f.name != "csv" && (o.Decimal == decimalComma || o.Separator != "" && o.Separator != "auto"):
 		return fmt.Errorf("%s: asked for a separator or decimal commas, which only a CSV has, of the "+
 			"format %s; leave out %s and %s", path, f.name, quote.Option("separator"),
 			quote.Option("decimal"))

@@ -86,8 +86,8 @@ func (d *Data) ReadingFlags() []cli.Flag {
 		Checked(Text(&d.Separator, "separator", "",
 			"`CHARACTER` between the fields of a CSV file, or comma, tab, semicolon, blanks"),
 			d.checkSeparator).Unless("auto"),
-		Choice(&d.Decimal, "decimal", "point", "decimal `MARK` of a CSV file: point or comma",
-			"point", ".", "comma", ","),
+		Choice(&d.Decimal, "decimal", "auto", "decimal `MARK` of a CSV file: auto (each column's own), "+
+			"point or comma", "auto", "point", "comma"),
 		Count(&d.SkipBad, "skip-bad", 0, 0, math.MaxInt,
 			"how `MANY` malformed rows are skipped and listed; one more is an error"))
 }
@@ -119,9 +119,8 @@ func (d *Data) Options() file.Options {
 	o, e := file.Options{Format: d.Format, Labels: d.Labels, SkipBad: d.SkipBad,
 		NoLabels: d.NoLabels, Storage: d.Storage, Stdin: d.common.In}, d.Encoding()
 	o.Table = file.Table{Header: d.Header, Separator: d.Separator,
-		DecimalComma: d.Decimal == "comma" || d.Decimal == ",", LabelColumn: d.LabelColumn,
-		IDColumn: d.IDColumn, WeightColumn: d.WeightColumn, Ignore: d.Ignore, Encode: &e,
-		Unseen: d.Unseen}
+		Decimal: d.Decimal, LabelColumn: d.LabelColumn, IDColumn: d.IDColumn,
+		WeightColumn: d.WeightColumn, Ignore: d.Ignore, Encode: &e, Unseen: d.Unseen}
 	o.Between, o.UnknownLabel = d.Between, d.UnknownLabel
 	if o.Format == zeroBased {
 		o.Format, o.ZeroBased = "libsvm", true

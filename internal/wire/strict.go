@@ -12,18 +12,10 @@ import (
 	"strings"
 )
 
-// Strict decodes a JSON value into what into points to, by Check.
+// Strict decodes a JSON value into what into points to. It refuses what package json passes over:
+// names that no field has letter by letter, names that are there twice, null in place of a number,
+// a text or a truth, and text behind the value.
 func Strict(text []byte, into any) error {
-	if err := Check(text, into); err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
-}
-
-// Check refuses what package json passes over where it decodes text into what into points to: names
-// that no field has letter by letter, names that are there twice, null in place of a number, a text
-// or a truth, and text behind the value.
-func Check(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := checkValue(d, reflect.TypeOf(into).Elem(), ""); err != nil {
@@ -32,7 +24,7 @@ func Check(text []byte, into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("found more text behind the value, wanted none")
 	}
-	return nil
+	return json.Unmarshal(text, into)
 }
 
 // checkValue checks the next value, at a path, for a type; nil for any.

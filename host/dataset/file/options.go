@@ -118,7 +118,8 @@ func (o Options) CheckSeparator() error {
 
 // layout is what o says of the fields of a CSV.
 func (o Options) layout() (layout, error) {
-	l := layout{blanks: true, comma: o.Decimal == decimalComma, lenient: o.lenient() || o.Encoding != nil}
+	l := layout{blanks: true, comma: o.Decimal == decimalComma,
+		lenient: o.lenient() || o.Encoding != nil}
 	switch o.Separator {
 	case "", "auto":
 	case "comma":

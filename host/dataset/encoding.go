@@ -108,7 +108,8 @@ func (c *Column) fault(missing string) string {
 		return "found terms of a column that is no text"
 	case !number && c.Knots != nil:
 		return "found knots of a column of the kind " + c.Kind
-	case (c.Origin != 0 || c.Dates || c.Commas) && !number || math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
+	case (c.Origin != 0 || c.Dates || c.Commas) && !number || math.IsNaN(c.Origin) ||
+		math.IsInf(c.Origin, 0):
 		return fmt.Sprintf("found the origin %v of a column of the kind %s, wanted a finite one, of "+
 			"numbers", c.Origin, c.Kind)
 	case c.Mean != nil && !decimal.Finite(*c.Mean):

@@ -26,17 +26,18 @@ type cells struct {
 	// surveyed says that all cells have told the formats of their columns; unsure, that others may
 	// tell another one.
 	surveyed, unsure bool
-	places           string          // what messages count: "line" or "example"
-	place            int             // of the current row
-	begun            int             // rows
-	spans            []features.Span // of the columns; nil if nothing is to be found out
-	done             bool            // numbers are behind their origins, and the spans have their values
-	tiny             int             // numbers that became +0
-	n                int             // rows that were kept
-	bytes            int             // that the rows take
-	rows             memory.Growth
-	growth           memory.Growth   // of the levels
-	room             *osfile.Scratch // of the columns; nil if they are in memory
+
+	places string          // what messages count: "line" or "example"
+	place  int             // of the current row
+	begun  int             // rows
+	spans  []features.Span // of the columns; nil if nothing is to be found out
+	done   bool            // numbers are behind their origins, and the spans have their values
+	tiny   int             // numbers that became +0
+	n      int             // rows that were kept
+	bytes  int             // that the rows take
+	rows   memory.Growth
+	growth memory.Growth   // of the levels
+	room   *osfile.Scratch // of the columns; nil if they are in memory
 }
 
 // cellColumn is a column and its value in the current row.

@@ -100,18 +100,21 @@ static void residuals_at(size_t b, __global const float *scores, __global const 
 	}
 	const vec_t nothing = (vec_t)(NOTHING_OF(scale));
 	UNROLL(2)
-	for (int r = 0; r < Q; r++) {
+	for (int r = 0; r < (trees ? 0 : Q); r++) {
 		const vec_t s = score[LINE(r)], t = target[LINE(r)];
 		const vec_t p = fma(KEPT(terms, r, exponential(s - m)), inverse, nothing);
 		const vec_t wanted = given ? t : fma(KEPT(terms2, r, exponential(s + t - m2)), inverse2, nothing);
 		const vec_t residual = select((vec_t)(0.0f), (p - wanted) * u, counts);
 		STORE(residual, 0, part);
-		if (!trees) {
-			for (int l = 0; l < lanes; l++)
-				a[at[l] + r] = part[l];
-			continue;
-		}
+		for (int l = 0; l < lanes; l++)
+			a[at[l] + r] = part[l];
+	}
+	for (int r = 0; r < (trees ? Q : 0); r++) {
+		const vec_t s = score[LINE(r)], t = target[LINE(r)];
+		const vec_t p = fma(KEPT(terms, r, exponential(s - m)), inverse, nothing);
+		const vec_t wanted = given ? t : fma(KEPT(terms2, r, exponential(s + t - m2)), inverse2, nothing);
 		float h[WIDTH];
+		STORE(select((vec_t)(0.0f), (p - wanted) * u, counts), 0, part);
 		STORE(select((vec_t)(0.0f), p * (VECTOR(1.0f) - p) * u, counts), 0, h);
 		__global int *to = grads + 2 * ((size_t)r * trees + b * WIDTH);
 		for (int l = 0; l < lanes; l++) {

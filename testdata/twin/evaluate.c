@@ -1,13 +1,14 @@
 /*
  * evaluate.c - a second, independent evaluation of weights that a test compares with, bit for bit.
  *
- * Written from the text of the numerics contract (clauses 1, 3, 11 and 14 to 16, which are cited
- * below). It shares no code with the Go program. Meant to be read beside the contract.
+ * Written from the text of the numerics contract (clauses 1, 3, 11, 14 to 16 and 24 to 26, which
+ * are cited below). It shares no code with the Go program. Meant to be read beside the contract.
  * -ffp-contract=off below is a part of it: every product is rounded unless fmaf is called.
  *
  * Build:  cc -O2 -std=c99 -ffp-contract=off -o evaluate evaluate.c -lm
  * Usage:  evaluate < problem > answer
  *         evaluate functions < numbers > answers
+ *         evaluate trees < questions > answers
  *
  * The problem, little-endian, integers of 4 bytes and numbers as float32:
  *   n d Q N given rows R    examples, features, classes, examples of the whole set, 1 if the
@@ -16,7 +17,8 @@
  *   coefficients n x R
  * The answer, integers of 8 bytes: the refused examples, the sum of losses, the sums of residuals
  * Q x d, the weighted sums R x d; then the scores n x Q as float32. Of the functions: of each
- * float32 x its exp, and log and 1/x of its size. Any failure: a message and exit status 1.
+ * float32 x its exp, and log and 1/x of its size. What trees reads and writes
+ * is said below. Any failure: a message and exit status 1.
  */
 #include <float.h>
 #include <math.h>
@@ -183,6 +185,114 @@ static void weighted_sums(const float *x, const float *a, int n, int d, int coun
         }
 }
 
+/* ---- clauses 24 to 26 ---- */
+
+/*
+ * Trees begin with n F Q N given rows, bins of each feature (F), the bin of each example feature by
+ * feature (F x n integers), targets rows x Q, row (n), weight (n), times (n), label (n). Then
+ * come questions:
+ *   1                          gradients: refused examples and losses, integers of 8 bytes
+ *   2 class often              a tree of a class, -1 for labels; times count if often is 1
+ *   3 node feature             its sums, bin by bin, integers of 8 bytes
+ *   4 node feature left a b    left is a set, 8 words of 32 bits: the examples of each child, 8 bytes
+ *   5 nodes leaves class bag   add a tree of nodes (feature, left, children; leaf l is -1-l) and its
+ *                              values; to examples out of the bag alone if bag is 1
+ *   6                          the scores, n x Q
+ */
+static int is_in(const uint32_t *set, int bin) { return set[bin / 32] >> bin % 32 & 1; }
+
+static int trees(void) {
+    const int n = get(), F = get(), Q = get(), N = get(), given = get(), rows = get();
+    if (n < 1 || F < 1 || Q < 1 || N < n || rows < 1) die("sizes make no sense");
+    int *count = alloc(F, 4), *bin = alloc((size_t)n * F, 4), *row = alloc(n, 4);
+    for (int f = 0; f < F; f++) count[f] = get();
+    for (size_t i = 0; i < (size_t)n * F; i++) bin[i] = get();
+    float *t = get_floats((size_t)rows * Q);
+    for (int i = 0; i < n; i++) row[i] = get();
+    float *u = get_floats(n), *scores = alloc((size_t)n * Q, 4), *a = alloc(Q, 4), *p = alloc(Q, 4);
+    float *d = alloc(Q, 4), L;
+    int *times = alloc(n, 4), *label = alloc(n, 4), *node = alloc(n, 4), class = 0, often = 0;
+    int64_t *g = alloc((size_t)n * Q, 8), *h = alloc((size_t)n * Q, 8);
+    for (int i = 0; i < n; i++) times[i] = get();
+    for (int i = 0; i < n; i++) label[i] = get();
+    for (int c; (c = getchar()) != EOF;) {
+        ungetc(c, stdin);
+        const int question = get();
+        if (question == 1) {
+            int64_t refused = 0, total = 0;
+            for (int i = 0; i < n; i++) {
+                float *s = scores + (size_t)i * Q;
+                float loss = residuals(s, t + (size_t)row[i] * Q, u[i], Q, given, a);
+                if (isnan(loss)) refused++;
+                else {
+                    total += fixed(loss, format(0x1.fffffep14f, N));
+                    softmax(s, Q, p, d, &L);
+                }
+                for (int k = 0; k < Q; k++) {
+                    float rest = 1 - p[k], product = p[k] * rest;
+                    g[(size_t)i * Q + k] = isnan(loss) ? 0 : fixed(a[k], 18);
+                    h[(size_t)i * Q + k] = isnan(loss) ? 0 : fixed(product * u[i], 18);
+                }
+            }
+            put((uint64_t)refused, 8);
+            put((uint64_t)total, 8);
+        } else if (question == 2) {
+            class = (int)get();
+            often = get();
+            for (int i = 0; i < n; i++) node[i] = often && !times[i] ? -1 : 0;
+        } else if (question == 3) {
+            const int at = get(), f = get(), width = class < 0 ? Q : 2;
+            int64_t *sums = alloc((size_t)count[f] * width, 8);
+            for (int i = 0; i < n; i++) {
+                const int64_t m = often ? times[i] : 1;
+                int64_t *own = sums + (size_t)bin[(size_t)f * n + i] * width;
+                if (node[i] != at) continue;
+                if (class < 0) own[label[i]] += m;
+                else {
+                    own[0] += m * g[(size_t)i * Q + class];
+                    own[1] += m * h[(size_t)i * Q + class];
+                }
+            }
+            for (int j = 0; j < count[f] * width; j++) put((uint64_t)sums[j], 8);
+            free(sums);
+        } else if (question == 4) {
+            const int at = get(), f = get();
+            uint32_t left[8];
+            uint64_t went[2] = {0, 0};
+            for (int j = 0; j < 8; j++) left[j] = get();
+            const int a0 = get(), b0 = get(), child[2] = {a0, b0};
+            for (int i = 0; i < n; i++) {
+                const int side = !is_in(left, bin[(size_t)f * n + i]);
+                if (node[i] != at) continue;
+                node[i] = child[side];
+                went[side]++;
+            }
+            put(went[0], 8);
+            put(went[1], 8);
+        } else if (question == 5) {
+            const int nodes = get(), leaves = get(), of = (int)get(), bag = get();
+            uint32_t *tree = alloc((size_t)nodes * 11, 4);
+            for (int j = 0; j < nodes * 11; j++) tree[j] = get();
+            float *values = get_floats((size_t)leaves * (of < 0 ? Q : 1));
+            for (int i = 0; i < n; i++) {
+                int at = nodes ? 0 : -1;
+                if (bag && (!often || times[i])) continue;
+                while (at >= 0) {
+                    const uint32_t *own = tree + 11 * (size_t)at;
+                    at = (int)own[is_in(own + 1, bin[(size_t)own[0] * n + i]) ? 9 : 10];
+                }
+                for (int k = 0; k < Q; k++)
+                    if (of < 0) scores[(size_t)i * Q + k] += values[(size_t)(-1 - at) * Q + k];
+                    else if (of == k) scores[(size_t)i * Q + k] += values[-1 - at];
+            }
+            free(tree); free(values);
+        } else if (question == 6) {
+            for (size_t i = 0; i < (size_t)n * Q; i++) put(as_bits(scores[i]), 4);
+        } else die("there is no such question");
+    }
+    return 0;
+}
+
 static int functions(void) {
     for (int c; (c = getchar()) != EOF;) {
         ungetc(c, stdin);
@@ -196,6 +306,7 @@ static int functions(void) {
 
 int main(int argc, char **argv) {
     if (argc == 2 && !strcmp(argv[1], "functions")) return functions();
+    if (argc == 2 && !strcmp(argv[1], "trees")) return trees();
     const int n = get(), d = get(), Q = get(), N = get(), given = get(), rows = get(), R = get();
     if (n < 1 || d < 1 || Q < 1 || N < n || rows < 1 || R < 1) die("sizes make no sense");
     float *x = get_floats((size_t)n * d), *w = get_floats((size_t)Q * d), *t = get_floats((size_t)rows * Q);

@@ -8,6 +8,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Compute says where a call computes and who listens. The zero value is the processor, and nobody.
@@ -27,6 +28,7 @@ type Compute struct {
 // Note is a remark for people. Text spells options as flags; Phrase spells them anew.
 type Note struct {
 	Warning bool   `json:"warning,omitempty"` // likely a mistake
+	Code    string `json:"code,omitempty"`    // names some warnings for programs; does not change
 	Text    string `json:"text"`
 }
 
@@ -40,6 +42,13 @@ func (n *notes) say(format string, args ...any) { n.add(Note{Text: fmt.Sprintf(f
 
 func (n *notes) warn(format string, args ...any) {
 	n.add(Note{Warning: true, Text: fmt.Sprintf(format, args...)})
+}
+
+// doubt warns of doubts.
+func (n *notes) doubt(all []learners.Doubt) {
+	for _, d := range all {
+		n.add(Note{Warning: true, Code: d.Code, Text: d.String()})
+	}
 }
 
 // read tells what making a data set has found. Who has read one of a file knows it.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 )
 
@@ -52,6 +53,7 @@ func Evaluate(ctx context.Context, r *EvaluateRequest) (*EvaluateResult, error) 
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
+	c.notes.doubt(judge.OfNoise(c.found, c.data.Y, noise, c.scores))
 	result := &EvaluateResult{Request: *r, Judgement: *j, Classes: meta.Classes, Device: c.device}
 	for _, rule := range meta.Sets {
 		judged, err := rule.Judge(c.found, c.data.Y, noise)

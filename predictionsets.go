@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 )
 
@@ -18,6 +19,7 @@ type PredictionSetsRequest struct {
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
 	Sets      []float64  `json:"sets,omitempty"`      // levels, such as 0.9; nil for the temperature alone
 	ByClass   bool       `json:"by_class,omitempty"`  // sets of each level hold within each class
+	Sure      bool       `json:"sure,omitempty"`      // they hold for 95 % of draws of the examples
 	Compute   Compute    `json:"-"`
 }
 
@@ -41,8 +43,10 @@ type FittedSets struct {
 
 // Check returns the fault of options that no data could satisfy.
 func (r *PredictionSetsRequest) Check() error {
-	if r.ByClass && r.Sets == nil {
-		return conflict("by_class", "no level", "levels of sets")
+	for option, given := range map[string]bool{"by_class": r.ByClass, "sure": r.Sure} {
+		if given && r.Sets == nil {
+			return conflict(option, "no level", "levels of sets")
+		}
 	}
 	if err := r.Model.check(); err != nil {
 		return err
@@ -81,8 +85,10 @@ func PredictionSets(ctx context.Context, r *PredictionSetsRequest) (*PredictionS
 	if err := m.ToProbabilities(c.found); err != nil {
 		return nil, fault(ctx, err)
 	}
+	c.notes.doubt(judge.OfNoise(c.found, y, noise, true))
 	for _, level := range slices.Compact(slices.Sorted(slices.Values(r.Sets))) {
-		rule, err := sets.Calibrate(c.found, y, noise, sets.Rule{Level: level, ByClass: r.ByClass})
+		rule, err := sets.Calibrate(c.found, y, noise, sets.Rule{Level: level, ByClass: r.ByClass,
+			Sure: r.Sure})
 		if err != nil {
 			return nil, fault(ctx, err)
 		}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -22,6 +23,8 @@ const (
 	TurnedConfusion   string = "turned-confusion"    // the transpose of C does
 	ClassNotPredicted string = "class-not-predicted" // a class has labels and no predictions
 	ConvergedAtOnce   string = "converged-at-once"   // nothing was learned, with a large error
+	EstimatedNoise    string = "estimated-confusion" // C has standard errors
+	NoiseByFeatures   string = "noise-by-features"   // C holds for easy examples and not for hard ones
 )
 
 // Thresholds of doubts: the p-value of the labels under C and the share that C leaves unexplained.
@@ -82,6 +85,62 @@ func Doubts(ctx context.Context, r *Ended) ([]learners.Doubt, error) {
 				"%%", r.Steps, 100*r.EstimatedError), Advice: atOnceAdvice(noise)})
 	}
 	return append(all, r.Doubts...), nil
+}
+
+// Of labels that a model and C do not explain alike for easy and hard examples: standard errors,
+// and the share.
+const (
+	surelyByFeatures = 4
+	muchByFeatures   = 0.1
+)
+
+// OfNoise returns doubts about what is corrected by the matrix, nil for none: coverage, accuracy.
+// p are Q numbers of each example; if they are probabilities, how often labels differ from the
+// predicted class is compared with what p and C say of it, for the surer and the less sure half.
+func OfNoise(p []float32, y []int32, noise *confusion.Matrix, probabilities bool,
+) (all []learners.Doubt) {
+	if noise == nil {
+		return nil
+	}
+	if noise.Error != nil {
+		all = append(all, learners.Doubt{Code: EstimatedNoise, Finding: "the confusion matrix is an " +
+			"estimate: what is corrected by it counts its standard errors, and is wrong where its method " +
+			"is", Advice: "check a few hundred labels for what must be relied on"})
+	}
+	if !probabilities {
+		return all
+	}
+	q, n := noise.Q(), len(y)
+	sure := make([]float32, n)
+	for i := range sure {
+		sure[i] = slices.Max(p[i*q : (i+1)*q])
+	}
+	order := lists.UpTo[int](n)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sure[a], sure[b]) })
+	off := func(k int) float64 {
+		i := order[k]
+		row := p[i*q : (i+1)*q]
+		class := lists.Largest(row)
+		less := 0.0
+		for t, v := range row {
+			less += float64(float64(v) * noise.P[class*q+t])
+		}
+		if int(y[i]) == class {
+			return 1 - less
+		}
+		return -less
+	}
+	half := n / 2
+	hard, hardOff := lists.MeanError(half, off)
+	easy, easyOff := lists.MeanError(n-half, func(k int) float64 { return off(half + k) })
+	differ := easy - hard
+	if math.Abs(differ) > max(muchByFeatures, surelyByFeatures*math.Hypot(hardOff, easyOff)) {
+		all = append(all, learners.Doubt{Code: NoiseByFeatures, Finding: fmt.Sprintf("of easy examples "+
+			"%.1f %% more labels are the predicted class than the confusion matrix says, and of hard ones "+
+			"%.1f %%: the noise depends on the features, or the probabilities are off", 100*easy, 100*hard),
+			Advice: "what is corrected by the matrix is then wrong: check labels, or use a model that fits"})
+	}
+	return all
 }
 
 func atOnceAdvice(noise *confusion.Matrix) string {

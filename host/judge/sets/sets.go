@@ -22,6 +22,12 @@ var ErrInput = errors.New("prediction sets")
 type Rule struct {
 	Level   float64 `json:"level"`    // promised probability of the true class, 0 < Level < 1
 	ByClass bool    `json:"by_class"` // the promise holds for each true class
+	// Sure says that the promise holds for 95 % of calibrations by this number of examples, not in the
+	// mean over them.
+	Sure bool `json:"sure,omitempty"`
+	// AtLeast is the coverage that 95 % of calibrations by this number of examples reach, by the noise
+	// of the labels and the standard errors of their matrix; by class, of the worst class.
+	AtLeast float64 `json:"at_least"`
 	// Thresholds are Q numbers, all equal unless ByClass. 2 is above every nonconformity: no
 	// threshold keeps the promise, so the class is in every set.
 	Thresholds []float64 `json:"thresholds"`
@@ -42,6 +48,10 @@ const Always = 2
 // prediction. By class, sums and n are of one true class. Where c has standard errors, C⁻¹
 // is freed of the bias that they cause, to second order.
 //
+// Sure raises the threshold until the coverage is surely at least Level, by the standard error of
+// the curve, at it and at all larger scores (fixed-sequence testing; Angelopoulos et al., Learn
+// then test, 2021).
+//
 // Errors wrap ErrInput or come from c.Invert.
 func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error) {
 	q, err := check(p, y, c, r)
@@ -61,14 +71,22 @@ func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error
 		}
 	}
 	slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.score, b.score) })
-	r.Thresholds = make([]float64, q)
-	all := threshold(points, float64(len(y)), r.Level)
+	r.Thresholds, r.AtLeast = make([]float64, q), 1
+	d := draws{p: p, y: y, inverse: inverse, noise: c, level: r.Level, class: -1}
 	for k := range q {
-		r.Thresholds[k] = all
+		own, n := points, float64(len(y))
 		if r.ByClass {
-			own, n := ofClass(points, int32(k))
-			r.Thresholds[k] = threshold(own, n, r.Level)
+			d.class = k
+			own, n = ofClass(points, int32(k))
+		} else if k > 0 {
+			r.Thresholds[k] = r.Thresholds[0]
+			continue
 		}
+		at := threshold(own, n, r.Level)
+		if r.Sure {
+			at = d.raise(own, at)
+		}
+		r.Thresholds[k], r.AtLeast = at, min(r.AtLeast, d.least(at))
 	}
 	return r, nil
 }

@@ -132,6 +132,60 @@ func TestCoverageByNoisyLabels(t *testing.T) {
 	}
 }
 
+// Of calibrations by 500 examples, a third or more cover less than the level; with Sure at most 5 %
+// do, but for the chance of 300 simulations. AtLeast is reached by about 95 %.
+func TestSure(t *testing.T) {
+	const simulations, level = 300, 0.9
+	symmetric := matrix(t, confusion.Symmetric, 0.4)
+	for name, truth := range map[string]*confusion.Matrix{"right labels": nil,
+		"symmetric": symmetric, "pairwise": matrix(t, confusion.Pairwise, 0.3),
+		"estimated": symmetric} {
+		var short, shortSure, below, size, sizeSure float64
+		for seed := range uint64(simulations) {
+			w := newWorld(seed)
+			p, y := w.draw(500)
+			c := truth
+			if truth != nil {
+				var err error
+				if y, err = truth.Inject(y, seed); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "estimated" {
+				c = estimated(w.rng, truth, 100)
+			}
+			fresh, right := w.draw(4000)
+			for _, sure := range []bool{false, true} {
+				rule, err := sets.Calibrate(p, y, c, sets.Rule{Level: level, Sure: sure})
+				if err != nil {
+					t.Fatal(err)
+				}
+				j, err := rule.Judge(fresh, right, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				missed := 0.0
+				if j.Coverage < level {
+					missed = 1.0 / simulations
+				}
+				if sure {
+					shortSure, sizeSure = shortSure+missed, sizeSure+j.Size/simulations
+					continue
+				}
+				short, size = short+missed, size+j.Size/simulations
+				if j.Coverage < rule.AtLeast {
+					below += 1.0 / simulations
+				}
+			}
+		}
+		t.Logf("%s: %.3f of calibrations cover less than %v, %.3f if sure; %.3f less than AtLeast; %.2f "+
+			"and %.2f classes", name, short, level, shortSure, below, size, sizeSure)
+		if short < 0.3 || shortSure > 0.075 || below > 0.09 {
+			t.Errorf("%s: too many calibrations are short", name)
+		}
+	}
+}
+
 // By right labels the threshold is the ⌈(n+1)·level⌉-th smallest nonconformity of the true class.
 func TestRightLabelsAreSplitConformal(t *testing.T) {
 	for seed := range uint64(20) {

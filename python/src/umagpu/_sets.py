@@ -18,7 +18,8 @@ class PredictionSets(BaseEstimator):  # type: ignore[misc]
 
     The estimator is a NoisyClassifier that was fitted; fit takes examples that it has not seen, with
     noisy labels, whose noise is confusion, or right ones. options may have by_class: True, by which
-    the sets hold within each class.
+    the sets hold within each class, and sure: True, by which they hold for 95 % of draws of these
+    examples, not only in the mean over draws. at_least_ is the share that 95 % of draws reach.
     """
 
     def __init__(self, estimator: NoisyClassifier, level: float = 0.9, *, confusion: Any = None,
@@ -37,6 +38,7 @@ class PredictionSets(BaseEstimator):  # type: ignore[misc]
                                      **(self.options or {}))
         arrays.update({**data.arrays, "model": np.frombuffer(self.estimator.model_, np.uint8)})
         found = ask("prediction_sets", request, arrays, X, device=self.estimator.device)
+        self.at_least_ = found["sets"][0]["at_least"]
         self.classes_, self.model_ = labels.classes, found["model"].tobytes()
         return self
 

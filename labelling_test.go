@@ -62,7 +62,7 @@ func TestEstimateNoise(t *testing.T) {
 		"shares":              {Labels: threeClasses(nil), Counts: fortyPercent},
 		"shares of true rows": {Labels: threeClasses(nil), Counts: &umagpu.Confusion{P: shares(counts)}},
 		"probabilities":       {Labels: threeClasses(gaps), Probabilities: exact(right), True: some},
-		"data":                {Labels: threeClasses(gaps), Data: r.Data, True: some, Method: "em"},
+		"data":                {Labels: threeClasses(gaps), Data: r.Data, True: some},
 	} {
 		got, err := umagpu.EstimateNoise(t.Context(), c)
 		if err != nil {

@@ -24,7 +24,7 @@ def counted(case, rows):
     with open(case.folder + "/checked.csv", "w") as f:
         f.writelines(["row,label\n"] + [f"{i + 1},{case.y[i]}\n" for i in rows])
     checked = ["--clean", "checked.csv"] if len(rows) else []
-    case.call("confusion", "estimate", *case.train, "--method", "em", "--out", "C.csv", *checked)
+    case.call("confusion", "estimate", *case.train, "--out", "C.csv", *checked)
     return case.error("--confusion", "C.csv", "--trust-confusion")[0]
 
 

@@ -18,8 +18,8 @@ import tempfile
 import numpy as np
 from cases import NOISES, SETS, Case, known
 
-METHODS = {"confident joint": ["confident-joint"], "em": ["em"], "100 checked": ["clean", True],
-           "em, 100 checked": ["em", True], "auto": ["auto"]}
+METHODS = {"confident joint": ["confident-joint"], "100 checked": ["clean", True],
+           "auto, 100 checked": ["auto", True], "auto": ["auto"]}
 # Right by another implementation: votes, and plain Dawid-Skene of 100 rounds. The weights of the mean were chosen by the first four.
 CROWDS = {"bluebird": (.7593, .8981), "dog": (.8228, .8426), "web": (.7271, .8217), "CF": (.8767, .8300), "rte": (.8975, .9275),
           "trec": (.6519, .7020), "MS": (.6900, .7686), "labelme": (.7660, .7940), "sentiment_polarity": (.8870, .9150)}
@@ -37,7 +37,7 @@ def measure(case):
             continue
         p, e = np.array(found["confusion"]), np.array(found["standard_error"])
         r[name] = float(np.abs(p - case.c).mean())
-        if name == "em":
+        if name == "auto":
             told = [k for k in range(case.q) if str(k) not in (found.get("not_identified") or [])]
             near = (np.abs(p - case.c) <= 2 * e + 5e-5)[:, told]
             r["near"], r["of"], r["entries"], r["classes"] = int(near.sum()), near.size, case.q ** 2, f"{len(told)} of {case.q}"

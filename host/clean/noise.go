@@ -11,10 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/fit"
-	"github.com/uma-gpu/uma-gpu/host/kernel"
-	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/neighbours"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -24,17 +20,14 @@ type NoiseMethod string
 
 // The methods.
 const (
-	NoNoise         NoiseMethod = "identity"        // labels are right
-	ConfidentJoint  NoiseMethod = "confident-joint" // estimate.ConfidentJoint
-	JointLikelihood NoiseMethod = "em"              // softmax learns it together with a model
-	Neighbours      NoiseMethod = "neighbours"      // estimate.ByNeighbours
-	CleanCounts     NoiseMethod = "clean"           // estimate.FromCounts alone
-	AutoNoise       NoiseMethod = "auto"            // a contest
+	NoNoise        NoiseMethod = "identity"        // labels are right
+	ConfidentJoint NoiseMethod = "confident-joint" // estimate.ConfidentJoint
+	CleanCounts    NoiseMethod = "clean"           // estimate.FromCounts alone
+	AutoNoise      NoiseMethod = "auto"            // a contest
 )
 
 // NoiseMethods are all of them.
-var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, JointLikelihood, Neighbours,
-	CleanCounts, NoNoise}
+var NoiseMethods = []NoiseMethod{AutoNoise, ConfidentJoint, CleanCounts, NoNoise}
 
 // DefaultNoiseFolds is how many folds NoiseOptions have unless they say.
 const DefaultNoiseFolds = 5
@@ -166,23 +159,13 @@ func join(classes []string, counts []float64, found *estimate.Estimate,
 // by estimates from noisy labels by one method.
 func (e *noiseEstimator) by(ctx context.Context, method NoiseMethod) (*estimate.Estimate, error) {
 	d := e.data
-	switch method {
-	case NoNoise:
+	if method == NoNoise {
 		m, err := confusion.Symmetric(d.Classes, 0)
 		if err != nil {
 			return nil, err
 		}
 		m.Error = make([]float64, len(m.P))
 		return &estimate.Estimate{Matrix: *m, Method: "identity", Assumes: "labels are right"}, nil
-	case JointLikelihood:
-		return e.jointLikelihood(ctx)
-	case Neighbours:
-		near, err := neighbours.OfDataset(ctx, e.Engine, d, lists.UpTo[int](d.N),
-			estimate.NearestForNeighbours)
-		if err != nil {
-			return nil, err
-		}
-		return estimate.ByNeighbours(d.Classes, d.Y, near.Index, near.K)
 	}
 	if e.Probabilities != nil {
 		return estimate.ConfidentJoint(d.Classes, d.Y, e.Probabilities, false)
@@ -210,76 +193,4 @@ func (e *noiseEstimator) contest(ctx context.Context, won *Noise) error {
 		won.Notes = append(won.Notes, "held-out labels do not show that labels are wrong")
 	}
 	return nil
-}
-
-// penalties, in units of the mean squared length of an example, are such that each has been the
-// best on some set: weak ones let few classes of many examples grow sharp, strong ones keep few
-// examples from being learned by heart. curvedPenalty is for curved classes, which are no noise.
-var penalties = []float64{1e-5, 1e-4, 1e-3}
-
-const curvedPenalty = 1e-5
-
-// A curved model takes dense examples of few features. curvedLandmarks keep it cheap.
-const (
-	curvedFeatures  = 1000
-	curvedLandmarks = 300
-)
-
-// jointLikelihood learns C together with several models.
-func (e *noiseEstimator) jointLikelihood(ctx context.Context) (*estimate.Estimate, error) {
-	d := e.data
-	// Learning begins with what the known classes say: from the identity it does not find its way
-	// where few examples of many features have much noise.
-	var begin *confusion.Matrix
-	if e.counts != nil {
-		known, err := estimate.FromCounts(d.Classes, e.counts, nil)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := known.Invert(); err == nil { // else it begins without
-			begin = &known.Matrix
-		}
-	}
-	var learned []*confusion.Learned
-	try := func(name string, penalty float64, k *fitting.Options) error {
-		found, err := learnNoise(ctx, d, begin, e.Options, penalty, k)
-		if err != nil {
-			return fmt.Errorf("joint likelihood, %s: %w", name, err)
-		}
-		learned = append(learned, found)
-		e.say("joint likelihood, %s: loss %.5f ± %.5f", name, found.Loss, found.LossError)
-		return nil
-	}
-	for _, penalty := range penalties {
-		if err := try(fmt.Sprintf("penalty %.0e", penalty), penalty, e.Kernel); err != nil {
-			return nil, err
-		}
-	}
-	if e.Kernel == nil && d.Prepared == nil && !d.Sparse() && d.D <= curvedFeatures {
-		if err := try(kernel.RBF, curvedPenalty, &fitting.Options{Median: true, Coordinates: true,
-			Function:  kernel.Function{Kind: kernel.RBF},
-			Landmarks: min(curvedLandmarks, d.N)}); err != nil {
-			return nil, err
-		}
-	}
-	found, err := estimate.FromLearned(d.Classes, learned...)
-	if err != nil {
-		return nil, fmt.Errorf("joint likelihood: %w", err)
-	}
-	found.DoubtFeatures(d.N, d.D)
-	return found, nil
-}
-
-// learnNoise returns the noise that is learned together with a model, from the matrix begin on, or
-// from the identity if that is nil; 0 is the default penalty.
-func learnNoise(ctx context.Context, data *dataset.Dataset, begin *confusion.Matrix, o host.Options,
-	penalty float64, k *fitting.Options) (*confusion.Learned, error) {
-	p := &fit.NoiseOnly{Params: *softmax.Defaults(), Penalty: penalty}
-	p.LearnConfusion = true
-	o.Learner, o.Kernel, o.Trial, o.Watch = p, k, true, host.Watch{}
-	trained, err := host.Train(ctx, data, begin, o)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
-		return nil, err
-	}
-	return trained.Run.Noise, nil
 }

@@ -93,13 +93,6 @@ func estimates(c *contest, p []float32) (list []*estimate.Estimate, err error) {
 		return nil, err
 	}
 	list = append(list, joint)
-	if c.near != nil {
-		near, err := estimate.ByNeighbours(c.part.Classes, c.part.Y, c.near.Index, c.near.K)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, near)
-	}
 	return list, nil
 }
 

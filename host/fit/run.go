@@ -64,13 +64,6 @@ func Start(ctx context.Context, p learners.Params, problem *learners.Problem) (R
 	switch p := p.(type) {
 	case *softmax.Params:
 		r, err = newTraining(p, problem)
-	case *NoiseOnly:
-		if r, err = newTraining(&p.Params, problem); err == nil {
-			r.noiseOnly = true
-			if p.Penalty > 0 {
-				r.penalty = p.Penalty * meanSquared(problem.X, problem.Bias)
-			}
-		}
 	default:
 		l, err := learners.Start(ctx, p, problem)
 		if err != nil {
@@ -107,23 +100,14 @@ func (s steps) Found() (f Found) {
 	return f
 }
 
-// NoiseOnly are parameters of softmax for a run that ends when it has learned C, and leaves weights
-// aside.
-type NoiseOnly struct {
-	softmax.Params
-	// Penalty is λ in units of the mean squared length of an example; 0 for the one of Params.
-	Penalty float64
-}
-
 // training is one run of softmax.
 type training struct {
 	softmax.Params
-	problem   *learners.Problem
-	noiseOnly bool    // the run ends when the noise is learned
-	penalty   float64 // λ while the noise is learned
-	solver    *softmax.Solver
-	memo      memo
-	noise     *labelNoise // to be learned; nil if it is not
+	problem *learners.Problem
+	penalty float64 // λ while the noise is learned
+	solver  *softmax.Solver
+	memo    memo
+	noise   *labelNoise // to be learned; nil if it is not
 
 	w      []float32                 // the caller's weights
 	after  func(learners.Step) error // called after each step
@@ -192,21 +176,19 @@ func train(ctx context.Context, r *training) (err error) {
 			return err
 		}
 	}
-	if !r.noiseOnly {
-		var lambda float64
-		if lambda, w, err = findPenalty(ctx, r, w); err != nil {
-			return err
-		}
-		switch {
-		case r.ridged > 0: // instead of a fit
-		case r.Correction == softmax.EM:
-			w, err = expectMaximise(ctx, r, lambda, w)
-		default:
-			w, err = fitAll(ctx, r, lambda, w)
-		}
-		if err != nil {
-			return err
-		}
+	lambda, w, err := findPenalty(ctx, r, w)
+	if err != nil {
+		return err
+	}
+	switch {
+	case r.ridged > 0: // instead of a fit
+	case r.Correction == softmax.EM:
+		w, err = expectMaximise(ctx, r, lambda, w)
+	default:
+		w, err = fitAll(ctx, r, lambda, w)
+	}
+	if err != nil {
+		return err
 	}
 	r.stage = done
 	return r.move(w)

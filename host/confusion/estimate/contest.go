@@ -348,6 +348,7 @@ func (f *contest) errors(best, q int) error {
 
 // What errors adds up, fitted on six tables: optdigits, phoneme, car, adult, wine and vehicle.
 const (
+	jackknife       = 10 // parts, each left out in turn
 	jackknifeWeight = 1.44
 	samplingWeight  = 0.64
 	vagueWeight     = 0.5

@@ -2,7 +2,6 @@ package estimate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -13,49 +12,18 @@ import (
 // mostUnsure is the largest standard error of P(label t | true class t) of an identified class.
 const mostUnsure = 0.15
 
-// surely is the number of standard errors by which a model must beat the first.
-const surely = 2
-
-// FromLearned combines the noise that several models learned: the first matrix, or the one with a
-// clearly lower loss on held-out labels. The variance of an entry is the best one plus its
-// squared distances to the others, weighted by their loss: one half where that is one standard
-// error worse.
-//
-// A true class is unidentified if another label is as likely as its own, or if the standard error
-// of its own is above mostUnsure; that label is then unidentified, too.
-func FromLearned(classes []string, all ...*confusion.Learned) (*Estimate, error) {
+// FromLearned is the noise that a model learned together with its weights. A true class is
+// unidentified if another label is as likely as its own, or if the standard error of its own is
+// above mostUnsure; that label is then unidentified, too.
+func FromLearned(classes []string, l *confusion.Learned) (*Estimate, error) {
 	m, err := confusion.New(classes)
 	if err != nil {
 		return nil, err
 	}
-	q := m.Q()
-	var best *confusion.Learned
-	for _, l := range all {
-		if l == nil || len(l.P) != q*q || len(l.Error) != q*q {
-			return nil, fmt.Errorf("confusion estimate: found a matrix of other classes, wanted "+
-				"%d×%d", q, q)
-		}
-		if best == nil || l.Loss < best.Loss {
-			best = l
-		}
+	if q := m.Q(); l == nil || len(l.P) != q*q || len(l.Error) != q*q {
+		return nil, fmt.Errorf("confusion estimate: found a matrix of other classes, wanted %d×%d", q, q)
 	}
-	if best == nil {
-		return nil, fmt.Errorf("confusion estimate: found nothing learned, wanted a matrix")
-	}
-	if first := all[0]; best.Loss+float64(surely*best.LossError) >= first.Loss {
-		best = first
-	}
-	copy(m.P, best.P)
-	m.Error = make([]float64, q*q)
-	for k, v := range best.Error {
-		variance := float64(v * v)
-		for _, l := range all {
-			worse := max(0, l.Loss-best.Loss) / max(best.LossError, math.SmallestNonzeroFloat64)
-			apart := l.P[k] - best.P[k]
-			variance += float64(apart*apart) / (1 + float64(worse*worse))
-		}
-		m.Error[k] = min(1, math.Sqrt(variance))
-	}
+	m.P, m.Error = slices.Clone(l.P), slices.Clone(l.Error)
 	e := &Estimate{Matrix: *m, Method: "joint likelihood",
 		Assumes: "in each class the right label is the most frequent, noise depends on the class " +
 			"alone, and the features determine the classes"}

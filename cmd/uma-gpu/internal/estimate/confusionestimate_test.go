@@ -102,10 +102,10 @@ func TestEstimateData(t *testing.T) {
 		}
 		return sum
 	}
-	r, _ := estimated(t, "--data", path("noisy.csv"), "--method", "em")
+	r, _ := estimated(t, "--data", path("noisy.csv"))
 	alone := off(r)
 	if !(alone < 0.04) {
-		t.Errorf("em is %v off", alone)
+		t.Errorf("alone it is %v off", alone)
 	}
 	var clean strings.Builder
 	clean.WriteString("index,label\n")
@@ -182,8 +182,8 @@ func TestEstimateUsage(t *testing.T) {
 		"sources":                      {},
 		`"table" "data"`:               {"--table", table, "--data", clitest.Digits},
 		`"annotators" "clean"`:         {"--annotators", table, "--clean", table},
-		`--method "em" clean counts`:   {"--table", table, "--method", "em"},
-		`--method "best" auto em data`: {"--data", clitest.Digits, "--method", "best"},
+		`--method "auto" clean counts`: {"--table", table, "--method", "auto"},
+		`--method "best" auto data`:    {"--data", clitest.Digits, "--method", "best"},
 		"--confusion-axes --table":     {"--data", clitest.Digits, "--confusion-axes", "true-rows"},
 		"--trust --annotators":         {"--data", clitest.Digits, "--trust", "anna"},
 		"--folds 1 2 100":              {"--data", clitest.Digits, "--folds", "1"},

@@ -66,8 +66,7 @@ The methods depend on the source:
   --annotators     majority, one-coin, two-coin, dawid-skene or ebcc (subtypes of classes); without
                    one, held-out labels choose
   --probabilities  auto or confident-joint
-  --data           auto, identity, clean, confident-joint (as cleanlab), em (likelihood with a model),
-                   or neighbours (labels of each row and its two nearest neighbours, without a model)
+  --data           auto, identity, clean or confident-joint (as cleanlab)
 
 auto is the estimate of clean: a mixture of models predicts held-out labels, and hypotheses on C count
 as far as they make these and --clean examples likelier than right labels do.

@@ -116,6 +116,10 @@ small: deps ## the suite on devices with little memory and small work groups
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
 
+# An hour: each mutant is a program to compile.
+mutants-readers: deps ## all broken readers have to fail the tests of host/dataset/file
+	go test -vet=off -count=1 -timeout 4h -v -run '^TestReaderMutants$$' ./host/dataset/file -mutants
+
 # docs/devices.md has the figures. NVIDIA's assembler, of Debian's nvidia-cuda-toolkit (non-free), is asked if it is on PATH.
 gpu-compilers: deps ## the compilers of GPUs by Intel and AMD on all kernels: registers, spills, local memory, fma of inner loops
 	@.ci/install-deps clang-15 clang-16 libclc-15 intel-opencl-icd
@@ -183,6 +187,14 @@ hostile: deps ## every damaged file, every command with one bad file or in bad s
 faults: deps ## OpenCL calls that fail, each one of short runs, bits that turn on a device, and races for compiled kernels
 	go test -vet=off -count=1 -v -timeout 1h -run '^TestEightProcesses$$' ./gpu -rounds 20
 	go test -vet=off -count=1 -v -timeout 3h -run '^TestFaults$$|^TestTurnedBits$$' ./cmd/uma-gpu -faults 0 -flips 200
+
+writes: build ## each system call that writes fails, in every command that writes files: all outputs or none
+	@.ci/install-deps strace
+	bench/writes.sh build/uma-gpu build/writes
+
+testing: build ## docs/testing.md: runs what build/testing lacks (hours; CHECKS="fuzz kills" runs these), then writes the page
+	bench/testing.sh build/testing $(CHECKS)
+	bench/testing.sh page build/testing >docs/testing.md
 
 beyond: build ## trains from a .npy of SIZE (2000) megabytes in a fifth of that memory, converts a CSV of half; as root
 	sh bench/beyond.sh build/uma-gpu $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)

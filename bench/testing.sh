@@ -1,0 +1,128 @@
+#!/bin/bash
+# Runs the long checks and writes docs/testing.md of what they printed.
+#
+# usage: testing.sh DIR [CHECK...]   runs checks; without a CHECK, all that DIR has no record of
+#        testing.sh page DIR         prints the page
+#
+# A record is what a check printed, behind a line of its date, seconds and exit code. Lengths are
+# FUZZTIME, KILLS, RUNS and MOST, in the environment.
+set -u
+export KILLS=${KILLS:-300} FUZZTIME=${FUZZTIME:-1m} MOST=${MOST:-6} SEED=${SEED:-0}
+checks="coverage branches kernels learners readers fuzz kills hostile writes faults rapid devices response"
+
+run() {
+	case $1 in
+		coverage) go test -vet=off -short -timeout 2h -cover ./... ;;
+		branches) go test -vet=off -coverprofile=build/contract.out -coverpkg=./cpuref,./host/numerics \
+			./cpuref ./host/numerics &&
+			go tool cover -func=build/contract.out | tail -1 ;;
+		kernels) go test -vet=off -timeout 2h -v -run '^TestMutantsAreCaught$' ./gpu -all ;;
+		learners) go test -vet=off -count=1 -v -run 'Mutants' ./learners/catalog ./host/engine/enginetest ./cpuref/simd ;;
+		readers) make -s mutants-readers ;;
+		fuzz) make -s fuzz FUZZTIME="$FUZZTIME" ;;
+		kills) make -s kills KILLS="$KILLS" SEED="$SEED" ;;
+		hostile) make -s hostile ;;
+		writes) bench/writes.sh build/uma-gpu build/writes "$MOST" ;;
+		faults) make -s faults ;;
+		rapid) grep -rl --include='*_test.go' 'pgregory.net/rapid' . | xargs -r -n 1 dirname | sort -u |
+			xargs -r go test -vet=off -count=1 -v -run 'Rapid|Property|RowNumbers' ;;
+		devices)
+			build/uma-gpu devices
+			for d in cpu cpu:plain $(build/uma-gpu devices --json | grep -o 'opencl:[0-9.]*' | sort -u); do
+				build/uma-gpu train --quiet --data testdata/digits.csv.gz --learner softmax --l2 1e-4 \
+					--iterations 50 --device "$d" --model build/w.npz >/dev/null &&
+					echo "W $d $(unzip -p build/w.npz W.npy | sha256sum | cut -c1-16)"
+			done ;;
+		response)
+			for command in "version" "info --data testdata/digits.csv.gz" "devices"; do
+				for _ in 1 2 3 4 5; do
+					begin=$(date +%s%N)
+					build/uma-gpu $command >/dev/null 2>&1
+					echo "$(((($(date +%s%N) - begin)) / 1000000)) $command"
+				done | sort -n | sed -n 3p
+			done ;;
+		*) echo "no check $1: wanted $checks" && return 2 ;;
+	esac
+}
+
+if [ "$1" != page ]; then
+	dir=$1
+	shift
+	mkdir -p "$dir"
+	for check in ${*:-$checks}; do
+		[ $# = 0 ] && [ -e "$dir/$check" ] && continue
+		begin=$(date +%s)
+		run "$check" >"$dir/$check.new" 2>&1
+		code=$?
+		{ echo "$(date +%F) $(($(date +%s) - begin)) $code" && cat "$dir/$check.new"; } >"$dir/$check"
+		rm "$dir/$check.new"
+		echo "$check: exit code $code"
+	done
+	exit
+fi
+
+dir=$2
+# row prints a line of the table: a check, what is counted, and how.
+row() {
+	if [ ! -e "$dir/$1" ]; then
+		echo "| $2 | not measured | | | $4 |"
+		return
+	fi
+	read -r date seconds code <"$dir/$1"
+	[ "$code" = 0 ] && result=passed || result="**failed**"
+	echo "| $2 | $(eval "$3") | $result | $date, $((seconds / 60 + 1)) min | $4 |"
+}
+count() { grep -cE -- "$2" "$dir/$1"; }
+last() { grep -oE -- "$2" "$dir/$1" | tail -1; }
+total() { grep -oE -- "$2" "$dir/$1" | grep -oE '[0-9]+' | awk '{ n += $1 } END { print n + 0 }'; }
+
+cat bench/testing/head.md
+echo "| check | figures | result | date, time | command |"
+echo "|---|---|---|---|---|"
+row kernels "broken kernels that tests catch" 'count kernels "^    --- PASS: TestMutantsAreCaught/"' '`make mutants`'
+row learners "broken learners and evaluations that tests catch" \
+	'count learners "^ +--- PASS: Test.*Mutants.*/|mutants_test.go:[0-9]+: .*: "' '`go test -run Mutants ./...`'
+row readers "broken readers that tests catch" 'last readers "[0-9]+ of [0-9]+ reader mutants killed" || echo "$(count readers ": killed by") killed of $(count readers ": killed by|: survives") tried"' '`make mutants-readers`'
+row fuzz "fuzz targets" 'echo "$(count fuzz " Fuzz[A-Za-z]+$"), '"$FUZZTIME"' each"' '`make fuzz`'
+row kills "kills of trainings" \
+	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]+" | cut -c6-)"' '`make kills`'
+row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes)") cases"' '`make hostile`'
+row writes "system calls that fail" 'last writes "[0-9]+ with a failed call: .*"' '`make writes`'
+row faults "turned bits on a device" \
+	'echo "$(total faults "[0-9]+ found") found, $(total faults "[0-9]+ wrong with exit code 0") wrong with exit code 0"' '`make faults`'
+row rapid "properties on random programs" \
+	'echo "$(count rapid "^--- PASS") properties, $(total rapid "passed [0-9]+ tests") programs"' '`go test -rapid.seed N`'
+row branches "statements of the contract's code that its tests reach" 'last branches "[0-9.]+%"' '`go test -coverprofile`'
+
+echo
+echo "## Devices"
+echo
+if [ -e "$dir/devices" ]; then
+	echo "The first digits of the SHA-256 of W of one training, $(head -1 "$dir/devices" | cut -d' ' -f1)."
+	echo "[devices.md](devices.md) has more devices."
+	echo
+	echo "| id | device | platform | driver | SHA-256 of W |"
+	echo "|---|---|---|---|---|"
+	awk -F '  +' '/^W / { split($0, w, " "); sha[w[2]] = w[3] }
+		/^(cpu|opencl:)/ { line[++n] = $0 }
+		END { for (k = 1; k <= n; k++) { split(line[k], f, /  +/)
+			print "| " f[1] " | " f[2] " | " f[3] " | " f[4] " | " sha[f[1]] " |" } }' "$dir/devices"
+fi
+echo
+echo "## Response time"
+echo
+[ -e "$dir/response" ] || echo "Not measured."
+[ -e "$dir/response" ] && sed -n 's/^\([0-9]*\) \(.*\)/- `uma-gpu \2`: \1 ms, the median of five/p' "$dir/response"
+echo
+echo "## Coverage by package"
+echo
+[ -e "$dir/coverage" ] || echo "Not measured."
+if [ -e "$dir/coverage" ]; then
+	echo "| statements | packages |"
+	echo "|---|---|"
+	sed -nE 's|.*github.com/uma-gpu/uma-gpu/?(\S*)\s.*coverage: ([0-9.]+)% of.*|\2 \1|p' "$dir/coverage" | sort -rn |
+		awk '{ b = int($1 / 10) * 10; list[b] = list[b] (list[b] ? ", " : "") ($2 ? $2 : ".") " " int($1 + .5) }
+			END { for (b = 100; b >= 0; b -= 10) if (list[b]) print "| from " b " % | " list[b] " |" }'
+fi
+echo
+cat bench/testing/faults.md

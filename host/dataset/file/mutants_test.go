@@ -1,0 +1,374 @@
+package file
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// readerMutants are ways to break the readers: each turns a test of this package red. What is
+// replaced is a text of a file, where it is there first.
+var readerMutants = []struct{ name, file, from, to string }{
+	{"last row of a CSV dropped", "csv.go",
+		"if err := r.c.decide(fault, r.rec.line); err != nil {\n\t\t\treturn err\n\t\t}",
+		"if r.rec.src.peek(1) == nil || len(r.rec.src.peek(1)) == 0 " +
+			"{\n\t\t\tbreak\n\t\t}\n\t\tif err := r.c.decide(fault, r.rec.line); err != nil " +
+			"{\n\t\t\treturn err\n\t\t}"},
+	{"header read as a row", "csv.go",
+		"\tif r.header {\n\t\terr = r.rec.next()\n\t}",
+		""},
+	{"first row taken for the header", "csv.go",
+		"if r.header {\n\t\terr = r.rec.next()",
+		"if !r.header {\n\t\terr = r.rec.next()"},
+	{"repeated header is a row", "csv.go",
+		"return r.header && bytes.Equal(rec.text, r.head)",
+		"return false"},
+	{"feature shifted by one", "csv.go",
+		"row[k] = v\n\t\t\tk++",
+		"row[(k+1)%len(row)] = v\n\t\t\tk++"},
+	{"cells shifted by one", "csv.go",
+		"fault = cells.set(k, r.rec.field(j))",
+		"fault = cells.set(k, r.rec.field(max(0, j-1)))"},
+	{"label of the column beside", "csv.go",
+		"r.c.setOther(role[j], r.rec.field(j))",
+		"r.c.setOther(role[j], r.rec.field(max(0, j-1)))"},
+	{"short records accepted", "csv.go",
+		"if len(r.rec.ends) != len(role) {",
+		"if len(r.rec.ends) > len(role) {"},
+	{"digits of one place doubled", "csv.go",
+		"v = float64(line[i] - '0')",
+		"v = 2 * float64(line[i]-'0')"},
+	{"words for missing are 0", "csv.go",
+		"return math.NaN(), \"\"",
+		"return 0, \"\""},
+	{"wrong column in errors of values", "csv.go",
+		"for ; r.columns.role[j] != feature || bad > 0; j++ {",
+		"for j = 1; r.columns.role[j] != feature || bad > 0; j++ {"},
+	{"row names without a column", "csv.go",
+		"names, width = append([]string{\"\"}, names...), width+1",
+		"width++"},
+	{"wrong line in errors of values", "csv.go",
+		"return r.rec.src.errorAt(line, column, \"%s: %w%s\", r.columns.describe(j), what, hint)",
+		"return r.rec.src.errorAt(line+1, column, \"%s: %w%s\", r.columns.describe(j), what, hint)"},
+	{"comments are rows", "records.go",
+		"if line[0] == '#' && r.isComment(line) {",
+		"if false {"},
+	{"all lines with # are comments", "records.go",
+		"if line[0] == '#' && r.isComment(line) {",
+		"if line[0] == '#' {"},
+	{"titles are rows", "records.go",
+		"return texts < 2",
+		"return false"},
+	{"a quoted quote lost", "records.go",
+		"text = append(text, '\"')\n\t\t\t\t\ti++",
+		"i++"},
+	{"line break in quotes lost", "records.go",
+		"text = append(append(text, line[i:]...), '\\n')",
+		"text = append(text, line[i:]...)"},
+	{"text after a closing quote accepted", "records.go",
+		"if i < len(line) && line[i] != r.delim {",
+		"if i < 0 {"},
+	{"empty fields beyond the width of strict tables dropped", "records.go",
+		"for r.layout.lenient && len(r.ends) > width &&",
+		"for len(r.ends) > width &&"},
+	{"last field of a record dropped", "records.go",
+		"r.ends = append(ends, int32(len(r.text)))",
+		"r.ends = append(ends, int32(max(0, len(r.text)-1)))"},
+	{"blanks within quotes part fields", "records.go",
+		"switch blank := !quoted && isSpace(c); {",
+		"switch blank := isSpace(c); {"},
+	{"column of an error off by one", "records.go",
+		"return r.line, int(r.ends[j-1]) + 2",
+		"return r.line, int(r.ends[j-1]) + 1"},
+	{"indices from 0 where they begin at 1", "libsvm.go",
+		"c: c, base: 1, most",
+		"c: c, base: 0, most"},
+	{"indices always from 1", "libsvm.go",
+		"r.base = 0\n",
+		"r.base = 1\n"},
+	{"order of indices not checked", "libsvm.go",
+		" || j <= last ||",
+		" || j < 0 ||"},
+	{"values at the last feature dropped", "libsvm.go",
+		"if math.Float32bits(v) != 0 {",
+		"if math.Float32bits(v) != 0 && i < len(line) {"},
+	{"sign of a value lost", "libsvm.go",
+		"v := float32(number)",
+		"v := float32(math.Abs(number))"},
+	{"values after a comment read", "libsvm.go",
+		"line = line[:comment]",
+		"_ = comment"},
+	{"qid is the label", "libsvm.go",
+		"return r.query(line, end), nil",
+		"return end, nil"},
+	{"width one short", "libsvm.go",
+		"p.width, p.widest = last+1, r.c.src.line",
+		"p.width, p.widest = max(1, last), r.c.src.line"},
+	{"LIBSVM labels spelt apart are two classes", "libsvm.go",
+		"c.labels.merges = true",
+		"c.labels.merges = false"},
+	{"subnormal values kept", "libsvm.go",
+		"v = decimal.Flush(v, &p.subnormals)",
+		""},
+	{"axes of Fortran order swapped", "matrix.go",
+		"at := j*n + i",
+		"at := i*d + j"},
+	{"Fortran order read as C order", "matrix.go",
+		"if h.fortran && d > 1 {",
+		"if false {"},
+	{"IDX sizes of little end", "matrix.go",
+		"binary.BigEndian.Uint32(sizes)",
+		"binary.LittleEndian.Uint32(sizes)"},
+	{"last dimension of IDX dropped", "matrix.go",
+		"h.shape, total = append(h.shape, size), total*max(size, 1)",
+		"if h.shape, total = append(h.shape, size), total*max(size, 1); len(sizes) == 4 && " +
+			"len(h.shape) > 2 {\n\t\t\th.shape = h.shape[:len(h.shape)-1]\n\t\t}"},
+	{"wrong row in errors of arrays", "matrix.go",
+		"\"example %d, column %d: %s\", c.number(), j+1",
+		"\"example %d, column %d: %s\", c.number()+1, j+1"},
+	{"wrong column in errors of arrays", "matrix.go",
+		"\"example %d, column %d: %s\", c.number(), j+1",
+		"\"example %d, column %d: %s\", c.number(), j"},
+	{"short arrays accepted", "matrix.go",
+		"if err := atEnd(r, c.src.errorf); err != nil {\n\t\treturn err\n\t}\n\treturn nil",
+		"return nil"},
+	{"elements of a part dropped", "matrix.go",
+		"left -= int64(k)\n",
+		"left -= int64(k) + 1\n"},
+	{"labels with a fraction accepted", "matrix.go",
+		"if v != math.Trunc(v) || math.Abs(v) > 1<<53 {",
+		"if math.Abs(v) > 1<<53 {"},
+	{"unsigned labels negative", "matrix.go",
+		"if !ok {\n\t\t\treturn strconv.AppendUint",
+		"if false {\n\t\t\treturn strconv.AppendUint"},
+	{"three dimensions cut to two", "matrix.go",
+		"for _, size := range shape[1:] {",
+		"for _, size := range shape[1:2] {"},
+	{"features beyond a model's accepted", "matrix.go",
+		"case wanted > 0 && (d > wanted || d < wanted && !fewer):",
+		"case wanted > 0 && d < wanted && !fewer:"},
+	{"sparse rows begin one late", "scipy.go",
+		"for range starts[i+1] - starts[i] {",
+		"for range starts[i+1] - starts[i] - min(1, starts[i+1]-starts[i]) {"},
+	{"sparse columns unsorted", "scipy.go",
+		"if !slices.IsSortedFunc(row, byColumn) {",
+		"if false {"},
+	{"column twice in a sparse row", "scipy.go",
+		"case e.column == last:",
+		"case e.column < -1:"},
+	{"columns beyond the shape accepted", "scipy.go",
+		"case e.column < 0 || e.column >= d:",
+		"case e.column < 0:"},
+	{"sparse column shifted", "scipy.go",
+		"append(p.columns, int32(e.column))",
+		"append(p.columns, int32(max(0, e.column-1)))"},
+	{"a null is 0", "parquet.go",
+		"*to = math.NaN()",
+		"*to = 0"},
+	{"unsigned 32-bit integers signed", "parquet.go",
+		"*to = float64(v.Uint32())",
+		"*to = float64(v.Int32())"},
+	{"unsigned 64-bit integers signed", "parquet.go",
+		"*to = float64(v.Uint64())",
+		"*to = float64(v.Int64())"},
+	{"truths inverted", "parquet.go",
+		"if *to = 0; v.Boolean() {",
+		"if *to = 0; !v.Boolean() {"},
+	{"second row group read as the first", "parquet.go",
+		"pages := r.groups[group].ColumnChunks()",
+		"pages := r.groups[0].ColumnChunks()"},
+	{"rows of a page from its beginning", "parquet.go",
+		"return err\n\t\t\t\t}\n\t\t\t\trow++",
+		"return err\n\t\t\t\t}\n\t\t\t\tif row++; row%64 == 0 {\n\t\t\t\t\trow--\n\t\t\t\t}"},
+	{"features of the column before", "parquet.go",
+		"err = r.numbers(g, j, x[next:], d)",
+		"err = r.numbers(g, max(0, j-1), x[next:], d)"},
+	{"row number of the group", "parquet.go",
+		"fault = r.c.src.errorf(\"example %d, %s: %w\", r.c.number(),",
+		"fault = r.c.src.errorf(\"example %d, %s: %w\", i+2,"},
+	{"days as seconds", "parquet.go",
+		"*to = float64(v.Int32()) * c.unit.Seconds()",
+		"*to = float64(v.Int32())"},
+	{"dates of 1904 as of 1900", "sheet.go",
+		"t.base = *p.Date1904",
+		"t.base = false"},
+	{"rows of sheets without the empty", "sheet.go",
+		"b.WriteByte('\\n')\n\t\t\tline++\n\t\t\tcontinue",
+		"continue"},
+	{"short rows of sheets not filled", "sheet.go",
+		"append(row, make([]string, t.width-len(row))...)",
+		"append(row, make([]string, 0)...)"},
+	{"truths of sheets inverted", "sheet.go",
+		"map[string]string{\"0\": \"FALSE\", \"1\": \"TRUE\"}",
+		"map[string]string{\"1\": \"FALSE\", \"0\": \"TRUE\"}"},
+	{"cells written a row off", "sheet.go",
+		"kind, err := t.file.GetCellType(t.name, at)\n\tif err != nil {\n\t\treturn err\n\t}",
+		"at, err = excelize.CoordinatesToCellName(column, t.rows[line]+1)\n\tkind, err := " +
+			"t.file.GetCellType(t.name, at)\n\tif err != nil {\n\t\treturn err\n\t}"},
+	{"label of the example before", "labels.go",
+		"l.y = append(l.y, l.pending)",
+		"if l.y = append(l.y, l.pending); len(l.y) > 1 {\n\t\tl.y[len(l.y)-1], l.y[len(l.y)-2] " +
+			"= l.y[len(l.y)-2], l.y[len(l.y)-1]\n\t}"},
+	{"classes not sorted", "labels.go",
+		"dataset.SortClasses(classes)",
+		""},
+	{"candidates but the first lost", "labels.go",
+		"if l.pending = all[0]; len(l.several) == 1 {",
+		"if l.pending = all[0]; len(l.several) > 0 {"},
+	{"an unlabelled row of the first class", "labels.go",
+		"l.pending, l.several = 0, []int32{}",
+		"l.pending = 0"},
+	{"labels beside counted from the next", "labels.go",
+		"err = known.set([]byte(l.names[l.codes[i]]))",
+		"err = known.set([]byte(l.names[l.codes[min(i+1, len(l.codes)-1)]]))"},
+	{"sets of other examples", "labels.go",
+		"for len(l.sets) < len(l.y) {",
+		"for len(l.sets) < len(l.y)-1 {"},
+	{"other column of label arrays", "labelsfile.go",
+		"row[column*h.Size:(column+1)*h.Size]",
+		"row[:h.Size]"},
+	{"header over labels is a label", "labelsfile.go",
+		"words(0, 1) == 1 && words(1, n) == 0",
+		"words(0, 1) == 2 && words(1, n) == 0"},
+	{"more labels than examples accepted", "collect.go",
+		"case c.given != nil && c.seen < len(c.given.codes):",
+		"case c.given != nil && c.seen < 0:"},
+	{"ids of the row before", "collect.go",
+		"c.ids = append(c.ids, c.id)",
+		"c.ids = append(c.ids, fmt.Sprint(c.n))"},
+	{"weights all 1", "collect.go",
+		"c.weights = append(c.weights, c.weight)",
+		"c.weights = append(c.weights, 1)"},
+	{"a skipped row not counted", "collect.go",
+		"c.source = append(c.source, c.seen)",
+		"c.source = append(c.source, c.n)"},
+	{"a skipped row stays", "collect.go",
+		"c.pile.drop()\n",
+		""},
+	{"rows before a skipped one renumbered", "collect.go",
+		"c.source = lists.UpTo[int](c.n)",
+		"c.source = lists.UpTo[int](c.n)[:max(0, c.n-1)]"},
+	{"negative weights accepted", "collect.go",
+		"if err != nil || !(v >= 0) || math.IsInf(v, 1) {",
+		"if err != nil || math.IsInf(v, 1) {"},
+	{"origin added", "numbers.go",
+		"v -= n.origins[j]",
+		"v += n.origins[j]"},
+	{"infinite values accepted", "numbers.go",
+		"case 0x7f800000:\n\t\t\tif v == v || n.means == nil {",
+		"case 0x7f800001:\n\t\t\tif v == v || n.means == nil {"},
+	{"means of other columns", "numbers.go",
+		"f = n.means[j]",
+		"f = n.means[0]"},
+	{"segments joined from the same row", "pile.go",
+		"row += s.N",
+		"row += s.N - 1"},
+	{"sparse segments end early", "pile.go",
+		"e.Starts = append(e.Starts, int64(len(e.Values)))",
+		"e.Starts = append(e.Starts, int64(max(0, len(e.Values)-1)))"},
+	{"values of a segment a column off", "pile.go",
+		"row[j] = values[k]",
+		"row[max(0, int(j)-1)] = values[k]"},
+	{"last column is the first", "columns.go",
+		"case \"last\":\n\t\treturn width - 1",
+		"case \"last\":\n\t\treturn 0"},
+	{"positions from 0", "columns.go",
+		"return int(position) - 1",
+		"return min(int(position), width-1)"},
+	{"columns left out stay", "columns.go",
+		"c.role[j] = ignored\n\t\tc.features--",
+		"c.features--"},
+	{"of two columns of a name the first", "columns.go",
+		"return at, at >= 0 && slices.Contains(names[at+1:], text)",
+		"return at, false"},
+}
+
+var (
+	tryMutants = flag.Bool("mutants", false, "compile all mutants of the readers and test them")
+	oneMutant  = flag.String("mutant", "", "try the mutant of that name alone")
+)
+
+// slowTests take as long as all others together: they see what these let pass.
+const slowTests = "^(TestCopyKeepsBytes|TestAside|TestNPZDamage|TestPackedDamage|" +
+	"TestReadEndsWithItsContext|TestNPZManyArrays|TestReadMemory|TestReadPackedAndPiped)$"
+
+// TestReaderMutants: the tests of the readers catch all mutants. That takes an hour with -mutants;
+// without, it checks only that the mutants are of the text as it is.
+func TestReaderMutants(t *testing.T) {
+	killed := 0
+	for _, m := range readerMutants {
+		text, err := os.ReadFile(m.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte(m.from)) {
+			t.Errorf("%s: %s no longer contains %q: rewrite the mutant", m.name, m.file, m.from)
+			continue
+		}
+		if !*tryMutants || *oneMutant != "" && *oneMutant != m.name {
+			continue
+		}
+		begin := time.Now()
+		binary := compileMutant(t, m.file, bytes.Replace(text, []byte(m.from), []byte(m.to), 1))
+		how := failing(t, binary, "-test.run", "^Test", "-test.skip", slowTests+"|TestReaderMutants")
+		if how == "" {
+			how = failing(t, binary, "-test.skip", "TestReaderMutants")
+		}
+		if how == "" {
+			t.Errorf("%s: survives", m.name)
+			continue
+		}
+		killed++
+		os.Remove(binary) // or they fill the folder
+		t.Logf("%s: killed by %s, %.0f s", m.name, how, time.Since(begin).Seconds())
+	}
+	if *tryMutants {
+		t.Logf("%d of %d reader mutants killed", killed, len(readerMutants))
+	}
+}
+
+// compileMutant returns the tests of this package with another text of one of its files.
+func compileMutant(t *testing.T, file string, text []byte) (binary string) {
+	dir := t.TempDir()
+	path, err := filepath.Abs(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, overlay := filepath.Join(dir, file), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]any{"Replace": map[string]string{path: other}})
+	if err == nil {
+		err = os.WriteFile(other, text, 0o666)
+	}
+	if err == nil {
+		err = os.WriteFile(overlay, list, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary = filepath.Join(dir, "mutant.test")
+	out, err := exec.CommandContext(t.Context(), "go", "test", "-c", "-trimpath", "-vet=off",
+		"-overlay", overlay, "-o", binary, ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("the mutant does not compile: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// failing returns the name of the first test that fails, "" if none does.
+func failing(t *testing.T, binary string, args ...string) string {
+	args = append(args, "-test.failfast", "-test.short", "-test.timeout", "5m")
+	out, err := exec.CommandContext(t.Context(), binary, args...).CombinedOutput()
+	if err == nil {
+		return ""
+	}
+	_, name, failed := bytes.Cut(out, []byte("--- FAIL: "))
+	if name, _, _ = bytes.Cut(name, []byte(" ")); !failed {
+		return "a panic, or no end in five minutes"
+	}
+	return string(name)
+}

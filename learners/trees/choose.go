@@ -21,7 +21,7 @@ const (
 	usualRounds  = 100
 	mostRounds   = 500
 	usualTrees   = 200
-	usualLeast   = 1 // p(1-p)
+	usualLeast   = 0.2 // p(1-p)
 	tries        = 100
 	patience     = 30 // rounds without a lower loss, after which a trial ends
 	halfOfTime   = 0.5

@@ -39,7 +39,7 @@ func (c *Column) Bins() int {
 }
 
 // columnsOf returns the columns of an encoding, without bins, and their indexes in it; of nil, d
-// numbers. Texts and columns that are set aside are left out.
+// numbers. Texts, and columns without a number or a level, are left out.
 func columnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
 	if e == nil {
 		for j := range d {
@@ -54,11 +54,10 @@ func columnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
 		if feature += of.Width(); of.Indicator {
 			c.Missing = feature - 1
 		}
-		switch of.Kind {
-		case dataset.KindCategory:
+		switch {
+		case len(of.Levels) > 0:
 			c.Levels = make([]int, len(of.Levels))
-		case dataset.KindNumber:
-		default:
+		case of.Kind != dataset.KindNumber:
 			continue
 		}
 		columns, which = append(columns, c), append(which, k)

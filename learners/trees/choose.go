@@ -40,10 +40,23 @@ var (
 // too sure nor too unsure: trials are compared at the best one, as it changes no prediction.
 var sharpened = []float32{1, 0.5, 0.7, 1.4, 2, 3, 4}
 
-// trial are settled parameters, and their loss on examples held out.
+// trial are settled parameters, and the losses of examples held out.
 type trial struct {
-	p    Params
-	loss float64
+	p      Params
+	losses []float64
+}
+
+// beats reports whether t loses less than another trial, and not by chance: by the standard errors
+// of the mean difference that a choice among several trials calls for.
+func (t *trial) beats(other *trial) bool {
+	const caution = 0.5
+	if other.losses == nil {
+		return true
+	}
+	mean, deviation := lists.MeanError(len(t.losses), func(i int) float64 {
+		return other.losses[i] - t.losses[i]
+	})
+	return mean > caution*deviation
 }
 
 // settle returns the parameters with all values chosen: by the corrected loss of examples that
@@ -53,7 +66,7 @@ func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (
 	if s.note == nil {
 		s.note = func(string, ...any) {}
 	}
-	best := trial{loss: math.Inf(1)}
+	var best trial
 	for _, mode := range []string{Boost, Forest} {
 		if p.Mode != Auto && p.Mode != mode {
 			continue
@@ -64,7 +77,7 @@ func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (
 		if err != nil {
 			return p, err
 		}
-		if found.loss < best.loss || best.p.Mode == "" {
+		if found.beats(&best) {
 			best = found
 		}
 		if s.short() {
@@ -165,10 +178,10 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 	}
 	p.Leaves, p.Rows, p.Columns = best.p.Leaves, moreRows, 1
 	more, err := s.boost(p)
-	if err != nil || best.loss <= more.loss {
-		return best, err
+	if err == nil && more.beats(&best) {
+		best = more
 	}
-	return more, nil
+	return best, err
 }
 
 // climb tries the values of a list from the middle on, up while they are better, else down.
@@ -184,7 +197,7 @@ func climb(n int, short func() bool, try func(k int) (trial, error)) (best trial
 			if err != nil {
 				return best, err
 			}
-			if t.loss >= best.loss {
+			if !t.beats(&best) {
 				break
 			}
 			best, moved = t, true
@@ -207,7 +220,7 @@ func (s *search) forest(p Params) (trial, error) {
 	m.add(sums, s.d.binned, s.d.sampler(nil).times)
 	m.logs(sums, s.d.c)
 	t := trial{p, s.d.sharpest(sums)}
-	s.note("forest of leaves of at least %g examples: loss %.5f", p.Least, t.loss)
+	s.note("forest of leaves of at least %g examples: loss %.5f", p.Least, lists.Mean(t.losses))
 	return t, nil
 }
 
@@ -233,7 +246,7 @@ func (s *search) boost(p Params) (trial, error) {
 		}
 		runs = append(runs, b)
 	}
-	best, most := trial{p, math.Inf(1)}, cmp.Or(p.Rounds, mostRounds)
+	best, least, most := trial{p: p}, math.Inf(1), cmp.Or(p.Rounds, mostRounds)
 	q := s.d.problem.Q
 	scores, now, kept := make([]float32, n*q), make([]float32, n*q), make([]float32, n*q)
 	for round := 1; round <= most && !(p.Rounds == 0 && round > best.p.Rounds+patience); round++ {
@@ -254,33 +267,36 @@ func (s *search) boost(p Params) (trial, error) {
 				}
 			}
 		}
-		if loss := s.d.loss(now, 1); loss < best.loss || p.Rounds > 0 {
-			best.loss, best.p.Rounds = loss, round
+		if loss := lists.Mean(s.d.losses(now, 1)); loss < least || p.Rounds > 0 {
+			least, best.p.Rounds = loss, round
 			copy(kept, now)
 		}
 		if p.Rounds == 0 && s.short() {
 			break
 		}
 	}
-	best.loss = s.d.sharpest(kept)
+	best.losses = s.d.sharpest(kept)
 	s.note("boosting of %d leaves, %g of the rows and %g of the columns: loss %.5f at round %d",
-		p.Leaves, p.Rows, p.Columns, best.loss, best.p.Rounds)
+		p.Leaves, p.Rows, p.Columns, lists.Mean(best.losses), best.p.Rounds)
 	return best, nil
 }
 
-// sharpest returns the loss of scores at the best of the factors.
-func (d *data) sharpest(scores []float32) float64 {
-	best := math.Inf(1)
+// sharpest returns the losses of scores at the best of the factors.
+func (d *data) sharpest(scores []float32) (best []float64) {
 	for _, factor := range sharpened {
-		best = min(best, d.loss(scores, factor))
+		losses := d.losses(scores, factor)
+		if best == nil || lists.Sum(losses) < lists.Sum(best) {
+			best = losses
+		}
 	}
 	return best
 }
 
-// loss returns the mean loss by clause 16 of scores, N×Q, times a factor.
-func (d *data) loss(scores []float32, factor float32) float64 {
+// losses returns the losses by clause 16 of the examples by scores, N×Q, times a factor.
+func (d *data) losses(scores []float32, factor float32) []float64 {
 	q, targets := d.problem.Q, d.labels.Targets
-	losses := parallel.BlockSums(d.binned.N, 1024, func(from, to int) (sum float64) {
+	losses := make([]float64, d.binned.N)
+	parallel.Ranges(len(losses), 256, func(from, to int) {
 		s, a, t := make([]float32, q), make([]float32, q), make([]float32, q)
 		for i := from; i < to; i++ {
 			row, u := i, float32(1)
@@ -298,16 +314,8 @@ func (d *data) loss(scores []float32, factor float32) float64 {
 			if !counts {
 				loss = numerics.MostLoss
 			}
-			sum += float64(loss)
+			losses[i] = float64(loss)
 		}
-		return sum
 	})
-	loss, weight := 0.0, float64(d.binned.N)
-	for _, v := range losses {
-		loss += v
-	}
-	if targets.Weight != nil {
-		weight = lists.Sum(lists.As[float64](targets.Weight))
-	}
-	return loss / weight
+	return losses
 }

@@ -2,6 +2,7 @@ package umagpu_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -150,6 +151,28 @@ func TestFarNumbers(t *testing.T) {
 			said := fmt.Sprint(got.Notes)
 			if !slices.Equal(got.Codes, codes) || !strings.Contains(said, "missing value") {
 				t.Errorf("%s, %s: found %v, said %s", name, way, got.Codes, said)
+			}
+		}
+	}
+}
+
+// A number that float32 does not hold is an error with its row and column, in every column.
+func TestNumbersBeyondFloat32(t *testing.T) {
+	labels, err := umagpu.NewLabels([]string{"a", "b", "a", "b"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []float64{1e39, -1e39} {
+		table := umagpu.Table{Columns: []umagpu.Column{umagpu.NewNumbers("x", []float64{1, 2, 3, 4}),
+			umagpu.NewNumbers("y", []float64{1, 2, bad, 4})}}
+		matrix := umagpu.Matrix{Rows: 4, Columns: 2, Names: []string{"x", "y"},
+			Float64: []float64{1, 1, 2, 2, 3, bad, 4, 4}}
+		for _, data := range []umagpu.Data{{Table: &table}, {Matrix: &matrix}} {
+			_, err := umagpu.Train(t.Context(), &umagpu.TrainRequest{Data: data, Labels: labels})
+			var f *umagpu.Fault
+			if !errors.As(err, &f) || f.Row == nil || *f.Row != 2 || f.Where != `column "y"` ||
+				f.Got != fmt.Sprint(bad) {
+				t.Errorf("%v: %+v", bad, err)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -126,6 +127,13 @@ func fault(ctx context.Context, err error) error {
 	}
 	if known := (*Fault)(nil); errors.As(err, &known) {
 		return err
+	}
+	if beyond, is := errors.AsType[*features.UnfiniteError](err); is {
+		return &Fault{Kind: Invalid, Option: "data", Row: &beyond.Row,
+			Where:  fmt.Sprintf("column %d of the features, from 0", beyond.Column),
+			Got:    fmt.Sprintf("a value that %s makes %v", beyond.Steps, beyond.Value),
+			Want:   "one within the range of float32",
+			Advice: "rescale the column, or prepare by other steps"}
 	}
 	kind, option := Unfit, ""
 	switch {

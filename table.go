@@ -25,6 +25,9 @@ func (t *Table) learn(ctx context.Context, set *dataset.Dataset) error {
 				Where: "column " + strconv.Quote(c.Name), Want: "a number",
 				Advice: features.ErrMissing.Error()}
 		}
+		if err := t.Columns[k].beyond(&c); err != nil {
+			return err
+		}
 		plain = plain && c.Kind == dataset.KindNumber && !c.Dates
 		columns.Columns = append(columns.Columns, c)
 	}
@@ -89,6 +92,9 @@ func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset
 			if c, err = t.Columns[j].as(want, j+1); err != nil {
 				return err
 			}
+			if err := t.Columns[j].beyond(&c); err != nil {
+				return err
+			}
 			if gaps := missingOf(c.Numbers); gaps > 0 && want.Mean == nil {
 				return &Fault{Kind: Invalid, Option: "data", Where: "column " + strconv.Quote(want.Name),
 					Got: fmt.Sprintf("%d missing values", gaps), Want: "none, as in the training data"}
@@ -100,6 +106,17 @@ func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset
 		columns.Columns = append(columns.Columns, c)
 	}
 	return t.enter(ctx, set, columns, known)
+}
+
+// beyond returns the fault of the first number of a column, as is, that float32 does not hold.
+func (c *Column) beyond(is *dataset.TableColumn) error {
+	i := slices.IndexFunc(is.Numbers, func(v float32) bool { return math.IsInf(float64(v), 0) })
+	if i < 0 {
+		return nil
+	}
+	values, _ := c.numbers(is.Dates)
+	return &Fault{Kind: Invalid, Option: "data", Row: &i, Where: "column " + strconv.Quote(c.Name),
+		Got: fmt.Sprint(values[i]), Want: "a number within the range of float32"}
 }
 
 func missingOf(numbers []float32) (n int) {

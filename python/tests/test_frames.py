@@ -220,6 +220,20 @@ def test_kernel_map_names():
     assert list(found.transform(frame).columns) == list(found.get_feature_names_out())
     turned = found.transform(frame[frame.columns[::-1]])
     assert (turned == found.transform(frame)).all(axis=None) and found.n_features_in_ == 5
+def test_failed_fit_changes_nothing():
+    X, y = load_iris(return_X_y=True)
+    model = NoisyClassifier().fit(X, y)
+    before, beyond = dict(vars(model)), pandas.DataFrame(X[:, :3].copy(), columns=list("abc"))
+    beyond.iloc[7, 1] = 1e39
+    for wrong, labels, message in (
+            (X[:, :2], ["a"] * len(y), "y: got 1 classes"),
+            (beyond, np.where(y > 0, "p", "q"), 'X: row 7: column .*: got 1e.39')):
+        with pytest.raises(ValueError, match=message):
+            model.fit(wrong, labels)
+        changed = [name for name in {*before, *vars(model)} if vars(model).get(name) is not before.get(name)]
+        assert not changed
+
+
 def test_gaps_at_prediction():
     X, y = load_iris(return_X_y=True)
     holes = X.copy()

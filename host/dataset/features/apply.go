@@ -140,7 +140,7 @@ func sparseRows(p *dataset.Preparation, out, e dataset.Examples) error {
 		if i > 0 {
 			columns, values := out.SparseRow(i - 1)
 			k := firstNotFinite(values)
-			return unfinite(p, i-1, int(columns[k]), values[k])
+			return &UnfiniteError{p.Steps, i - 1, int(columns[k]), values[k]}
 		}
 	}
 	return nil
@@ -212,7 +212,7 @@ func applyRows(p *dataset.Preparation, out dataset.Examples, raw []float32, firs
 	})
 	for _, at := range bad { // parts are in the order of the examples
 		if at > 0 {
-			return unfinite(p, first+(at-1)/out.D, (at-1)%out.D, out.X[at-1])
+			return &UnfiniteError{p.Steps, first + (at-1)/out.D, (at - 1) % out.D, out.X[at-1]}
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -60,11 +61,19 @@ func PrepareRows(d *dataset.Dataset, s dataset.Steps) (func(dst []float32, first
 	d.Examples = dataset.Examples{N: d.N, D: p.Width()}
 	d.Prepared = p
 	return func(dst []float32, first int) error {
-		if err := rows(dst, first); err != nil {
-			return d.Errorf("%w", err)
-		}
-		return nil
+		return inRows(d, rows(dst, first))
 	}, nil
+}
+
+// inRows returns err, unless nil, with the row of the input and the path of d.
+func inRows(d *dataset.Dataset, err error) error {
+	if err == nil {
+		return nil
+	}
+	if beyond, is := errors.AsType[*UnfiniteError](err); is {
+		beyond.Row = d.SourceRow(beyond.Row)
+	}
+	return d.Errorf("%w", err)
 }
 
 // PrepareBy replaces d's examples by p's results: in place if they are already prepared by p, if p
@@ -85,7 +94,7 @@ func PrepareBy(d *dataset.Dataset, p *dataset.Preparation, how ...dataset.Memory
 		}
 		x, err := Apply(p, d.Examples, how...)
 		if err != nil {
-			return d.Errorf("%w", err)
+			return inRows(d, err)
 		}
 		d.Examples, d.ReadOnly = x, false
 	}

@@ -232,10 +232,18 @@ func checkFor(p *dataset.Preparation, e dataset.Examples) error {
 	return nil
 }
 
-// unfinite is the error of a prepared value that is not finite.
-func unfinite(p *dataset.Preparation, i, j int, v float32) error {
-	return fmt.Errorf("normalization %s: example %d, column %d (counted from 1) becomes %v, wanted a "+
-		"finite number; rescale the column or leave out a step", p.Steps, i+1, j+1, v)
+// UnfiniteError is a value that a preparation takes beyond float32. PrepareBy counts rows as the
+// input has them.
+type UnfiniteError struct {
+	Steps       dataset.Steps
+	Row, Column int // from 0
+	Value       float32
+}
+
+// Error counts from 1.
+func (e *UnfiniteError) Error() string {
+	return fmt.Sprintf("normalization %s: row %d, column %d (counted from 1) becomes %v, wanted a "+
+		"finite number; rescale the column or leave out a step", e.Steps, e.Row+1, e.Column+1, e.Value)
 }
 
 // mapColumns writes a raw row to dst as the steps but L2 make it.

@@ -104,6 +104,14 @@ func TestRowsWithoutLabel(t *testing.T) {
 	}
 }
 
+// Equal names of features are kept apart, also from a name that looks made.
+func TestEqualNames(t *testing.T) {
+	d, err := readText("f", "x,x,x.1,x,kind\n1,2,3,4,a\n5,6,7,9,b\n", lenientOptions())
+	if err != nil || fmt.Sprint(d.Features) != "[x x.2 x.1 x.3]" {
+		t.Errorf("found %v, %v", d, err)
+	}
+}
+
 func lenientOptions() Options {
 	return Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
 }

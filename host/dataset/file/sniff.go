@@ -146,10 +146,13 @@ func (r *record) rowNames(width int) bool {
 // distinct makes equal names unique as pandas does: x, x.1, x.2.
 func (r *csvReader) distinct(names []string) []string {
 	unique := slices.Clone(names)
-	taken := make(map[string]int, len(names))
+	taken, present := make(map[string]int, len(names)), lists.Set(names)
 	for j, name := range names {
 		if k := taken[name]; k > 0 && name != "" {
-			unique[j] = fmt.Sprintf("%s.%d", name, k)
+			for unique[j] = name; present[unique[j]]; k++ {
+				unique[j] = fmt.Sprintf("%s.%d", name, k)
+			}
+			taken[name] = k - 1
 			r.c.remarks.note("column %d is called %s, as there are several named %s", j+1,
 				quote.Text(unique[j]), quote.Text(name))
 		}

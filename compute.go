@@ -53,9 +53,13 @@ func (n *notes) doubt(all []learners.Doubt) {
 
 // read tells what making a data set has found. Who has read one of a file knows it.
 func (n *notes) read(set *dataset.Dataset) {
-	if set.Format != "" {
-		return
+	if set.Format == "" {
+		n.of(set)
 	}
+}
+
+// of tells the notes and the warnings of a data set.
+func (n *notes) of(set *dataset.Dataset) {
 	for _, text := range set.Notes {
 		n.say("%s", text)
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Parameter declares a field of requests that has one value: its flag, help, completion, JSON,
@@ -43,8 +45,7 @@ func (r Range) holds(v float64) bool {
 // Wanted says in words which values p may have.
 func (p *Parameter) Wanted() string {
 	if p.Choices != nil {
-		last := len(p.Choices) - 1
-		return strings.Join(p.Choices[:last], ", ") + " or " + p.Choices[last]
+		return quote.Or(p.Choices)
 	}
 	what := "a number"
 	if p.Value == "SECONDS" {

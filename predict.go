@@ -170,12 +170,7 @@ func (c *classification) labelled(ctx context.Context, d *Data, l *Labels, noise
 // predict prepares the data, and predicts.
 func (c *classification) predict(ctx context.Context, compute *Compute) (err error) {
 	m := c.model
-	for _, text := range c.data.Notes {
-		c.notes.say("%s", text)
-	}
-	for _, text := range c.data.Warnings {
-		c.notes.warn("%s", text)
-	}
+	c.notes.of(c.data)
 	if err := features.PrepareBy(c.data, &m.Meta.Preparation, c.memory...); err != nil {
 		return err
 	}

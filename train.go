@@ -246,12 +246,7 @@ func (t *training) read(ctx context.Context, d *Data, l *Labels, c *Confusion, b
 	if t.annotations, err = l.enter(ctx, t.data, seed); err != nil {
 		return err
 	}
-	for _, text := range t.data.Notes {
-		t.notes.say("%s", text)
-	}
-	for _, text := range t.data.Warnings {
-		t.notes.warn("%s", text)
-	}
+	t.notes.of(t.data)
 	if t.annotations != nil && c != nil {
 		return conflict("confusion", "a matrix beside annotators",
 			"one of them: each annotator's is learned")

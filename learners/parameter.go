@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
@@ -114,7 +115,7 @@ func OneOf[T ~string](name string, field *T, sentence string, choices ...T) Para
 	p := declare(name, Word, field, sentence, func(text string) (T, bool) {
 		return T(text), slices.Contains(values, text)
 	}, func(v T) string { return string(v) })
-	p.Wanted, p.Choices = orList(values), all
+	p.Wanted, p.Choices = quote.Or(values), all
 	return p
 }
 
@@ -277,20 +278,4 @@ func (d *Definition) Parse(text []byte) (Params, error) {
 		return nil, fmt.Errorf("parameters of learner %s: found unknown parameter %.60q", d.Name, name)
 	}
 	return p, Check(p)
-}
-
-// orList returns names as "a, b or c".
-func orList[T ~string](names []T) string {
-	var text strings.Builder
-	for i, name := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			text.WriteString(" or ")
-		default:
-			text.WriteString(", ")
-		}
-		text.WriteString(string(name))
-	}
-	return text.String()
 }

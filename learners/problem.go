@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Problem is what a learner learns from. Nobody writes to its data during a run.
@@ -196,7 +197,7 @@ func (d *Definition) Rule(text string) (Rule, error) {
 	}
 	if !slices.Contains(d.Weights, Rule(text)) {
 		return "", fmt.Errorf("weights %q make no sense for learner %s; use %s", text, d.Name,
-			orList(d.Weights))
+			quote.Or(d.Weights))
 	}
 	return Rule(text), nil
 }

@@ -42,6 +42,22 @@ func Printable(text string) string {
 	}, Short(text))
 }
 
+// Or returns words like "a, b or c".
+func Or[T ~string](words []T) string {
+	var b strings.Builder
+	for i, word := range words {
+		switch {
+		case i == 0:
+		case i == len(words)-1:
+			b.WriteString(" or ")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(word))
+	}
+	return b.String()
+}
+
 // List returns names in quotes for an error message, the first few.
 func List(names []string) string {
 	const most = 12

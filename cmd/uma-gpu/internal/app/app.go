@@ -31,6 +31,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Version of the tool, also in every model. It is no part of the build's circumstances: the same
@@ -272,7 +273,7 @@ func Usage(format string, args ...any) error {
 
 // NotAllowed returns the usage error of a flag whose value is none of the allowed.
 func NotAllowed(flag, got string, allowed ...string) error {
-	return Usage("--%s is %q, wanted %s", flag, got, OrList(allowed))
+	return Usage("--%s is %q, wanted %s", flag, got, quote.Or(allowed))
 }
 
 // Missing returns the usage error of a flag that is not given.
@@ -301,7 +302,7 @@ func OnUsageError(c *cli.Context, err error, _ bool) error {
 		}
 		with, chosen := learnersWith(strings.ReplaceAll(name, "-", "_")), learnerOf(words)
 		if with != nil && slices.Contains(known, "learner") && !slices.Contains(with, chosen) {
-			return OfCommand(c, Usage("--%s is a flag of --learner %s, not of %s", name, OrList(with),
+			return OfCommand(c, Usage("--%s is a flag of --learner %s, not of %s", name, quote.Or(with),
 				chosen))
 		}
 		return OfCommand(c, Usage("unknown flag %s, did you mean %s?", word,
@@ -353,15 +354,6 @@ func Texts[T ~string](names []T) (texts []string) {
 		texts = append(texts, string(name))
 	}
 	return texts
-}
-
-// OrList joins words like "a, b or c".
-func OrList(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // Advise adds to an error about impossible options or too little memory what to change.

@@ -25,6 +25,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard/mpi"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // DeviceVariable of the environment names the device where --device does not.
@@ -372,7 +373,7 @@ func forRank(c *cli.Context) error {
 	}
 	if !slices.Contains(ofRanks, c.Command.Name) {
 		return Usage("this is rank %d of %d; several ranks run %s, and nothing else", Launch.Rank,
-			Launch.Ranks, OrList(ofRanks))
+			Launch.Ranks, quote.Or(ofRanks))
 	}
 	if Scratch == "" {
 		return nil

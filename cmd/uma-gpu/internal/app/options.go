@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Data are the options of a file of examples and how it is read. The zero values of its fields
@@ -80,7 +81,7 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 func (d *Data) ReadingFlags() []cli.Flag {
 	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
 	return Grouped("Data",
-		Choice(&d.Format, "format", "auto", "`FORMAT`: "+OrList(formats), formats...),
+		Choice(&d.Format, "format", "auto", "`FORMAT`: "+quote.Or(formats), formats...),
 		Choice(&d.Header, "header", "auto",
 			"whether a CSV file begins with a header, `ANSWER`: auto, yes or no", "auto", "yes", "no"),
 		Checked(Text(&d.Separator, "separator", "",
@@ -155,7 +156,7 @@ func (d *Data) CheckOutput(out string) error {
 	asked, formats := file.FormatOfName(out), file.Formats(true)
 	if asked != "" && !slices.Contains(formats, asked) {
 		return Usage("%s: %s files can be read but not written, wanted a name for %s", out, asked,
-			OrList(formats))
+			quote.Or(formats))
 	}
 	return CheckLabels(asked, d.NoLabels)
 }

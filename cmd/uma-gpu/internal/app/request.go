@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -54,7 +55,7 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 	}
 	usage := "`" + p.Value + "`: " + p.Sentence
 	if p.Choices != nil {
-		usage += ": " + OrList(p.Choices)
+		usage += ": " + quote.Or(p.Choices)
 	}
 	f := &cli.StringFlag{Name: name, Aliases: aliases[p.Name], Usage: usage, Category: p.Group,
 		DefaultText: p.Default, Destination: text}

@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 type Options struct {
@@ -52,7 +53,7 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.npz`,
 			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "encode columns as the model `FILE`.npz does"),
-			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+app.OrList(file.Formats(true)),
+			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+quote.Or(file.Formats(true)),
 				append([]string{"auto"}, file.Formats(true)...)...),
 			app.StepsFlag(&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for an .npz, by `STEPS` as of train"}),
@@ -148,7 +149,7 @@ func (o *Options) targetFormat() (string, error) {
 	to := file.FormatOfName(o.Out)
 	if to == "" {
 		return "", app.Usage("the name %s does not tell a format; say --to %s", o.Out,
-			app.OrList(file.Formats(true)))
+			quote.Or(file.Formats(true)))
 	}
 	return to, o.Data.CheckOutput(o.Out)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
 )
@@ -106,8 +107,8 @@ func usage(p learners.Parameter) string {
 		values = append(values, c.Value)
 		choices = append(choices, c.Value+" ("+c.About+")")
 	}
-	if p.Wanted == app.OrList(values) {
-		return p.Sentence + ": " + app.OrList(choices)
+	if p.Wanted == quote.Or(values) {
+		return p.Sentence + ": " + quote.Or(choices)
 	}
 	return p.Sentence + ": " + p.Wanted + "; " + strings.Join(choices, ", ") // others too
 }

@@ -2,6 +2,7 @@ package umagpu_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,43 @@ func TestCleanFaults(t *testing.T) {
 func minus(codes []int32) {
 	for i := range codes {
 		codes[i] = -1
+	}
+}
+
+// Cleaning, issues, the estimate of C and training with it agree on rows, C and model.
+func TestUnknownNoiseIsJudgedOnce(t *testing.T) {
+	r, _ := request(300)
+	data := func() umagpu.Data { return r.Data }
+	cleaned, err := umagpu.Clean(t.Context(), &umagpu.CleanRequest{Data: data(), Labels: r.Labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	issues, err := umagpu.FindIssues(t.Context(), &umagpu.FindIssuesRequest{Data: data(),
+		Labels: r.Labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := umagpu.EstimateNoise(t.Context(), &umagpu.EstimateNoiseRequest{Data: data(),
+		Labels: r.Labels})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained, err := umagpu.Train(t.Context(), &umagpu.TrainRequest{Data: data(), Labels: r.Labels,
+		EstimateConfusion: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(cleaned.Wrong, issues.Wrong) {
+		t.Error("clean and issues differ in rows")
+	}
+	for p, row := range cleaned.Confusion {
+		if !slices.Equal(row, issues.Noise[p]) || !slices.Equal(row, c.Confusion[p]) ||
+			!slices.Equal(row, trained.Confusion[p]) {
+			t.Errorf("row %d of C: got %v, %v, %v and %v", p, row, issues.Noise[p], c.Confusion[p],
+				trained.Confusion[p])
+		}
+	}
+	if !slices.Equal(cleaned.Model.Host().W, trained.Model.Host().W) {
+		t.Error("clean and train differ in the model")
 	}
 }

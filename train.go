@@ -23,6 +23,9 @@ type TrainRequest struct {
 	Data      Data       `json:"data,omitzero"`
 	Labels    *Labels    `json:"labels,omitempty"`    // nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // of the labels; nil if they are right
+	// EstimateConfusion estimates the noise of the labels and learns the model that Clean returns.
+	// Besides the preparation and the seed, nothing else may choose a model.
+	EstimateConfusion bool `json:"estimate_confusion,omitempty"`
 	Settings
 	// HoldOut is the share of the examples by which the model is judged, and that it has not seen.
 	HoldOut float64 `json:"hold_out,omitempty"`
@@ -46,6 +49,9 @@ func (r *TrainRequest) Check() error {
 	}
 	if err := checkParameters(r); err != nil {
 		return err
+	}
+	if r.EstimateConfusion {
+		return r.checkEstimate()
 	}
 	if r.Learner == AutoLearner {
 		return r.checkAuto()
@@ -147,6 +153,9 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
+	if r.EstimateConfusion {
+		return r.estimate(ctx)
+	}
 	t := training{notes: notes{to: r.Compute.Note}, compute: &r.Compute}
 	if r.Learner == AutoLearner {
 		chosen, said, err := r.choose(ctx)
@@ -180,6 +189,46 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
+	return result, nil
+}
+
+// checkEstimate returns the fault of what EstimateConfusion does not go with.
+func (r *TrainRequest) checkEstimate() error {
+	name := r.Settings.besides("normalize", "seed")
+	switch {
+	case r.Confusion != nil:
+		name = "confusion"
+	case r.From != nil:
+		name = "from"
+	case r.Resume != nil:
+		name = "resume"
+	case r.HoldOut > 0:
+		name = "hold_out"
+	case r.Checkpoint.Path != "":
+		name = "checkpoint"
+	}
+	if name != "" {
+		return conflict(name, "a value beside an estimated confusion matrix",
+			"one of them: the estimate chooses the model")
+	}
+	_, err := preparation(r.Normalize)
+	return err
+}
+
+// estimate is Clean, as a training.
+func (r *TrainRequest) estimate(ctx context.Context) (*TrainResult, error) {
+	found, err := Clean(ctx, &CleanRequest{Data: r.Data, Labels: r.Labels, Normalize: r.Normalize,
+		Seed: r.Seed, Compute: r.Compute})
+	if err != nil {
+		return nil, err
+	}
+	meta := &found.Model.model.Meta
+	result := &TrainResult{Request: *r, Model: found.Model, Learner: meta.Learner,
+		Classes: meta.Classes, Examples: len(found.Cleaned), Features: meta.Features.Count,
+		Steps: meta.Steps, Stop: meta.Stop, EstimatedError: found.Error.Value, Condition: 1,
+		Confusion: found.Confusion, Doubts: []learners.Doubt{}, Notes: found.Notes,
+		Device: found.Device}
+	result.Request.Data = found.Request.Data
 	return result, nil
 }
 

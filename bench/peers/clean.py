@@ -18,6 +18,7 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -25,9 +26,11 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
 
-NOISES = ("none", "random", "pairwise", "example")
-RIVALS = {"plain": "no cleaning", "sklearn": "scikit-learn", "cleanlab": "cleanlab", "alone": "checked alone"}
+NOISES = ("none", "random", "pairwise", "oneway", "example")
+RIVALS = {"plain": "no cleaning", "sklearn": "logistic", "cleanlab": "logistic, cleanlab", "forest": "forest", "boosting": "boosting",
+          "pruned": "boosting, cleanlab", "svc": "SVC", "alone": "checked alone"}
 
 
 def lines(path, names=None):
@@ -132,11 +135,13 @@ def features(names, train, test):
 
 
 def corrupt(y, q, noise, x, rng):
-    """Returns noisy labels. "example": the farther to one side, the more often wrong, 30 % of all."""
+    """Returns noisy labels. "oneway": of every other class; "example": the farther to one side, the more often wrong, 30 % of all."""
     y = y.copy()
     if noise == "none":
         return y
-    rate = np.full(len(y), {"random": 0.2, "pairwise": 0.4, "example": 0.3}[noise])
+    rate = np.full(len(y), {"random": 0.2, "pairwise": 0.4, "oneway": 0.4, "example": 0.3}[noise])
+    if noise == "oneway":
+        rate[(y % 2 == 1) | (y == q - 1)] = 0
     if noise == "example":
         s = x @ rng.normal(size=x.shape[1])
         rate = np.clip(0.6 * np.argsort(np.argsort(s)) / len(y), 0, 1)
@@ -247,6 +252,14 @@ class Case:
         said = {"plain": self.predicted(self.folder + "/plain.npz"), "knn": self.bad[1]}
         said["sklearn"] = fitted(model, self.x, mended, self.xt) != self.yt
         said["cleanlab"] = fitted(model, self.x[use], mended[use], self.xt) != self.yt
+        boosting = HistGradientBoostingClassifier()
+        for name, other in (("forest", RandomForestClassifier(300, n_jobs=1, random_state=0)), ("boosting", boosting), ("svc", SVC())):
+            said[name] = fitted(other, self.x, mended, self.xt) != self.yt
+        if not hasattr(self, "boosted"):
+            self.boosted = prune(self.x, self.y, q, boosting)
+        use = ~self.boosted
+        use[known] = True
+        said["pruned"] = fitted(boosting, self.x[use], mended[use], self.xt) != self.yt
         if checked:
             said["alone"] = fitted(model, self.x[known], self.right[known], self.xt) != self.yt
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -263,7 +276,8 @@ class Case:
         if err:
             return {**r, "failed": err}
         said = json.loads(out)
-        r["chosen"], r["share"], r["expected"] = said["chosen"], said["wrong_labels"], said["expected_error"]["value"]
+        r["shown"], r["share"], r["expected"] = said["shown"], said["wrong_labels"], said["expected_error"]["value"]
+        r["agreeing"] = said["agreeing"] / said["repetitions"]
         wrong = self.predicted(self.folder + "/out/model.npz")
         r["clean"] = float(wrong.mean())
         rivals = self.rivals(checked)
@@ -301,7 +315,7 @@ def show(all):
     late = lambda some: (f"{np.sum([r['ahead'] < -0.005 for r in some])} of {len(some)} | "
                          f"{np.sum([r['ahead'] + 2 * r['off'] < -0.005 for r in some])} | {100 * min(r['ahead'] for r in some):.1f}")
     print("| noise | checked | clean | " + " | ".join(RIVALS.values()) + " | ahead | late | surely late | worst | suspects | cleanlab, k-NN | s |")
-    print("|---" * 14 + "|")
+    print("|---" * (len(RIVALS) + 10) + "|")
     for noise, checked in sorted({(r["noise"], r["checked"]) for r in all}, key=lambda k: (NOISES.index(k[0]), k[1])):
         some = [r for r in all if (r["noise"], r["checked"]) == (noise, checked)]
         errors = " | ".join(cell(100 * v, 1) for v in means(some, "clean", *RIVALS))

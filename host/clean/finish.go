@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/trees"
@@ -231,22 +232,31 @@ func Learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result) (*h
 	}
 	t := o.Options
 	t.Seed, t.Memory, t.Watch.Note = 1, []dataset.Memory{dataset.InPlace}, nil
+	m, err := host.Train(ctx, d, nil, r.options(t, len(some)))
+	if err == nil && o.Given == nil && o.Probabilities == nil {
+		m.Learned = &model.Learned{Confusion: r.Noise.P, Error: r.Noise.Error}
+	}
+	return m, err
+}
+
+// options returns the options of the model of n examples.
+func (r *Result) options(t host.Options, n int) host.Options {
 	switch r.kind {
 	case isTrees:
 		p := trees.Defaults()
 		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, softmax.None, finalRounds, finalLeaves
-		if len(some) > manyRows {
+		if n > manyRows {
 			p.Leaves = manyLeaves
 		}
 		t.Learner = p
-		return host.Train(ctx, d, nil, t)
+		return t
 	case isCurved:
-		t.Kernel = rbf(0, min(landmarks, len(some)))
+		t.Kernel = rbf(0, min(landmarks, n))
 	}
 	p := softmax.Defaults()
 	p.Correction = softmax.None
 	t.Learner = p
-	return host.Train(ctx, d, nil, t)
+	return t
 }
 
 // Boosted trees of Learn: what they learn is smooth, and needs no search against overfitting.

@@ -52,7 +52,7 @@ func (m *mixture) add(ctx context.Context, c *contest, repetition int, task *pro
 		}
 		t, err := confusion.Temperature(ctx, scores, c.part.Y, c.q, nil)
 		switch {
-		case err != nil && c.Probabilities != nil: // they are what they are
+		case c.Probabilities != nil && (err != nil || c.Given != nil): // they are what they are
 			t = 1
 		case err != nil:
 			t = 0

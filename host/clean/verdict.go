@@ -62,7 +62,7 @@ func (c *contest) judge(p []float32) (*verdict, error) {
 	right.Error = make([]float64, q*q)
 	kept := &estimate.Estimate{Matrix: *right, Method: estimate.AllRight, Assumes: "labels are right"}
 	list := []*estimate.Estimate{kept}
-	if len(c.rows) >= fewRows*q {
+	if c.Probabilities != nil || len(c.rows) >= fewRows*q {
 		more, err := estimates(c, p)
 		if err != nil {
 			return nil, err
@@ -276,7 +276,7 @@ func sharpened(logs []float32, power float64, q int) []float32 {
 }
 
 // mostDoubted is the share of labels that are doubted at most where nothing shows that labels are
-// wrong.
+// wrong, and the probabilities are not supplied.
 const mostDoubted = 1.0 / 3
 
 // combine sets the noise of v, the mean of the estimates.
@@ -295,7 +295,9 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 			wrong += 1 / float64(len(c.rows))
 		}
 	}
-	wrong = min(wrong, mostDoubted)
+	if wrong = min(wrong, 0.9*(1-1/float64(q))); c.Probabilities == nil {
+		wrong = min(wrong, mostDoubted)
+	}
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
 		Error: make([]float64, q*q)}
 	v.doubt = make([]float64, q*q)
@@ -393,8 +395,11 @@ func taken(c *contest, p []float32) *verdict {
 		}
 	}
 	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
-	v := &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, shown: true}
-	_, v.power, _ = explain(c, p, m.P, some)
+	v := &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, shown: true,
+		power: 1}
+	if c.Probabilities == nil { // what is supplied stays as it is
+		_, v.power, _ = explain(c, p, m.P, some)
+	}
 	return v
 }
 

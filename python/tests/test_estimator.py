@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from umagpu import Error, KernelMap, NoisyClassifier
+from umagpu import Error, KernelMap, NoisyClassifier, clean
 
 # EVERY=1 has all checks of five learners, with and without a kernel.
 CHECKED = [NoisyClassifier(), NoisyClassifier("perceptron"), KernelMap()]
@@ -51,8 +51,10 @@ def test_learns_from_noisy_labels(noisy):
     known = NoisyClassifier(confusion=C).fit(X, y)
     assert known.score(X, true) > 0.93 > 0.9 > NoisyClassifier().fit(X, y).score(X, true)
     assert np.array_equal(known.confusion_, C)
-    estimated = NoisyClassifier(confusion="estimate").fit(X, y)
+    estimated, cleaned = NoisyClassifier(confusion="estimate").fit(X, y), clean(X, y)
     assert estimated.score(X, true) > 0.92
+    assert np.array_equal(estimated.model_, cleaned.model.model_)
+    assert np.allclose(estimated.confusion_, cleaned.confusion)
     assert abs(estimated.confusion_ - C).max() < 0.1
 
 

@@ -164,8 +164,9 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
     Parameters
     ----------
     learner : name of a learner; umagpu.run("learners") lists them.
-    confusion : None (labels are right), "estimate", an array with P(noisy = row | true = column)
-        in the order of the classes, or a DataFrame with names; also of counts.
+    confusion : None (labels are right), an array with P(noisy = row | true = column) in the order of
+        the classes, or a DataFrame with names; also of counts. "estimate" learns the model of
+        umagpu.clean, which chooses learner and kernel.
     confusion_axes : None (what names and sums of the confusion tell), "true-rows" or "true-columns".
     kernel : None, "rbf", "poly" or "linear".
     device : None (auto), "cpu", "opencl" or a name.
@@ -302,11 +303,10 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         arrays = {**data.arrays, **{f"labels.{name}": array for name, array in arrays.items()}}
         confusion, axes = self.confusion, self.confusion_axes
         if isinstance(confusion, str) and confusion == "estimate":
-            asked = {name: request[name] for name in ("data", "labels", "seed") if name in request}
-            labelled = {name: a for name, a in arrays.items() if name != "labels.weights"}
-            confusion = self._call("estimate_noise", asked, labelled, X)["confusion"]
-            axes = "true-columns"
-        if confusion is not None:
+            request["estimate_confusion"] = True  # which chooses the model
+            if request.get("learner") == "softmax":
+                del request["learner"]
+        elif confusion is not None:
             request["confusion"], matrix = confusion_of(confusion, labels, axes)
             arrays.update(matrix)
         result = self._call("train", request, arrays, X, **more)

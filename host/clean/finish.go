@@ -142,8 +142,9 @@ func (c *contest) measure(r *Result, v *verdict) {
 	for k, class := range c.classes {
 		most = max(most, shares[class]*(1-v.doubt[k*q+k]))
 	}
-	if r.Wrong = interval(believed, 2*math.Sqrt(squares)); !r.Shown {
-		r.Wrong = Share{believed, new(0.0), &most}
+	if r.Wrong = interval(believed, 2*math.Sqrt(squares)); !r.Shown { // suspects alone
+		suspects := lists.Count(r.Issues, func(is estimate.Issue) bool { return is.Wrong })
+		r.Wrong = Share{float64(suspects) / n, new(0.0), &most}
 	}
 }
 

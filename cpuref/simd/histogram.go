@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	groupSize    = 8    // features whose bins are loaded at once
-	blockRows    = 2048 // examples whose bins stay in the first caches
-	gradientBits = 30   // of h in a packed sum; g, at most 4·h in size, has the others
-	hessianBits  = 16   // one h is at most 2^16
-	mostPacked   = 5    // classes whose counts are packed in one number, at most
-	fewRows      = 48   // examples that are not worth packed sums
-	mostGroups   = 32   // groups of features of a task
+	groupSize    = 8       // features whose bins are loaded at once
+	blockRows    = 2048    // examples whose bins stay in the first caches
+	gradientBits = 30      // of h in a packed sum; g, at most 4·h in size, has the others
+	hessianBits  = 16      // one h is at most 2^16
+	mostPacked   = 5       // classes whose counts are packed in one number, at most
+	fewRows      = 48      // examples that are not worth packed sums
+	mostGroups   = 32      // groups of features of a task
+	sumGrain     = 1 << 14 // examples and groups that are worth a processor
 )
 
 // binKernels are the inner loops of trees.
@@ -148,7 +149,7 @@ func (r *bins) Histogram(dst []int64, node int, features []int) error {
 	}
 	h.sources = r.groups(features, h.width)
 	rows, groups := min(h.limit, len(h.order)), min(mostGroups, len(h.sources))
-	workers := parallel.Workers(len(h.order)*len(h.sources), blockRows)
+	workers := parallel.Workers(len(h.order)*len(h.sources), sumGrain)
 	if workers > 1 {
 		rows = min(rows, panels(len(h.order), 2*workers))
 		if panels(len(h.order), rows) < workers {

@@ -33,6 +33,8 @@ type Input struct {
 type Output struct {
 	Folder string `json:"dir,omitempty"`  // "" for one next to the data
 	Show   string `json:"show,omitempty"` // column; "" for the first of texts
+
+	Safe app.SafeCells `json:"safe_cells,omitempty"` // of rows.csv
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -69,7 +71,8 @@ Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 				Destination: &o.Output.Folder, Usage: "write into this `FOLDER`"},
 			app.Text(&o.Output.Show, "show", "", "`COLUMN` to show beside suspects in report.html "+
 				"(default: the first of --text)"),
-			app.ParameterFlags(&o.Request, "seed"), o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
+			app.ParameterFlags(&o.Request, "seed"), o.Output.Safe.Flag(),
+			o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

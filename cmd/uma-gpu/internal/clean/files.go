@@ -114,7 +114,7 @@ func (w *writer) rows(out io.Writer) error {
 		header = append([]string{cmp.Or(d.ID, "id")}, header...)
 	}
 	lines := csv.NewWriter(out) // which keeps its first error
-	lines.Write(header)
+	lines.Write(w.Output.Safe.Of(header))
 	short := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) }
 	truth := map[bool]string{false: "False", true: "True"}
 	i := 0
@@ -137,7 +137,7 @@ func (w *writer) rows(out io.Writer) error {
 		if fields[0] = strconv.Itoa(row + 1); d.IDs != nil {
 			fields = append([]string{id}, fields...)
 		}
-		lines.Write(fields)
+		lines.Write(w.Output.Safe.Of(fields))
 	}
 	lines.Flush()
 	return lines.Error()

@@ -53,7 +53,7 @@ func issueRows(d *dataset.Dataset, found *umagpu.FindIssuesResult) (rows []issue
 
 // writeCSV writes a header, the rows, and behind them the other rows of the input, by their numbers
 // alone: pandas reads True and False as truths, and nothing as missing.
-func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
+func (o *Options) writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 	w := csv.NewWriter(out) // which keeps its first error
 	header := []string{"example", "is_label_issue", "label_quality", "given_label", "predicted_label",
 		"predicted_quality", "duplicate_of", "conflict"}
@@ -61,7 +61,7 @@ func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 	if named {
 		header = slices.Insert(header, 1, "id")
 	}
-	w.Write(header)
+	w.Write(o.Output.Safe.Of(header))
 	truth, written := map[bool]string{false: "False", true: "True"}, map[int64]bool{}
 	for _, r := range rows {
 		written[r.Example] = true
@@ -70,7 +70,7 @@ func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 		if named {
 			fields = slices.Insert(fields, 1, *r.ID)
 		}
-		w.Write(fields)
+		w.Write(o.Output.Safe.Of(fields))
 	}
 	for row, i := range dataset.ExamplesByRow(d) {
 		fields := make([]string, len(header))
@@ -78,7 +78,7 @@ func writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) error {
 			fields[1] = d.IDs[i]
 		}
 		if !written[int64(row+1)] {
-			w.Write(fields)
+			w.Write(o.Output.Safe.Of(fields))
 		}
 	}
 	w.Flush()

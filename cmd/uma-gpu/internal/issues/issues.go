@@ -45,6 +45,8 @@ type Output struct {
 	Rows    string `json:"out,omitempty"`
 	Clean   string `json:"write_clean,omitempty"` // the data, cleaned
 	CleanBy string `json:"clean_by,omitempty"`
+
+	Safe app.SafeCells `json:"safe_cells,omitempty"` // of Rows
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -103,7 +105,7 @@ Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consen
 			app.Output(&o.Output.Clean, "write-clean", "also write the cleaned data to `FILE`"),
 			app.Choice(&o.Output.CleanBy, "clean-by", filter,
 				"`RULE` for rows with wrong labels: filter or relabel", filter, relabel),
-			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
+			o.Output.Safe.Flag(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -170,7 +172,9 @@ func Run(ctx context.Context, o *Options) error {
 	var files osfile.Group
 	defer files.Discard()
 	if out := o.Output.Rows; out != "" {
-		if err := files.Write(out, func(w io.Writer) error { return writeCSV(w, d, rows) }); err != nil {
+		if err := files.Write(out, func(w io.Writer) error {
+			return o.writeCSV(w, d, rows)
+		}); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,8 @@ type Options struct {
 type Output struct {
 	Path   string `json:"out,omitempty"`
 	Format string `json:"to,omitempty"`
+
+	Safe app.SafeCells `json:"safe_cells,omitempty"` // of a CSV
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -64,7 +66,7 @@ Example: uma-gpu predict --model m.npz --data new.csv --no-labels --probabilitie
 			app.Choice(&o.Output.Format, "to", "auto",
 				"`FORMAT` of the table: auto (by the name of --out), csv, jsonl or npy",
 				"auto", "csv", "jsonl", "npy"),
-			o.Device.Flags(), o.RequestFlag(o), o.QuietFlag()),
+			o.Output.Safe.Flag(), o.Device.Flags(), o.RequestFlag(o), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -101,6 +103,7 @@ func (o *Options) format() (string, error) {
 type predictions struct {
 	*umagpu.PredictResult
 	data    *dataset.Dataset
+	safe    app.SafeCells
 	rows    []int     // the example of each row of the input, -1 for one that was skipped
 	numbers []float32 // of each example and class: probabilities or scores; nil for none
 }
@@ -124,7 +127,7 @@ func Run(ctx context.Context, o *Options) error {
 	if r.Model = m; r.Check() != nil {
 		return r.Check()
 	}
-	p := predictions{}
+	p := predictions{safe: o.Output.Safe}
 	if p.data, err = o.Input.Read(ctx, m); err != nil {
 		return err
 	}
@@ -218,7 +221,7 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 			if i < 0 {
 				fmt.Fprintln(b, `""`) // as a line with nothing in it is passed over
 			} else {
-				fmt.Fprintln(b, p.Classes[p.Codes[i]])
+				fmt.Fprintln(b, p.safe.Of([]string{p.Classes[p.Codes[i]]})[0])
 			}
 		}
 		return nil
@@ -235,7 +238,7 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 		name = cmp.Or(p.data.ID, "id")
 	}
 	w := csv.NewWriter(b)
-	w.Write(append([]string{name}, columns...))
+	w.Write(p.safe.Of(append([]string{name}, columns...)))
 	var fields []string
 	for row, i := range p.rows {
 		if name = strconv.Itoa(row + 1); i < 0 {
@@ -243,7 +246,7 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 			if ids == nil {
 				fields[0] = name
 			}
-			w.Write(fields)
+			w.Write(p.safe.Of(fields))
 			continue
 		}
 		if ids != nil {
@@ -258,7 +261,7 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 		for _, v := range p.row(i) {
 			fields = append(fields, app.FloatText(v))
 		}
-		w.Write(fields)
+		w.Write(p.safe.Of(fields))
 	}
 	w.Flush()
 	return w.Error()

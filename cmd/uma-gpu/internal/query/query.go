@@ -45,6 +45,8 @@ type Input struct {
 type Output struct {
 	Rows     string `json:"out,omitempty"` // "" for standard output
 	Labelled string `json:"write_labelled,omitempty"`
+
+	Safe app.SafeCells `json:"safe_cells,omitempty"` // of Rows
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -84,7 +86,7 @@ Example: uma-gpu query --data pool.svm --no-labels --classes spam,ham --answers 
 				"`FILE` for the rows; - is standard output"), Written: true},
 			app.Output(&o.Output.Labelled, "write-labelled",
 				"also write all labelled rows to `FILE`, to train on"),
-			o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
+			o.Output.Safe.Flag(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
@@ -285,6 +287,9 @@ func (o *Options) writeRows(w io.Writer, rows []row, ids bool) error {
 	lines := [][]string{line("row", "id", shown, "label")}
 	for _, r := range rows {
 		lines = append(lines, line(strconv.Itoa(r.Row), r.ID, r.Shown, ""))
+	}
+	for _, cells := range lines {
+		o.Output.Safe.Of(cells)
 	}
 	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -60,7 +60,7 @@ func hostileData(t *testing.T, dir string) map[string][]damage {
 		return slices.Concat(always()[3:], inText(number, separator), []damage{
 			swap(sep(line), sep(line+",ash")), swap(sep(line), sep(line[:strings.LastIndex(line, ",")])),
 			swap(sep(",height"), sep(",")), swap(sep(line), `"`+sep(line)), more("\"\n"), more("1\n"),
-			swap(sep("ash\n"), sep(" \n")), swap(sep("ash\n"), sep("as\x00h\n")), swap(sep("ash\n"),
+			swap(sep("ash\n"), sep("as\x00h\n")), swap(sep("ash\n"),
 				"\x1b]0;owned\x07\n"),
 		})
 	}

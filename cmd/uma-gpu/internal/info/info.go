@@ -100,7 +100,12 @@ func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Da
 		func() { options.NoLabels, options.Labels = true, "" },
 	} {
 		relax()
-		if d, err = o.Data.Read(ctx, options); err == nil || o.Data.Path == "-" ||
+		d, err = o.Data.Read(ctx, options)
+		if err == nil && len(d.SkippedAt) > d.N {
+			err = fmt.Errorf("%s: found %d malformed rows beside %d others: it is no table", o.Data.Path,
+				len(d.SkippedAt), d.N)
+		}
+		if err == nil || o.Data.Path == "-" ||
 			options.Encode.Missing != dataset.MissingAuto ||
 			errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) ||
 			errors.Is(err, memory.ErrBudget) {

@@ -298,6 +298,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 	if wrong = min(wrong, 0.9*(1-1/float64(q))); c.Probabilities == nil {
 		wrong = min(wrong, mostDoubted)
 	}
+	heaviest := list[lists.Largest(weights)]
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
 		Error: make([]float64, q*q)}
 	v.doubt = make([]float64, q*q)
@@ -325,7 +326,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 			}
 			m.Error[at] = min(1, math.Sqrt(m.Error[at]))
 		}
-		if trust < 0.5 && doubted > 0.5 {
+		if doubted > 0.5 && (trust < 0.5 || !heaviest.Identified(t)) {
 			v.noise.Unidentified = append(v.noise.Unidentified, t)
 		}
 	}

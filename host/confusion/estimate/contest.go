@@ -343,6 +343,11 @@ func (f *contest) errors(best, q int) error {
 		}
 	}
 	chosen.identify()
+	for k, other := range f.fits { // their errors are about the same
+		if c := f.result.Candidates[k]; k != best && other.shape == free {
+			c.Error, c.Unidentified = slices.Clone(chosen.Error), slices.Clone(chosen.Unidentified)
+		}
+	}
 	return f.check(chosen.Estimate)
 }
 

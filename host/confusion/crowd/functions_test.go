@@ -157,6 +157,19 @@ func TestFunctionsFallBack(t *testing.T) {
 			t.Fatalf("example %d has %v, and the vote %d", i, row, votes[i])
 		}
 	}
+	// A model of features learns the shares of the votes, in which ties are ties.
+	for i, row := range slices.Collect(slices.Chunk(found.Evidence(), 3)) {
+		_, label := a.Of(i)
+		for k, v := range row {
+			want := shareOf(label, int32(k), 3)
+			if len(label) == 0 {
+				want = 1
+			}
+			if math.Abs(float64(v)-want) > 1e-6 {
+				t.Fatalf("example %d with votes %v: evidence %v", i, label, row)
+			}
+		}
+	}
 	// Some right labels set the prior, and the model is kept.
 	withRight := &dataset.Annotations{Classes: a.Classes, Names: append(slices.Clone(a.Names),
 		"right"),

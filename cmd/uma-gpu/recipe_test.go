@@ -14,6 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
 // randomSeed is for who wants to see a random test once more.
@@ -149,7 +150,8 @@ func newRecipe(t *testing.T, r *rand.Rand, s corpus) recipe {
 			c.args = append(c.args, "--"+name, value)
 		}
 	}
-	if c.mapped = r.IntN(3) == 0; !c.mapped {
+	_, grown := d.New().(*trees.Params) // which take columns as they are
+	if c.mapped = r.IntN(3) == 0 && !grown; !c.mapped {
 		return c
 	}
 	c.args = append(c.args, "--kernel", pick(r, "rbf", "poly", "linear"))

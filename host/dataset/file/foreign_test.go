@@ -62,6 +62,27 @@ func TestParquetWithoutPlainColumns(t *testing.T) {
 	}
 }
 
+// Unsigned integers of Parquet have no sign.
+func TestParquetUnsigned(t *testing.T) {
+	type row struct {
+		A uint32 `parquet:"a"`
+		B uint64 `parquet:"b"`
+		Y string `parquet:"y"`
+	}
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{1 << 31, 1 << 63, "p"}, {0, 0, "q"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := readText("f.parquet", b.String(), Options{})
+	if err != nil || d.X[0] != 1<<31 || d.X[1] != 1<<63 {
+		t.Errorf("got %v, %v", d, err)
+	}
+}
+
 // A table all of whose columns are set aside is refused, though the first rows looked so only.
 func TestNoFeature(t *testing.T) {
 	o := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}

@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 // A single malformed row among many, wherever it is, is an error that names its place and
@@ -114,4 +115,44 @@ func TestEqualNames(t *testing.T) {
 
 func lenientOptions() Options {
 	return Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
+}
+
+// Quotes hold blanks together, and labels of an array beyond 63 bits keep their sign.
+func TestBlanksAndLargeLabels(t *testing.T) {
+	d, err := readText("f", "\"a b\" 1 p\n\"c d\" 2 q\n", Options{Table: Table{Separator: "blanks",
+		IDColumn: "1", Header: "no"}})
+	if err != nil || fmt.Sprintf("%q %v", d.IDs, d.X) != `["a b" "c d"] [1 2]` {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	raw := []byte{5, 0, 0, 0, 0, 0, 0, 0x80}
+	u64 := numberType{npyfile.Type{Kind: 'u', Size: 8}}
+	if text, err := u64.appendLabel(nil, raw); err != nil || string(text) != "9223372036854775813" {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+// Weights and candidate classes are of their rows, and weights are no less than 0.
+func TestWeightsAndCandidates(t *testing.T) {
+	o := Options{Table: Table{WeightColumn: "w"}, LabelRules: LabelRules{Between: "|"}}
+	d, err := readText("f.csv", "a,w,y\n1,2,p|q\n2,0.5,p\n", o)
+	if err != nil || fmt.Sprint(d.Evidence.Weight, d.Evidence.Classes) != "[2 0.5] [1 1 1 0]" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	d, err = readText("f.csv", "a,w,y\n1,2,p\n2,-1,q\n", o)
+	if !facts.Told(err, `f.csv:3:3 weight "-1"`) {
+		t.Errorf("got %v, %v", d, err)
+	}
+}
+
+// Errors count columns from the first, and so do names where R has none over the row names.
+func TestFirstColumns(t *testing.T) {
+	if d, err := readText("f.csv", "a,b,y\n1,2,p\n1e39,2,q\n", Options{}); !facts.Told(err,
+		"f.csv:3:1 column 1 (a)") {
+		t.Errorf("got %v, %v", d, err)
+	}
+	o := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
+	d, err := readText("f.csv", "a,b,y\nr1,1,2,p\nr2,3,4,q\nr3,5,6,p\nr4,7,8,q\n", o)
+	if err != nil || fmt.Sprint(d.Features, d.X[:6]) != "[=r1 =r2 =r3 =r4 a b] [1 0 0 0 1 2]" {
+		t.Errorf("got %+v, %v", d, err)
+	}
 }

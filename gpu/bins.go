@@ -242,7 +242,7 @@ func (r *bins) histogramOf(dst []int64, node int, features []int, width int) err
 	wide := min(width, cells)
 	per := min(cellFeatures, cells/wide)
 	groups := (len(features) + per - 1) / per
-	ranges := r.rangesFor(node, groups, len(dst))
+	ranges := rangesFor(r, node, groups, len(dst))
 	err := errors.Join(roomFor(r, &r.features, "features of histograms", len(about)),
 		roomFor(r, &r.partial, "histograms by range", ranges*len(dst)),
 		roomFor(r, &r.total, "histograms", len(dst)))
@@ -274,7 +274,7 @@ func (r *bins) histogramOf(dst []int64, node int, features []int, width int) err
 
 // rangesFor returns in how many ranges the examples of a node are added up apart, so that there is
 // work for all.
-func (r *bins) rangesFor(node, groups, size int) int {
+func rangesFor(r *bins, node, groups, size int) int {
 	n := 0
 	for _, t := range r.binTiles {
 		own := t.nodes[node]
@@ -298,7 +298,7 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int,
 		n := own.to - own.from
 		middle := own.from
 		if n > 0 {
-			if middle, err = r.splitTile(t, own, feature, set); err != nil {
+			if middle, err = splitTile(r, t, own, feature, set); err != nil {
 				return counts, err
 			}
 		}
@@ -312,7 +312,7 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int,
 
 // splitTile moves the examples of a node to the other order of a tile, and returns where the right
 // child begins.
-func (r *bins) splitTile(t *binTile, own binRange, feature int, set binSet) (middle int,
+func splitTile(r *bins, t *binTile, own binRange, feature int, set binSet) (middle int,
 	err error) {
 	n, local := own.to-own.from, r.e.splitCount.local
 	span := 1024

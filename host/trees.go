@@ -9,6 +9,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -132,7 +133,7 @@ func (t *trainer) treesModel(s *trees.State, estimate *float64, stop string) *mo
 }
 
 // countTrees counts the training examples by prediction and noisy label, and estimates the error.
-func (t *trainer) countTrees(r *Result, m *trees.Model) error {
+func (t *trainer) countTrees(r *Result, m *ensemble.Model) error {
 	x, q := t.problem.X, t.problem.Q
 	scores := make([]float32, x.N*q)
 	m.Scores(scores, x, t.model.Confusion)

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
@@ -98,15 +99,15 @@ func TestReadDamagedTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, damage := range map[string]func(m *trees.Model){
-		"a value less":       func(m *trees.Model) { m.Trees[0].Values = m.Trees[0].Values[1:] },
-		"a child of no node": func(m *trees.Model) { m.Trees[1].Nodes[0].Children[0] = 9 },
-		"a child twice":      func(m *trees.Model) { m.Trees[1].Nodes[0].Children = [2]int32{-1, -1} },
-		"a loop":             func(m *trees.Model) { m.Trees[1].Nodes[0].Children[0] = 0 },
-		"a column too many":  func(m *trees.Model) { m.Trees[1].Nodes[0].Feature = int32(d.D) },
-		"another class":      func(m *trees.Model) { m.Class[0] = 10 },
-		"no gain":            func(m *trees.Model) { m.Gain = nil },
-		"shares to unmix":    func(m *trees.Model) { m.Unmix = true },
+	for what, damage := range map[string]func(m *ensemble.Model){
+		"a value less":       func(m *ensemble.Model) { m.Trees[0].Values = m.Trees[0].Values[1:] },
+		"a child of no node": func(m *ensemble.Model) { m.Trees[1].Nodes[0].Children[0] = 9 },
+		"a child twice":      func(m *ensemble.Model) { m.Trees[1].Nodes[0].Children = [2]int32{-1, -1} },
+		"a loop":             func(m *ensemble.Model) { m.Trees[1].Nodes[0].Children[0] = 0 },
+		"a column too many":  func(m *ensemble.Model) { m.Trees[1].Nodes[0].Feature = int32(d.D) },
+		"another class":      func(m *ensemble.Model) { m.Class[0] = 10 },
+		"no gain":            func(m *ensemble.Model) { m.Gain = nil },
+		"shares to unmix":    func(m *ensemble.Model) { m.Unmix = true },
 	} {
 		some := *whole.Model
 		copied := *some.Trees

@@ -92,7 +92,7 @@ type featureGroup struct {
 }
 
 // groups cuts features into groups.
-func (r *bins) groups(features []int, width int) (all []featureGroup) {
+func groupsOf(r *bins, features []int, width int) (all []featureGroup) {
 	to := 0
 	for len(features) > 0 {
 		n := min(groupSize, len(features))
@@ -120,11 +120,11 @@ func (r *bins) groups(features []int, width int) (all []featureGroup) {
 
 // histogram is a histogram under way.
 type histogram struct {
-	*bins
+	r       *bins
 	dst     []int64
 	width   int
 	order   []int32 // the node's examples
-	gather  func(order []int32, value []int64)
+	gather  func(r *bins, order []int32, value []int64)
 	bits    int // of a packed sum: all but the last have so many
 	limit   int // examples whose packed sums hold
 	signed  bool
@@ -136,18 +136,18 @@ type histogram struct {
 func (r *bins) Histogram(dst []int64, node int, features []int) error {
 	clear(dst)
 	n := r.nodes[node]
-	h := &histogram{bins: r, dst: dst, width: r.growth.Width(r.q), order: r.order[n.from:n.to]}
+	h := &histogram{r: r, dst: dst, width: r.growth.Width(r.q), order: r.order[n.from:n.to]}
 	switch {
 	case len(h.order) <= fewRows || r.growth.Labels != nil && r.q > mostPacked:
 		return r.histogramUnpacked(h, features)
 	case r.growth.Labels == nil:
-		h.bits, h.signed, h.gather = gradientBits, true, r.gatherGradients
+		h.bits, h.signed, h.gather = gradientBits, true, gatherGradients
 		h.limit = r.k.limit(gradientBits-hessianBits, r.most)
 	default:
-		h.bits, h.gather = min(64/r.q, 32), r.gatherLabels
+		h.bits, h.gather = min(64/r.q, 32), gatherLabels
 		h.limit = r.k.limit(h.bits, r.most)
 	}
-	h.sources = r.groups(features, h.width)
+	h.sources = groupsOf(r, features, h.width)
 	rows, groups := min(h.limit, len(h.order)), min(mostGroups, len(h.sources))
 	workers := parallel.Workers(len(h.order)*len(h.sources), sumGrain)
 	if workers > 1 {
@@ -168,7 +168,7 @@ func (r *bins) Histogram(dst []int64, node int, features []int) error {
 }
 
 // gatherGradients writes what examples add to the sums of packed gradients.
-func (r *bins) gatherGradients(order []int32, value []int64) {
+func gatherGradients(r *bins, order []int32, value []int64) {
 	packed, times := r.packed[r.growth.Class*r.b.N:][:r.b.N], r.growth.Times
 	value = value[:len(order)]
 	for k, i := range order {
@@ -182,7 +182,7 @@ func (r *bins) gatherGradients(order []int32, value []int64) {
 }
 
 // gatherLabels writes what examples add to packed counts.
-func (r *bins) gatherLabels(order []int32, value []int64) {
+func gatherLabels(r *bins, order []int32, value []int64) {
 	width := uint(min(64/r.q, 32))
 	value = value[:len(order)]
 	for k, i := range order {
@@ -204,14 +204,14 @@ func (h *histogram) add(w *binWorker, order []int32, groups []featureGroup) {
 		some := order[:min(blockRows, len(order))]
 		order = order[len(some):]
 		for k, i := range some {
-			w.at[k] = int(i) * h.stride
+			w.at[k] = int(i) * h.r.stride
 		}
-		h.gather(some, w.value[:])
+		h.gather(h.r, some, w.value[:])
 		for k, g := range groups {
 			if g.first >= 0 {
-				h.k.aligned(&w.sums[k], h.rows[g.first:], w.at[:], w.value[:len(some)])
+				h.r.k.aligned(&w.sums[k], h.r.rows[g.first:], w.at[:], w.value[:len(some)])
 			} else {
-				h.k.picked(&w.sums[k], h.rows, w.at[:], g.places, w.value[:len(some)])
+				h.r.k.picked(&w.sums[k], h.r.rows, w.at[:], g.places, w.value[:len(some)])
 			}
 		}
 	}
@@ -219,7 +219,7 @@ func (h *histogram) add(w *binWorker, order []int32, groups []featureGroup) {
 	defer h.mu.Unlock()
 	for k, g := range groups {
 		for j, f := range g.features {
-			h.unpack(h.dst[g.to[j]:], w.sums[k][j][:h.b.Counts[f]])
+			h.unpack(h.dst[g.to[j]:], w.sums[k][j][:h.r.b.Counts[f]])
 		}
 		w.sums[k] = [groupSize][256]int64{}
 	}
@@ -255,7 +255,7 @@ func (r *bins) histogramUnpacked(h *histogram, features []int) error {
 			packed := r.packed[r.growth.Class*r.b.N:][:r.b.N]
 			for _, i := range h.order {
 				v, at := packed[i], 2*int(column[i])
-				m := r.timesOf(i)
+				m := timesOf(r, i)
 				dst[at] += m * (v >> gradientBits)
 				dst[at+1] += m * (v & (1<<gradientBits - 1))
 			}
@@ -275,7 +275,7 @@ func (r *bins) histogramUnpacked(h *histogram, features []int) error {
 	return nil
 }
 
-func (r *bins) timesOf(i int32) int64 {
+func timesOf(r *bins, i int32) int64 {
 	if r.growth.Times == nil {
 		return 1
 	}

@@ -54,15 +54,15 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int,
 // Add: clause 26. Examples in the bag of a tree that grew here are in the range of the node that
 // is their leaf; others are sent through the tree.
 func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
-	var walk []int32
-	leaves, grown := r.match(t)
+	var others []int32
+	leaves, grown := match(r, t)
 	switch {
 	case outOfBag:
-		walk = r.order[r.bag:]
+		others = r.order[r.bag:]
 	case grown:
-		walk = r.order[r.bag:]
+		others = r.order[r.bag:]
 		parallel.Share(parallel.Workers(r.bag, splitGrain), len(leaves), func(_, k int) {
-			r.addValue(t, leaves[k].leaf, class, r.order[leaves[k].from:leaves[k].to])
+			addValue(r, t, leaves[k].leaf, class, r.order[leaves[k].from:leaves[k].to])
 		})
 	default:
 		if r.nodes == nil { // of no tree yet
@@ -70,19 +70,19 @@ func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 				r.order[i] = int32(i)
 			}
 		}
-		walk = r.order
+		others = r.order
 	}
 	tables := make([][256]uint8, len(t.Nodes))
 	for k, n := range t.Nodes {
 		tables[k] = tableOf(n.Left)
 	}
-	tasks := panels(len(walk), blockRows)
+	tasks := panels(len(others), blockRows)
 	workers := parallel.Workers(tasks, splitGrain/blockRows)
 	own := r.workersFor(workers)
 	parallel.Share(workers, tasks, func(worker, task int) {
 		w, from := own[worker], task*blockRows
-		some := copy(w.list[:], walk[from:])
-		r.walk(t, tables, class, 0, w.list[:some], w.aux[:some])
+		some := copy(w.list[:], others[from:])
+		walk(r, t, tables, class, 0, w.list[:some], w.aux[:some])
 	})
 	return nil
 }
@@ -91,7 +91,7 @@ func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 type leafRange struct{ leaf, from, to int }
 
 // match returns the leaves of a tree if it is one that grew here, without splits perhaps.
-func (r *bins) match(t engine.Tree) (leaves []leafRange, grown bool) {
+func match(r *bins, t engine.Tree) (leaves []leafRange, grown bool) {
 	if r.nodes == nil {
 		return nil, false
 	}
@@ -126,25 +126,25 @@ func (r *bins) match(t engine.Tree) (leaves []leafRange, grown bool) {
 }
 
 // walk sends examples from a node, or leaf, of a tree to the leaves.
-func (r *bins) walk(t engine.Tree, tables [][256]uint8, class, at int, list, aux []int32) {
+func walk(r *bins, t engine.Tree, tables [][256]uint8, class, at int, list, aux []int32) {
 	for at >= 0 && len(t.Nodes) > 0 && len(list) > 0 {
 		n := t.Nodes[at]
 		left := r.k.partition(list, aux, r.b.Column(int(n.Feature)), &tables[at])
 		rest := list[left:]
 		copy(rest, aux)
-		r.walk(t, tables, class, int(n.Children[0]), list[:left], aux[:left])
+		walk(r, t, tables, class, int(n.Children[0]), list[:left], aux[:left])
 		at, list, aux = int(n.Children[1]), rest, aux[left:]
 	}
 	if len(t.Nodes) == 0 {
 		at = ^0
 	}
 	if len(list) > 0 {
-		r.addValue(t, ^at, class, list)
+		addValue(r, t, ^at, class, list)
 	}
 }
 
 // addValue adds the value of a leaf to the scores of examples.
-func (r *bins) addValue(t engine.Tree, leaf, class int, examples []int32) {
+func addValue(r *bins, t engine.Tree, leaf, class int, examples []int32) {
 	if class >= 0 {
 		v, scores := t.Values[leaf], r.scores[class*lanes:]
 		for _, i := range examples {

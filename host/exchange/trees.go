@@ -5,13 +5,13 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
-// ensemble are the attributes of a TreeEnsembleRegressor under way. A node asks whether a number is
-// below a cut; what a node asks of a category is a column of its own, 1 or 0.
-type ensemble struct {
+// regressor has the attributes of a TreeEnsembleRegressor under way. A node asks whether a number
+// is below a cut; what a node asks of a category is a column of its own, 1 or 0.
+type regressor struct {
 	trees, nodes, features, yes, no, missing []int
 	modes                                    []string
 	cuts                                     []float32
@@ -19,7 +19,7 @@ type ensemble struct {
 	targetTrees, targetNodes, targets []int
 	weights                           []float32
 
-	model *trees.Model
+	model *ensemble.Model
 	d     int              // features before the columns of questions
 	asked map[question]int // the column of each
 	order []question       // by column
@@ -32,11 +32,11 @@ type question struct {
 }
 
 // trees adds the scores of trees for features x, of the confusion matrix c.
-func (g *graph) trees(m *trees.Model, x string, d int, c []float64) string {
+func (g *graph) trees(m *ensemble.Model, x string, d int, c []float64) string {
 	if !m.Unmix {
 		c = nil
 	}
-	e := &ensemble{model: m, d: d, asked: map[question]int{}}
+	e := &regressor{model: m, d: d, asked: map[question]int{}}
 	for t := range m.Trees {
 		e.add(t)
 	}
@@ -57,14 +57,14 @@ func (g *graph) trees(m *trees.Model, x string, d int, c []float64) string {
 		attribute{"post_transform", "NONE"}, attribute{"target_ids", e.targets},
 		attribute{"target_nodeids", e.targetNodes}, attribute{"target_treeids", e.targetTrees},
 		attribute{"target_weights", e.weights})
-	if m.Mode == trees.Boost {
+	if m.Mode == ensemble.Boost {
 		return sums
 	}
 	return g.shares(sums, m.Q, c)
 }
 
 // treesSize returns about how many bytes trees of d features take.
-func treesSize(m *trees.Model, d int) int64 {
+func treesSize(m *ensemble.Model, d int) int64 {
 	size, asked := int64(0), map[question]bool{}
 	for t := range m.Trees {
 		tree := &m.Trees[t]
@@ -79,7 +79,7 @@ func treesSize(m *trees.Model, d int) int64 {
 }
 
 // add adds a tree: node k of the model is node k here, and leaf l comes after all nodes.
-func (e *ensemble) add(t int) {
+func (e *regressor) add(t int) {
 	tree := &e.model.Trees[t]
 	id := func(child int32) int {
 		if child < 0 {
@@ -118,7 +118,7 @@ func (e *ensemble) add(t int) {
 	}
 }
 
-func (e *ensemble) node(tree, id int, mode string, feature, yes, no, missing int, cut float32) {
+func (e *regressor) node(tree, id int, mode string, feature, yes, no, missing int, cut float32) {
 	e.trees, e.nodes = append(e.trees, tree), append(e.nodes, id)
 	e.modes, e.features = append(e.modes, mode), append(e.features, feature)
 	e.yes, e.no = append(e.yes, yes), append(e.no, no)
@@ -126,7 +126,7 @@ func (e *ensemble) node(tree, id int, mode string, feature, yes, no, missing int
 }
 
 // ask returns the column of a question.
-func (e *ensemble) ask(q question) int {
+func (e *regressor) ask(q question) int {
 	at, known := e.asked[q]
 	if !known {
 		at = e.d + len(e.order)
@@ -136,7 +136,7 @@ func (e *ensemble) ask(q question) int {
 }
 
 // gaps puts NaN where a feature says that a number is missing.
-func (g *graph) gaps(m *trees.Model, x string, d int) string {
+func (g *graph) gaps(m *ensemble.Model, x string, d int) string {
 	says := slices.Repeat([]int64{int64(d)}, d) // the feature that says so: a column of zeros
 	for k := range m.Columns {
 		if c := &m.Columns[k]; c.Levels == nil && c.Missing >= 0 {
@@ -157,7 +157,7 @@ func (g *graph) gaps(m *trees.Model, x string, d int) string {
 
 // questions adds the answers to the questions, a column each: the sum of the levels in the set; or
 // 1 less the sum of the others, if no level is in it too.
-func (g *graph) questions(e *ensemble, x string) string {
+func (g *graph) questions(e *regressor, x string) string {
 	rows, offsets := make([]float32, len(e.order)*e.d), make([]float32, len(e.order))
 	for k, q := range e.order {
 		c, side := &e.model.Columns[q.column], float32(1)
@@ -196,7 +196,7 @@ func (g *graph) shares(sums string, q int, c []float64) string {
 		nothing := constant(g, "trees.nothing", []float64{0})
 		equal := constant(g, "trees.equal", []float64{1 / float64(q)})
 		p = g.node("", "Add", []string{g.node("", "Mul", []string{labels, nothing}), equal})
-		for range trees.UnmixingRounds {
+		for range ensemble.UnmixingRounds {
 			mean := g.node("", "Gemm", []string{p, rows}, attribute{"transB", 1})
 			mean = g.node("", "Max", []string{mean, least})
 			ratio := g.node("", "Div", []string{labels, mean})
@@ -204,6 +204,6 @@ func (g *graph) shares(sums string, q int, c []float64) string {
 			p = toOne(g.node("", "Mul", []string{p, factor}))
 		}
 	}
-	least := constant(g, "trees.least_share", []float32{trees.LeastShare})
+	least := constant(g, "trees.least_share", []float32{ensemble.LeastShare})
 	return g.node("", "Log", []string{g.node("", "Max", []string{g.cast(p, typeFloat), least})})
 }

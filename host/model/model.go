@@ -56,8 +56,8 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
-	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
 // FormatVersion is the version of the file format, the only one that is read. It grows whenever a
@@ -86,7 +86,7 @@ type Model struct {
 	Projection *engine.Projection
 	// Trees score prepared features in place of W, which is then empty; nil for a linear model. D is
 	// the number of columns that the preparation gives.
-	Trees *trees.Model
+	Trees *ensemble.Model
 	Meta  Meta
 }
 

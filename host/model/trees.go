@@ -6,17 +6,17 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners/trees"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 )
 
-// Trees is what meta.json has of a trees.Model: all but its trees.
+// Trees is what meta.json has of a ensemble.Model: all but its trees.
 type Trees struct {
-	Mode    string         `json:"mode"`
-	Unmix   bool           `json:"unmix,omitempty"`
-	Columns []trees.Column `json:"columns"`
-	Source  []int          `json:"source"`
-	Base    []float32      `json:"base"`
-	Gain    []float64      `json:"gain"`
+	Mode    string            `json:"mode"`
+	Unmix   bool              `json:"unmix,omitempty"`
+	Columns []ensemble.Column `json:"columns"`
+	Source  []int             `json:"source"`
+	Base    []float32         `json:"base"`
+	Gain    []float64         `json:"gain"`
 }
 
 // The members that hold trees.
@@ -28,7 +28,7 @@ const (
 )
 
 // SetTrees makes t the trees of m, sharing memory with it.
-func (m *Model) SetTrees(t *trees.Model) {
+func (m *Model) SetTrees(t *ensemble.Model) {
 	m.Trees, m.W, m.D = t, nil, m.Meta.Preparation.Width()
 	m.Meta.Trees = &Trees{t.Mode, t.Unmix, t.Columns, t.Source, t.Base, t.Gain}
 }
@@ -58,7 +58,7 @@ func (m *Model) checkTrees() error {
 }
 
 // treeMembers returns the members of trees.
-func treeMembers(m *trees.Model) []member {
+func treeMembers(m *ensemble.Model) []member {
 	var sizes, nodes []int32
 	var left []int64
 	var values []float32
@@ -84,8 +84,8 @@ func treeMembers(m *trees.Model) []member {
 }
 
 // readTrees reads the trees that meta describes.
-func readTrees(a *contents, meta *Trees, q int) *trees.Model {
-	m := &trees.Model{Q: q, Mode: meta.Mode, Unmix: meta.Unmix, Columns: meta.Columns,
+func readTrees(a *contents, meta *Trees, q int) *ensemble.Model {
+	m := &ensemble.Model{Q: q, Mode: meta.Mode, Unmix: meta.Unmix, Columns: meta.Columns,
 		Source: meta.Source, Base: meta.Base, Gain: meta.Gain}
 	if !a.has(treeSizesName) {
 		return m

@@ -16,7 +16,7 @@ import (
 
 // maxDepth limits how many packages of this module lie on one path of imports: eight below the
 // front door, the door, one that commands share, a command, the table of commands, and the program.
-const maxDepth = 15
+const maxDepth = 13
 
 // TestPackages: each package says in its first sentence what belongs in it, and imports are not
 // deeper than maxDepth.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
@@ -13,7 +14,7 @@ import (
 type boosting struct {
 	p     *Params
 	seed  uint64
-	model *Model
+	model *ensemble.Model
 	bins  *engine.Bins
 	grow  grower
 	held  []bool // examples that no tree learns from; nil for none
@@ -25,7 +26,7 @@ type boosting struct {
 }
 
 // newBoosting loads the examples, and adds the trees that the model has.
-func newBoosting(p *Params, d *data, m *Model, held []bool) (*boosting, error) {
+func newBoosting(p *Params, d *data, m *ensemble.Model, held []bool) (*boosting, error) {
 	bins, err := d.problem.Engine.LoadBins(d.binned, m.Q)
 	if err != nil {
 		return nil, err

@@ -217,8 +217,8 @@ func (s *search) forest(p Params) (trial, error) {
 		return trial{}, err
 	}
 	sums := slices.Repeat(m.Base, s.d.binned.N)
-	m.add(sums, s.d.binned, s.d.sampler(nil).times)
-	m.logs(sums, s.d.c)
+	m.Add(sums, s.d.binned, s.d.sampler(nil).times)
+	m.Logs(sums, s.d.c)
 	t := trial{p, s.d.sharpest(sums)}
 	s.note("forest of leaves of at least %g examples: loss %.5f", p.Least, lists.Mean(t.losses))
 	return t, nil

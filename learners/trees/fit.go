@@ -6,6 +6,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -25,14 +26,14 @@ type Watch struct {
 
 // State is what a fit continues from to the same bits.
 type State struct {
-	Settled Params // all values chosen
-	Model   *Model // with the trees that are done
+	Settled Params          // all values chosen
+	Model   *ensemble.Model // with the trees that are done
 }
 
 // data are the examples of a problem in bins, and what is known of their labels.
 type data struct {
 	problem *learners.Problem
-	columns []Column
+	columns []ensemble.Column
 	source  []int
 	binned  dataset.Binned
 	labels  softmax.Labels
@@ -57,19 +58,19 @@ func load(p *Params, problem *learners.Problem, e *dataset.Encoding) (*data, err
 		return nil, err
 	}
 	d := &data{problem: problem, labels: labels, c: s.Confusion(problem)}
-	if d.columns, d.source = columnsOf(e, problem.X.D); len(d.columns) == 0 {
+	if d.columns, d.source = ensemble.ColumnsOf(e, problem.X.D); len(d.columns) == 0 {
 		return nil, fmt.Errorf("trees: found no column of numbers or categories, wanted one; use a " +
 			"linear learner for texts")
 	}
-	cut(d.columns, problem.X)
-	d.binned = bin(d.columns, problem.X)
+	ensemble.FindBins(d.columns, problem.X)
+	d.binned = ensemble.Bin(d.columns, problem.X)
 	return d, nil
 }
 
 // Fit fits trees to a problem, whose examples are not prepared: values as they are, or encoded as e
 // says. It chooses the values of parameters that are 0.
 func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.Encoding, w Watch,
-) (*Model, error) {
+) (*ensemble.Model, error) {
 	d, err := load(p, problem, e)
 	if err != nil {
 		return nil, err
@@ -94,8 +95,8 @@ func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.E
 }
 
 // begin returns a model without trees.
-func (d *data) begin(p *Params) *Model {
-	m := &Model{Q: d.problem.Q, Mode: p.Mode, Columns: d.columns, Source: d.source,
+func (d *data) begin(p *Params) *ensemble.Model {
+	m := &ensemble.Model{Q: d.problem.Q, Mode: p.Mode, Columns: d.columns, Source: d.source,
 		Gain: make([]float64, len(d.columns)), Base: make([]float32, d.problem.Q)}
 	m.Unmix = m.Mode == Forest && p.Correction == softmax.Forward && d.problem.Noise != nil
 	if m.Mode == Boost {
@@ -108,7 +109,8 @@ func (d *data) begin(p *Params) *Model {
 
 // fit adds the trees that the model lacks, learned from the examples that are not held out. It
 // calls step, if not nil, after each round, and ends with its error.
-func (d *data) fit(ctx context.Context, p *Params, m *Model, held []bool, step func() error) error {
+func (d *data) fit(ctx context.Context, p *Params, m *ensemble.Model, held []bool,
+	step func() error) error {
 	if m.Mode == Forest {
 		return forest(ctx, p, d, d.sampler(held), m, step)
 	}
@@ -141,7 +143,7 @@ func (d *data) sampler(held []bool) *sampler {
 }
 
 // newGrower returns a grower of trees of a model, which adds its gains.
-func newGrower(bins *engine.Bins, m *Model) grower {
+func newGrower(bins *engine.Bins, m *ensemble.Model) grower {
 	g := grower{bins: bins, gains: m.Gain}
 	for f := range m.Columns {
 		g.counts = append(g.counts, m.Columns[f].Bins())

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 )
 
@@ -71,7 +72,7 @@ func (s *sampler) shares() []float32 {
 	}
 	shares := make([]float32, s.q)
 	for k, v := range sums {
-		shares[k] = max(float32(v/total), LeastShare)
+		shares[k] = max(float32(v/total), ensemble.LeastShare)
 	}
 	return shares
 }
@@ -81,8 +82,8 @@ const mostCopies = 1 << 30
 
 // forest grows trees from the given number on, several at a time, and adds them to the model in
 // their order. It calls step, if not nil, when it has added some, and ends with its error.
-func forest(ctx context.Context, p *Params, d *data, s *sampler, m *Model, step func() error,
-) error {
+func forest(ctx context.Context, p *Params, d *data, s *sampler, m *ensemble.Model,
+	step func() error) error {
 	workers := min(parallel.Workers(p.Rounds-len(m.Trees), 1),
 		max(1, mostCopies/max(1, len(d.binned.Bins))))
 	growers := make([]*grove, workers)
@@ -183,42 +184,4 @@ func (g *grove) draw(tree, node, try, n int) []int {
 	some := slices.Clone(rest[:choose(rest, count, g.s.seed, streamColumns, tree, node*n+from)])
 	slices.Sort(some)
 	return some
-}
-
-// UnmixingRounds is how many rounds of EM unmix the shares of an example.
-const UnmixingRounds = 50
-
-// unmixed estimates the shares of the true classes from the shares of the labels, by C, Q×Q: EM
-// from equal shares, p_t ← p_t·Σ_k s_k·C[k][t]/(C·p)_k. spare has room for Q numbers.
-func unmixed(p, shares, c, spare []float64) {
-	q := len(p)
-	for t := range p {
-		p[t] = 1 / float64(q)
-	}
-	for range UnmixingRounds {
-		for k, s := range shares {
-			row, mean := c[k*q:(k+1)*q], 0.0
-			for t, v := range row {
-				mean += float64(v * p[t])
-			}
-			if spare[k] = 0; mean > 0 {
-				spare[k] = s / mean
-			}
-		}
-		sum := 0.0
-		for t := range p {
-			v := 0.0
-			for k, r := range spare {
-				v += float64(r * c[k*q+t])
-			}
-			p[t] = float64(p[t] * v)
-			sum += p[t]
-		}
-		if sum <= 0 {
-			return
-		}
-		for t := range p {
-			p[t] /= sum
-		}
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -41,7 +40,7 @@ func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean [
 		if err := d.fit(ctx, p, m, nil, nil); err != nil {
 			return nil, nil, err
 		}
-		m.add(sums, d.binned, s.times)
+		m.Add(sums, d.binned, s.times)
 	} else {
 		if folds == nil {
 			folds = d.folds(usualFolds)
@@ -54,7 +53,7 @@ func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean [
 			if err := d.fit(ctx, p, m, out, nil); err != nil {
 				return nil, nil, err
 			}
-			m.add(sums, d.binned, func(times []uint8, _, from, to int) {
+			m.Add(sums, d.binned, func(times []uint8, _, from, to int) {
 				for i, held := range out[from:to] {
 					if times[i] = 1; held {
 						times[i] = 0
@@ -64,7 +63,7 @@ func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean [
 		}
 	}
 	noisy = make([]float32, n*q)
-	m.probabilities(noisy, sums, d.c)
+	m.Probabilities(noisy, sums, d.c)
 	return noisy, sums, nil
 }
 
@@ -75,19 +74,4 @@ func (d *data) folds(count int) []int {
 		folds[i] = below(draw(d.problem.Seed, streamFolds, 0, i), count)
 	}
 	return folds
-}
-
-// probabilities turns sums of the trees, N×Q, into the probabilities of the true classes, and
-// writes the labels' to noisy: by the confusion matrix c, nil for none.
-func (m *Model) probabilities(noisy, sums []float32, c []float64) {
-	parallel.Ranges(len(sums)/m.Q, 256, func(from, to int) {
-		o := newOutcome(m, c)
-		for i := from; i < to; i++ {
-			row := sums[i*m.Q : (i+1)*m.Q]
-			o.of(row)
-			for k := range row {
-				row[k], noisy[i*m.Q+k] = float32(o.classes[k]), float32(o.labels[k])
-			}
-		}
-	})
 }

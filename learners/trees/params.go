@@ -14,6 +14,7 @@ package trees
 import (
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
@@ -21,8 +22,8 @@ import (
 // Modes.
 const (
 	Auto   = "auto" // whichever predicts examples better that it has not seen
-	Boost  = "boost"
-	Forest = "forest"
+	Boost  = ensemble.Boost
+	Forest = ensemble.Forest
 )
 
 // Params are the parameters of the learner; 0 stands for a value that Fit chooses. Defaults returns

@@ -16,6 +16,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/everyengine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -95,7 +96,7 @@ func (t *table) noisy(q int, share float64, e *engine.Engine) *learners.Problem 
 }
 
 func fit(t *testing.T, p *trees.Params, problem *learners.Problem, e *dataset.Encoding,
-) *trees.Model {
+) *ensemble.Model {
 	t.Helper()
 	m, err := trees.Fit(context.Background(), p, problem, e, trees.Watch{})
 	if err != nil {
@@ -168,7 +169,7 @@ func TestEveryEngine(t *testing.T) {
 	}
 	engines = append(engines, engine.New(parts))
 	for _, mode := range []string{trees.Boost, trees.Forest} {
-		var want *trees.Model
+		var want *ensemble.Model
 		for k, e := range engines {
 			problem := data.noisy(3, 0.3, e)
 			if k%2 == 1 {
@@ -187,7 +188,7 @@ func TestEveryEngine(t *testing.T) {
 }
 
 // wrong returns the share of examples that a model gets wrong.
-func wrong(m *trees.Model, x dataset.Examples, y []int32, c []float64) float64 {
+func wrong(m *ensemble.Model, x dataset.Examples, y []int32, c []float64) float64 {
 	scores := make([]float32, x.N*m.Q)
 	m.Scores(scores, x, c)
 	n := 0

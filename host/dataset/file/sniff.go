@@ -164,7 +164,7 @@ func (r *csvReader) distinct(names []string) []string {
 // looksLikeHeader is the rule of Options.Header for "auto".
 func (r *csvReader) looksLikeHeader(fields []string) bool {
 	other, named := r.notFeatures(fields) // not a feature, or perhaps not
-	if named || r.namesWanted(fields) {
+	if named || namesWanted(fields, r.c.o.FeatureNames) {
 		return true
 	}
 	words, numbers := false, false
@@ -223,11 +223,11 @@ func (r *csvReader) notFeatures(fields []string) (other []bool, named bool) {
 	return other, false
 }
 
-// namesWanted reports whether the record holds names of Options.FeatureNames: one that is a word,
-// or all, if these are many numbers.
-func (r *csvReader) namesWanted(fields []string) bool {
-	present, all := lists.Set(fields), len(r.c.o.FeatureNames) >= manyNumbers
-	for _, name := range r.c.o.FeatureNames {
+// namesWanted reports whether a record holds wanted names of features: one that is a word, or all,
+// if these are many numbers.
+func namesWanted(fields, wanted []string) bool {
+	present, all := lists.Set(fields), len(wanted) >= manyNumbers
+	for _, name := range wanted {
 		_, number := decimal.Parse([]byte(name))
 		if present[name] && !number && name != "" {
 			return true

@@ -1,4 +1,4 @@
-package trees
+package ensemble
 
 import (
 	"cmp"
@@ -38,9 +38,9 @@ func (c *Column) Bins() int {
 	return slices.Max(c.Levels) + 1
 }
 
-// columnsOf returns the columns of an encoding, without bins, and their indexes in it; of nil, d
+// ColumnsOf returns the columns of an encoding, without bins, and their indexes in it; of nil, d
 // numbers. Texts, and columns without a number or a level, are left out.
-func columnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
+func ColumnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
 	if e == nil {
 		for j := range d {
 			columns, which = append(columns, Column{Feature: j, Missing: -1}), append(which, j)
@@ -65,8 +65,8 @@ func columnsOf(e *dataset.Encoding, d int) (columns []Column, which []int) {
 	return columns, which
 }
 
-// cut gives the columns bins that spread the examples evenly.
-func cut(columns []Column, x dataset.Examples) {
+// FindBins gives the columns bins that spread the examples evenly.
+func FindBins(columns []Column, x dataset.Examples) {
 	// As many columns are gathered in one reading as share a line of the processor's cache.
 	const memory, line = 1 << 24, 16
 	group := min(max(1, memory/max(1, x.N)), line)
@@ -296,8 +296,8 @@ func rank(levels, counts []int) {
 	}
 }
 
-// bin returns the bins of examples.
-func bin(columns []Column, x dataset.Examples) dataset.Binned {
+// Bin returns the bins of examples.
+func Bin(columns []Column, x dataset.Examples) dataset.Binned {
 	b, k := empty(columns, x.N), newKeys(columns)
 	parallel.Ranges(x.N, 1024, func(from, to int) { k.bin(b, from, x, from, to) })
 	return b

@@ -1,4 +1,4 @@
-package trees
+package ensemble
 
 import (
 	"math/bits"
@@ -35,12 +35,12 @@ func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
 		m.addRows(part, *b, 0, b.N, fast, nil)
 	})
 	if m.Mode == Forest {
-		m.logs(dst, c)
+		m.Logs(dst, c)
 	}
 }
 
-// logs turns the sums of a forest, N×Q, into logarithms of the shares of true classes.
-func (m *Model) logs(sums []float32, c []float64) {
+// Logs turns the sums of a forest, N×Q, into logarithms of the shares of true classes.
+func (m *Model) Logs(sums []float32, c []float64) {
 	parallel.Ranges(len(sums)/m.Q, 256, func(from, to int) {
 		o := newOutcome(m, c)
 		for i := from; i < to; i++ {
@@ -56,14 +56,14 @@ func (m *Model) logs(sums []float32, c []float64) {
 // LeastShare is the share of a class that scores of a forest tell from 0.
 const LeastShare = 0x1p-20
 
-// add adds to sums, N×Q, what the trees say of examples. times, if not nil, writes how often
+// Add adds to sums, N×Q, what the trees say of examples. times, if not nil, writes how often
 // examples from..to-1 are in the sample of a tree: it says nothing of examples in it.
-func (m *Model) add(sums []float32, b dataset.Binned,
+func (m *Model) Add(sums []float32, b dataset.Binned,
 	times func(dst []uint8, tree, from, to int)) {
 	parallel.Ranges(b.N, 64, func(from, to int) { m.addRows(sums, b, from, to, nil, times) })
 }
 
-// addRows is add for examples from..to-1. fast are the masks of trees that have some.
+// addRows is Add for examples from..to-1. fast are the masks of trees that have some.
 func (m *Model) addRows(sums []float32, b dataset.Binned, from, to int, fast []masks,
 	times func(dst []uint8, tree, from, to int)) {
 	inBag, leaf := make([]uint8, to-from), make([]int32, to-from)
@@ -233,4 +233,57 @@ func (o *outcome) of(sums []float32) {
 	if copy(o.classes, o.labels); o.c != nil {
 		unmixed(o.classes, o.labels, o.c, o.spare)
 	}
+}
+
+// UnmixingRounds is how many rounds of EM unmix the shares of an example.
+const UnmixingRounds = 50
+
+// unmixed estimates the shares of the true classes from the shares of the labels, by C, Q×Q: EM
+// from equal shares, p_t ← p_t·Σ_k s_k·C[k][t]/(C·p)_k. spare has room for Q numbers.
+func unmixed(p, shares, c, spare []float64) {
+	q := len(p)
+	for t := range p {
+		p[t] = 1 / float64(q)
+	}
+	for range UnmixingRounds {
+		for k, s := range shares {
+			row, mean := c[k*q:(k+1)*q], 0.0
+			for t, v := range row {
+				mean += float64(v * p[t])
+			}
+			if spare[k] = 0; mean > 0 {
+				spare[k] = s / mean
+			}
+		}
+		sum := 0.0
+		for t := range p {
+			v := 0.0
+			for k, r := range spare {
+				v += float64(r * c[k*q+t])
+			}
+			p[t] = float64(p[t] * v)
+			sum += p[t]
+		}
+		if sum <= 0 {
+			return
+		}
+		for t := range p {
+			p[t] /= sum
+		}
+	}
+}
+
+// Probabilities turns sums of the trees, N×Q, into the probabilities of the true classes, and
+// writes the labels' to noisy: by the confusion matrix c, nil for none.
+func (m *Model) Probabilities(noisy, sums []float32, c []float64) {
+	parallel.Ranges(len(sums)/m.Q, 256, func(from, to int) {
+		o := newOutcome(m, c)
+		for i := from; i < to; i++ {
+			row := sums[i*m.Q : (i+1)*m.Q]
+			o.of(row)
+			for k := range row {
+				row[k], noisy[i*m.Q+k] = float32(o.classes[k]), float32(o.labels[k])
+			}
+		}
+	})
 }

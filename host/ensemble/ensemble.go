@@ -1,4 +1,6 @@
-package trees
+// Package ensemble is what trees predict: a Model has the columns that trees look at, how these
+// become bins, and the trees. Package learners/trees grows them.
+package ensemble
 
 import (
 	"fmt"
@@ -7,7 +9,13 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/internal/decimal"
+)
+
+// Modes of a Model.
+const (
+	Boost  = "boost"  // each tree corrects the sum of the trees before it
+	Forest = "forest" // the mean of trees
 )
 
 // Model is what a fit found: plain data, which a model file keeps.
@@ -27,7 +35,7 @@ type Model struct {
 }
 
 // Bin returns examples in the bins of the model.
-func (m *Model) Bin(x dataset.Examples) dataset.Binned { return bin(m.Columns, x) }
+func (m *Model) Bin(x dataset.Examples) dataset.Binned { return Bin(m.Columns, x) }
 
 // Importance returns the columns' shares of all gain, which sum to 1 unless no tree has a split.
 func (m *Model) Importance() []float64 {
@@ -55,7 +63,7 @@ func (m *Model) Check(d int) error {
 		return fault("the mode %.40q, wanted boost or forest", m.Mode)
 	case m.Unmix && m.Mode != Forest:
 		return fault("boosted trees with shares to unmix, wanted a forest")
-	case len(m.Base) != m.Q || !learners.Finite(m.Base):
+	case len(m.Base) != m.Q || !finite(m.Base):
 		return fault("the base %v, wanted %d finite scores", m.Base, m.Q)
 	case len(m.Class) != len(m.Trees):
 		return fault("classes of %d trees, wanted %d", len(m.Class), len(m.Trees))
@@ -110,7 +118,7 @@ func (m *Model) checkTree(t int) error {
 	if class < -1 || int(class) >= m.Q {
 		return fmt.Errorf("found class %d, wanted one below %d, or -1", class, m.Q)
 	}
-	if len(tree.Values) != width*(len(tree.Nodes)+1) || !learners.Finite(tree.Values) {
+	if len(tree.Values) != width*(len(tree.Nodes)+1) || !finite(tree.Values) {
 		return fmt.Errorf("found %d values of %d nodes, wanted %d for each leaf, finite",
 			len(tree.Values), len(tree.Nodes), width)
 	}
@@ -174,4 +182,8 @@ func (m *Model) Steps() int {
 		return len(m.Trees) / m.Q
 	}
 	return len(m.Trees)
+}
+
+func finite(values []float32) bool {
+	return !slices.ContainsFunc(values, func(v float32) bool { return !decimal.Finite(v) })
 }

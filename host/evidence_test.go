@@ -174,9 +174,9 @@ func TestBadEvidence(t *testing.T) {
 		e    dataset.Evidence
 		want string
 	}{
-		{"NaN", dataset.Evidence{Weight: []float64{1, nan, 1, 1, 1, 1}}, "example 2: got weight NaN"},
-		{"infinite", dataset.Evidence{Weight: []float64{1, 1, math.Inf(1), 1, 1, 1}}, "example 3: got weight +Inf"},
-		{"negative", dataset.Evidence{Weight: []float64{-1, 1, 1, 1, 1, 1}}, "example 1: got weight -1"},
+		{"NaN", dataset.Evidence{Weight: []float64{1, nan, 1, 1, 1, 1}}, "row 2: got weight NaN"},
+		{"infinite", dataset.Evidence{Weight: []float64{1, 1, math.Inf(1), 1, 1, 1}}, "row 3: got weight +Inf"},
+		{"negative", dataset.Evidence{Weight: []float64{-1, 1, 1, 1, 1, 1}}, "row 1: got weight -1"},
 		{"all 0", dataset.Evidence{Weight: make([]float64, 6)}, "got 0 for all 6"},
 		{"few weights", dataset.Evidence{Weight: []float64{1, 1}}, "got 2, want one for each of 6"},
 		{"empty set", dataset.Evidence{Classes: with(with(sets, 0, 0), 1, 0)}, "got none"},

@@ -110,7 +110,7 @@ func Find(ctx context.Context, data *dataset.Dataset, o Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing models", Unit: "model"})
+	ctx, task := progress.Begin(ctx, progress.Work{Name: "comparing models", Unit: "round"})
 	defer task.End()
 	m, v, r, err := c.compete(ctx, task)
 	if err != nil {
@@ -136,6 +136,7 @@ func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *
 		if err := m.add(ctx, c, len(shown), task); err != nil {
 			return nil, nil, nil, err
 		}
+		task.Add(1)
 		one, err := c.judge(m.last)
 		if err != nil {
 			return nil, nil, nil, err

@@ -69,7 +69,6 @@ func (m *mixture) add(ctx context.Context, c *contest, repetition int, task *pro
 		for at, v := range b.last {
 			b.p[at] += (v - b.p[at]) / float32(repetition+1)
 		}
-		task.Add(1)
 	}
 	m.last = m.mix(c, func(b *member) []float32 { return b.last })
 	m.p = m.mix(c, func(b *member) []float32 { return b.p })

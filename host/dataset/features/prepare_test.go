@@ -248,10 +248,10 @@ func TestPreparationBad(t *testing.T) {
 		{"apply shape", apply(dataset.Preparation{Steps: l2, D: 3}, dataset.Examples{N: 2, D: 3}),
 			"shape 2×3 0 values"},
 		{"overflow", apply(dataset.Preparation{Steps: std, D: 2, A: []float32{1, 2}, B: []float32{0, 0}},
-			examplesOf(2, 0, 1, 1, -3e38)), "standardize example 2 column 2 1 -Inf finite"},
-		{"tiny row", apply(dataset.Preparation{Steps: l2, D: 1}, wide), "l2 example 301 column 1 1 +Inf"},
+			examplesOf(2, 0, 1, 1, -3e38)), "standardize row 2 column 2 1 -Inf finite"},
+		{"tiny row", apply(dataset.Preparation{Steps: l2, D: 1}, wide), "l2 row 301 column 1 1 +Inf"},
 		{"nan", apply(dataset.Preparation{D: 2}, examplesOf(2, 0, 1, nan, 3)),
-			"example 2 column 1 1 NaN"},
+			"row 2 column 1 1 NaN"},
 		{"factors missing", apply(dataset.Preparation{Steps: std, D: 2}, good), "0 factors 0 offsets 2"},
 		{"offsets missing", apply(dataset.Preparation{Steps: std, D: 2, A: []float32{1, 1}}, good),
 			"2 factors 0 offsets 2"},
@@ -276,7 +276,7 @@ func TestRowsRefuseWhatIsNotFinite(t *testing.T) {
 	p := &dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 1, A: []float32{2},
 		B: []float32{0}}
 	rows := rowsOf(p, dataset.Examples{N: 2, D: 1, X: []float32{1, math.MaxFloat32}})
-	if err := rows(make([]float32, 1), 1); !facts.Told(err, "example 2 column 1") {
+	if err := rows(make([]float32, 1), 1); !facts.Told(err, "row 2 column 1") {
 		t.Errorf("a prepared value that is not finite: %v", err)
 	}
 }

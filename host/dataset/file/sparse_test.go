@@ -138,7 +138,7 @@ func TestPreparationOfSparseBad(t *testing.T) {
 	}{
 		{"fit", fitErr, "standardize standardize 2 stored 4 maxabs l2"},
 		{"overflow", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 3,
-			A: []float32{1, 1, 2}, B: []float32{0, 0, 0}}, infinite), "maxabs example 2 column 3 1 +Inf"},
+			A: []float32{1, 1, 2}, B: []float32{0, 0, 0}}, infinite), "maxabs row 2 column 3 1 +Inf"},
 		{"offset", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2, A: []float32{1, 1},
 			B: []float32{0, float32(math.Inf(1))}}, e), "column 2 1 v·1 + +Inf finite"},
 		{"factor", apply(dataset.Preparation{Steps: dataset.Steps{MaxAbs: true}, D: 2,

@@ -177,7 +177,7 @@ func TestLongWorkTells(t *testing.T) {
 		{[]string{"cv", "--data", small, "--folds", "2"}, []string{"learning without each fold, fold"}},
 		{[]string{"cv", "--data", small, "--folds", "2", "--try", "--max-steps=2", "--try",
 			"--learner=uma"}, []string{"comparing, configuration", "learning without each fold, fold"}},
-		{[]string{"confusion", "estimate", "--data", small}, []string{"comparing models, model"}},
+		{[]string{"confusion", "estimate", "--data", small}, []string{"comparing models, round"}},
 		{[]string{"confusion", "inject", "--data", small, "--confusion", matrix, "--out", at("n.csv")},
 			[]string{"writing " + at("n.csv") + ", example"}},
 		{[]string{"confusion", "estimate", "--annotators", votes, "--out", at("V.csv")},

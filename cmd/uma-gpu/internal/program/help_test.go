@@ -32,7 +32,8 @@ func eachCommand(visit func(words string, c *cli.Command)) {
 // No flag is there for nothing: a user has to look through all of them. Flags that commands share,
 // with one meaning in all, count once.
 func TestFlagSlots(t *testing.T) {
-	shared := map[string]bool{"device": true, "json": true, "quiet": true, "request": true}
+	shared := map[string]bool{"device": true, "json": true, "quiet": true, "request": true,
+		"safe-cells": true}
 	slots, all, text := len(shared), 0, ""
 	eachCommand(func(words string, c *cli.Command) {
 		for _, f := range c.Flags {

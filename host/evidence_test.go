@@ -84,7 +84,7 @@ func symmetric(classes []string, wrong float64) *confusion.Matrix {
 func TestWeightsAreRows(t *testing.T) {
 	engines := everyengine.Open(t)
 	em := softmax.Defaults()
-	em.Correction = softmax.EM
+	em.Correction = learners.EM
 	for number := range 40 {
 		rng := rand.New(rand.NewPCG(31, uint64(number)))
 		q := 2 + rng.IntN(3)
@@ -207,7 +207,7 @@ func TestBadEvidence(t *testing.T) {
 		want    string
 	}{
 		{"uma", sets, uma.Defaults(), noise, "learner softmax"},
-		{"backward", sets, params(func(p *softmax.Params) { p.Correction = softmax.Backward }), noise,
+		{"backward", sets, params(func(p *softmax.Params) { p.Correction = learners.Backward }), noise,
 			"candidate classes"},
 		{"forward", shares, params(func(p *softmax.Params) {}), noise, "em or backward"},
 		{"learn", sets, params(func(p *softmax.Params) { p.LearnConfusion = true }), nil,

@@ -103,7 +103,7 @@ func (c *contest) shared(name string) *fitted {
 func (c *contest) crossFit(ctx context.Context, name string, repetition int, fold []int,
 	kernel func(n int) *fitting.Options) ([]float32, error) {
 	f, p := c.shared(name), softmax.Defaults()
-	p.Correction = softmax.None
+	p.Correction = learners.None
 	scores := make([]float32, len(c.rows)*c.q)
 	for k := range DefaultFolds {
 		fit, rest := dataset.DivideFolds(fold, k)
@@ -199,13 +199,13 @@ func (c *contest) findNear(ctx context.Context) (err error) {
 // little with more trees.
 func forest() *trees.Params {
 	p := trees.Defaults()
-	p.Mode, p.Correction, p.Rounds, p.Least = trees.Forest, softmax.None, 60, 5
+	p.Mode, p.Correction, p.Rounds, p.Least = trees.Forest, learners.None, 60, 5
 	return p
 }
 
 func boosting() *trees.Params {
 	p := trees.Defaults()
-	p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, softmax.None, 60, 8
+	p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, 60, 8
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
@@ -245,7 +246,7 @@ func (r *Result) options(t host.Options, n int) host.Options {
 	switch r.kind {
 	case isTrees:
 		p := trees.Defaults()
-		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, softmax.None, finalRounds, finalLeaves
+		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, finalLeaves
 		if n > manyRows {
 			p.Leaves = manyLeaves
 		}
@@ -255,7 +256,7 @@ func (r *Result) options(t host.Options, n int) host.Options {
 		t.Kernel = rbf(0, min(landmarks, n))
 	}
 	p := softmax.Defaults()
-	p.Correction = softmax.None
+	p.Correction = learners.None
 	t.Learner = p
 	return t
 }

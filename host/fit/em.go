@@ -242,7 +242,7 @@ func probabilities(r *training, s []float32, labelled bool) error {
 	q, e := r.problem.Q, r.problem.Evidence
 	var c []float64
 	if r.solver.Labels.Classes != nil && labelled {
-		c = r.Confusion(r.problem)
+		c = r.Correcting().Confusion(r.problem)
 	}
 	var wrong atomic.Bool
 	parallel.Ranges(len(r.problem.Y), 1<<6, func(from, to int) {

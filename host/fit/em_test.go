@@ -40,7 +40,7 @@ func TestLargerPenalty(t *testing.T) {
 	}
 	train := func(p *learners.Problem) (w engine.Weights, first, last float64) {
 		params := softmax.Defaults()
-		params.Correction = softmax.EM
+		params.Correction = learners.EM
 		r, err := host.Run(t.Context(), params, p, host.RunOptions{MaxSteps: 5000,
 			OnStep: func(r host.Report) {
 				for _, f := range r.Fields {
@@ -58,7 +58,7 @@ func TestLargerPenalty(t *testing.T) {
 	}
 	w, first, last := train(p)
 	begin := learn(t, p, func(params *softmax.Params) { // 0.1·‖x‖²/n, where the search begins
-		params.Correction, params.L2 = softmax.EM, softmax.L2(0.0203)
+		params.Correction, params.L2 = learners.EM, softmax.L2(0.0203)
 	})
 	t.Logf("λ %v to %v, %d wrong, %d without the search", first, last, wrong(w), wrong(begin.W))
 	if !(last > 2*first) || wrong(w) >= wrong(begin.W) {

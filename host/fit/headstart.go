@@ -26,7 +26,7 @@ const (
 
 // mayHeadStart reports whether fits may have a head start. Backward correction has none: its loss
 // has no lower bound, and falls the deeper the fewer examples there are.
-func mayHeadStart(r *training) bool { return r.Correction != softmax.Backward && r.noise == nil }
+func mayHeadStart(r *training) bool { return r.Correction != learners.Backward && r.noise == nil }
 
 // headStartFromZero is headStart of fits of many examples that begin from W = 0; others continue
 // from w.
@@ -34,12 +34,12 @@ func headStartFromZero(ctx context.Context, r *training, w []float32, held []int
 ) ([]float32, error) {
 	p := r.Params
 	if held != nil {
-		p.Correction = softmax.Forward
+		p.Correction = learners.Forward
 	}
 	_, begun, err := recall[penalty](&r.memo, headStarted)
 	fromZero := !slices.ContainsFunc(w, func(v float32) bool { return v != 0 })
 	if err != nil || !begun && (!mayHeadStart(r) || len(r.problem.Y) < leastSampled ||
-		p.CheckEvidence(r.problem) != nil || !fromZero) {
+		p.Correcting().CheckEvidence(r.problem) != nil || !fromZero) {
 		return w, err
 	}
 	w, _, err = headStart(ctx, r, w, held)
@@ -66,7 +66,7 @@ func headStart(ctx context.Context, r *training, w []float32, held []int,
 		p.L2 = softmax.L2(r.lambda)
 	}
 	if held != nil {
-		p.Correction = softmax.Forward
+		p.Correction = learners.Forward
 		some = slices.DeleteFunc(some, func(i int) bool { return held[i] == 0 })
 	}
 	s := penalty{W: slices.Clone(w)}

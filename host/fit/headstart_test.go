@@ -106,7 +106,7 @@ func TestHeadStartOfProbabilities(t *testing.T) {
 	p := &learners.Problem{X: dataset.Examples{N: n, D: d, X: x}, Y: y, Q: q, Noise: c,
 		Engine: simd.New(), Seed: 1, Evidence: &dataset.Evidence{Classes: known}}
 	r := learn(t, p, func(params *softmax.Params) {
-		params.Correction, params.Rounds = softmax.EM, 3
+		params.Correction, params.Rounds = learners.EM, 3
 	})
 	predicted := must(engine.Predict(p.Engine, r.W, p.X))
 	wrong := 0

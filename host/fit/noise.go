@@ -248,7 +248,7 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 	q := n.q
 	logs := make([]float32, len(matrices))
 	for from := 0; from < len(matrices); from += q * q {
-		copy(logs[from:], softmax.LogRows(matrices[from:from+q*q], q))
+		copy(logs[from:], learners.LogRows(matrices[from:from+q*q], q))
 	}
 	if !n.crowd {
 		return logs
@@ -274,7 +274,7 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 }
 
 // aim sets the targets and the evidence of l from the matrices learned so far.
-func (n *labelNoise) aim(l *softmax.Labels) {
+func (n *labelNoise) aim(l *learners.Labels) {
 	l.Evidence, l.PerExample = n.evidence(n.state.Matrices), n.crowd
 	l.Targets = engine.Targets{Values: l.Evidence, Row: n.y}
 	if n.crowd {
@@ -283,7 +283,7 @@ func (n *labelNoise) aim(l *softmax.Labels) {
 }
 
 // learn takes over what another run has learned.
-func (n *labelNoise) learn(v learnedNoise, l *softmax.Labels) {
+func (n *labelNoise) learn(v learnedNoise, l *learners.Labels) {
 	n.state = v
 	n.aim(l)
 }

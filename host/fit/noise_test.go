@@ -138,7 +138,7 @@ func must[T any](v T, err error) T {
 }
 
 func TestAnnotators(t *testing.T) {
-	for _, correction := range []string{softmax.Forward, softmax.EM} {
+	for _, correction := range []string{learners.Forward, learners.EM} {
 		t.Run(string(correction), func(t *testing.T) {
 			p := digits(t, 1300, nil)
 			truth := p.Y
@@ -177,7 +177,7 @@ func TestAnnotators(t *testing.T) {
 // Annotators who all make one mistake are found out by a chief who has checked few of the
 // examples, if the chief is trusted.
 func TestTrusted(t *testing.T) {
-	for _, correction := range []string{softmax.Forward, softmax.EM} {
+	for _, correction := range []string{learners.Forward, learners.EM} {
 		found := map[bool]float64{}
 		for _, trust := range []bool{false, true} {
 			p := digits(t, 1000, nil)
@@ -224,12 +224,12 @@ func TestLearnedNoiseBits(t *testing.T) {
 	for name, change := range map[string]func(*learners.Problem, *softmax.Params){
 		"learn": func(_ *learners.Problem, s *softmax.Params) { s.LearnConfusion = true },
 		"learn, from C, em": func(p *learners.Problem, s *softmax.Params) {
-			s.LearnConfusion, s.Correction, s.Rounds, s.Folds = true, softmax.EM, 2, 3
+			s.LearnConfusion, s.Correction, s.Rounds, s.Folds = true, learners.EM, 2, 3
 			p.Noise = must(confusion.Pairwise(names(p.Q), 0.2))
 		},
 		"annotators": func(p *learners.Problem, s *softmax.Params) { s.Folds = 3 },
 		"annotators, em": func(p *learners.Problem, s *softmax.Params) {
-			s.Correction, s.L2, s.Rounds, s.Folds = softmax.EM, softmax.L2(0.001), 3, 3
+			s.Correction, s.L2, s.Rounds, s.Folds = learners.EM, softmax.L2(0.001), 3, 3
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -287,9 +287,9 @@ func TestLearningRefuses(t *testing.T) {
 		edit func(*softmax.Params)
 		want string
 	}{
-		{func(p *softmax.Params) { p.Correction = softmax.None },
+		{func(p *softmax.Params) { p.Correction = learners.None },
 			"correction: got none with %s, want forward or em"},
-		{func(p *softmax.Params) { p.Correction = softmax.Backward }, "correction: got backward with %s"},
+		{func(p *softmax.Params) { p.Correction = learners.Backward }, "correction: got backward with %s"},
 		{func(p *softmax.Params) { p.ClassWeights = learners.Balanced },
 			"class weights: got balanced with %s, want equal"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -280,7 +281,7 @@ func findPenalty(ctx context.Context, r *training, w []float32) (float64, []floa
 		return r.L2.Lambda, w, nil
 	}
 	squared := meanSquared(r.problem.X, r.problem.Bias)
-	if r.Correction == softmax.EM {
+	if r.Correction == learners.EM {
 		return softLambda * squared / r.problem.Weight(), w, nil
 	}
 	r.stage, r.lambda = searching, mostLambda*squared

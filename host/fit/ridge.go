@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -31,7 +32,7 @@ const (
 func rivals(r *training) bool {
 	return r.problem.Mapped && r.problem.Noise != nil && r.noise == nil &&
 		r.solver.Labels.Classes == nil &&
-		r.Correction == softmax.Forward && r.solver.Labels.Targets.Weight == nil &&
+		r.Correction == learners.Forward && r.solver.Labels.Targets.Weight == nil &&
 		r.problem.X.D <= softmax.MostFactored
 }
 
@@ -105,7 +106,7 @@ func judgeRidge(r *training, held []int, w []float64, fold int,
 	if err != nil {
 		return 0, 0, 0, err
 	}
-	c, q := r.Confusion(r.problem), r.problem.Q
+	c, q := r.Correcting().Confusion(r.problem), r.problem.Q
 	err = scoreFold(r, scored, held, fold, func(i int, s []float32) {
 		y := int(r.problem.Y[i])
 		for k := range q {

@@ -182,7 +182,7 @@ func train(ctx context.Context, r *training) (err error) {
 	}
 	switch {
 	case r.ridged > 0: // instead of a fit
-	case r.Correction == softmax.EM:
+	case r.Correction == learners.EM:
 		w, err = expectMaximise(ctx, r, lambda, w)
 	default:
 		w, err = fitAll(ctx, r, lambda, w)
@@ -332,7 +332,7 @@ func scoreFold(r *training, w []float32, held []int, fold int, f func(i int, sco
 func isConvex(r *training) bool {
 	labels := &r.solver.Labels
 	return r.noise == nil && (labels.Classes == nil || labels.Targets.Given) &&
-		slices.Equal(r.Confusion(r.problem), confusion.NoNoise(r.problem.Q).V)
+		slices.Equal(r.Correcting().Confusion(r.problem), confusion.NoNoise(r.problem.Q).V)
 }
 
 // deal returns the fold of each example.

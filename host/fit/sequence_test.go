@@ -33,24 +33,24 @@ var sequences = []struct {
 	{"search, labels are right", func(t *testing.T) *learners.Problem { return digits(t, 400, nil) },
 		func(*softmax.Params) {}},
 	{"given penalty", noisyDigits, func(p *softmax.Params) { p.L2 = softmax.L2(0.003) }},
-	{"backward", noisyDigits, func(p *softmax.Params) { p.Correction = softmax.Backward }},
-	{"em", noisyDigits, func(p *softmax.Params) { p.Correction, p.Rounds = softmax.EM, 4 }},
+	{"backward", noisyDigits, func(p *softmax.Params) { p.Correction = learners.Backward }},
+	{"em", noisyDigits, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 4 }},
 	{"em, given penalty", noisyDigits, func(p *softmax.Params) {
-		p.Correction, p.L2, p.Folds = softmax.EM, softmax.L2(0.003), 2
+		p.Correction, p.L2, p.Folds = learners.EM, softmax.L2(0.003), 2
 	}},
 	{"em, larger penalties", func(t *testing.T) *learners.Problem {
 		return bumpy(t, func(classes []string) (*confusion.Matrix, error) {
 			return confusion.Pairwise(classes, 0.4)
 		})
-	}, func(p *softmax.Params) { p.Correction, p.Rounds = softmax.EM, 3 }},
+	}, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
 	{"learned confusion", noisyDigits, func(p *softmax.Params) { p.LearnConfusion = true }},
 	{"learned confusion, em", noisyDigits, func(p *softmax.Params) {
-		p.LearnConfusion, p.Correction, p.Rounds = true, softmax.EM, 3
+		p.LearnConfusion, p.Correction, p.Rounds = true, learners.EM, 3
 	}},
 	{"annotators", annotated, func(*softmax.Params) {}},
-	{"annotators, em", annotated, func(p *softmax.Params) { p.Correction, p.Rounds = softmax.EM, 3 }},
-	{"distributions, em", soft, func(p *softmax.Params) { p.Correction, p.Rounds = softmax.EM, 3 }},
-	{"distributions, none", soft, func(p *softmax.Params) { p.Correction = softmax.None }},
+	{"annotators, em", annotated, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
+	{"distributions, em", soft, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
+	{"distributions, none", soft, func(p *softmax.Params) { p.Correction = learners.None }},
 	{"kernel, likelihood", func(t *testing.T) *learners.Problem { return bumpy(t, pairwise(0.4)) },
 		func(*softmax.Params) {}},
 	{"kernel, ridge", func(t *testing.T) *learners.Problem {
@@ -66,7 +66,7 @@ var sequences = []struct {
 	{"head start of a fit", large(3 << 12), func(p *softmax.Params) { p.L2 = softmax.L2(0.001) }},
 	{"head start of a search", large(5 << 12), func(*softmax.Params) {}},
 	{"head start of em", large(3 << 12), func(p *softmax.Params) {
-		p.Correction, p.Rounds = softmax.EM, 3
+		p.Correction, p.Rounds = learners.EM, 3
 	}},
 	{"many features", func(t *testing.T) *learners.Problem { return wide(t) },
 		func(*softmax.Params) {}},

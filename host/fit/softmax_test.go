@@ -159,12 +159,12 @@ func TestLossIsThatOfATwin(t *testing.T) {
 		within float64
 	}{
 		{"right labels", softmax.Params{L2: softmax.L2(0.01)}, nil, 0.01, 1e-6},
-		{"none", softmax.Params{Correction: softmax.None, L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3,
+		{"none", softmax.Params{Correction: learners.None, L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3,
 			1e-6},
 		{"forward", softmax.Params{L2: softmax.L2(0.001)}, pairwise(0.3), 1e-3, 1e-5},
 		{"forward, balanced", softmax.Params{L2: softmax.L2(0.01), ClassWeights: learners.Balanced},
 			pairwise(0.3), 1e-2, 1e-5},
-		{"backward", softmax.Params{Correction: softmax.Backward, L2: softmax.L2(0.05)}, pairwise(0.2),
+		{"backward", softmax.Params{Correction: learners.Backward, L2: softmax.L2(0.05)}, pairwise(0.2),
 			0.05, 1e-5},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -175,14 +175,14 @@ func TestLossIsThatOfATwin(t *testing.T) {
 				params.Correction = c.params.Correction
 			}
 			v := twin{p: p, lambda: c.lambda, c: identity(p.Q)}
-			if p.Noise != nil && params.Correction != softmax.None {
+			if p.Noise != nil && params.Correction != learners.None {
 				v.c = p.Noise.P
 			}
 			if c.params.ClassWeights != "" {
 				params.ClassWeights = c.params.ClassWeights
 				v.weigh()
 			}
-			if params.Correction == softmax.Backward {
+			if params.Correction == learners.Backward {
 				inverse := must(p.Noise.Invert())
 				v.inverse = inverse.V
 			}
@@ -315,7 +315,7 @@ func TestSingularConfusion(t *testing.T) {
 	}
 	p.Noise = c
 	params := softmax.Defaults()
-	params.Correction = softmax.Backward
+	params.Correction = learners.Backward
 	if _, err := fit.Start(t.Context(), params, p); !facts.Told(err, "no inverse") {
 		t.Errorf("%v, want no inverse", err)
 	}

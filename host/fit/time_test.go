@@ -19,7 +19,7 @@ func TestShortTime(t *testing.T) {
 	x, y, c := mislabelled(t, n, d, q, 0.3)
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
-		"em":     func(p *softmax.Params) { p.Correction = softmax.EM },
+		"em":     func(p *softmax.Params) { p.Correction = learners.EM },
 		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
 	} {
 		for _, m := range []int{n / 16, n} {

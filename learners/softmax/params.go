@@ -24,14 +24,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// Corrections: what is done about wrong labels.
-const (
-	Forward  = "forward"  // C turns probabilities into probabilities of noisy labels
-	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
-	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
-	None     = "none"     // labels count as right
-)
-
 // Penalty is the weight λ of the penalty λ/2·‖W‖² on the mean loss, or a search for it.
 type Penalty struct {
 	Lambda float64 // ≥ 0
@@ -87,7 +79,7 @@ type Params struct {
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{Correction: Forward, L2: Search, ClassWeights: learners.Equal, Rounds: 10,
+	return &Params{Correction: learners.Forward, L2: Search, ClassWeights: learners.Equal, Rounds: 10,
 		Iterations: 200, Tolerance: 0.01}
 }
 
@@ -114,15 +106,21 @@ func (p *Params) Definition() *learners.Definition {
 }
 
 // Unlabelled implements learners.Probabilistic.
-func (p *Params) Unlabelled() bool { return p.Correction == EM && !p.LearnConfusion }
+func (p *Params) Unlabelled() bool { return p.Correction == learners.EM && !p.LearnConfusion }
+
+// Correcting returns what p does about wrong labels.
+func (p *Params) Correcting() learners.Correcting {
+	return learners.Correcting{Learner: definition.Name, Correction: p.Correction,
+		ClassWeights: p.ClassWeights, LearnConfusion: p.LearnConfusion}
+}
 
 func (p *Params) parameters() []learners.Parameter {
 	return []learners.Parameter{
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
-			Forward, "C turns probabilities into probabilities of noisy labels",
-			EM, "rounds of soft labels, each from C and a model that has not seen the example",
-			Backward, "C⁻¹ weights the losses",
-			None, "labels count as right"),
+			learners.Forward, "C turns probabilities into probabilities of noisy labels",
+			learners.EM, "rounds of soft labels, each from C and a model that has not seen the example",
+			learners.Backward, "C⁻¹ weights the losses",
+			learners.None, "labels count as right"),
 		learners.Text("l2", &p.L2, "search or a number of at least 0",
 			"penalty on the size of the weights",
 			learners.Choice{Value: "search",
@@ -157,7 +155,7 @@ func (p *Params) wrong(parameter, got, want string) error {
 
 // CheckLearning returns an error if the noise, which what asks for, cannot be learned.
 func (p *Params) CheckLearning(what string) error {
-	if p.Correction != Forward && p.Correction != EM {
+	if p.Correction != learners.Forward && p.Correction != learners.EM {
 		return p.wrong("correction", fmt.Sprintf("%s with %s", p.Correction, what),
 			"forward or em, which use what is learned")
 	}

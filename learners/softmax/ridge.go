@@ -82,7 +82,7 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 		return ctx.Err()
 	}
 	even := slices.Repeat([]float32{1 / float32(q)}, q)
-	s.curve.penalise(float64(lambda*s.Labels.informs(s.Labels.Targets, q).of(0, even)), false)
+	s.curve.penalise(float64(lambda*s.informs(s.Labels.Targets).of(0, even)), false)
 	rest := make([]float64, q*d)
 	if err := times(rest, w, 1); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 // Σ_i u_i ℓ_i / Σ_i u_i + λ/2·‖W‖², a bias column left out.
 type Solver struct {
 	Problem     *learners.Problem
-	Labels      Labels
+	Labels      learners.Labels
 	State       State   // what the next fit, or the one under way, continues from
 	Evaluations float64 // of the loss; an evaluation of a part counts by its share of the examples
 
@@ -82,10 +82,7 @@ func NewSolver(p *Params, problem *learners.Problem) (*Solver, error) {
 	f := eval.FixedPoint()
 	s := &Solver{Problem: problem, eval: eval, sums: make([]int64, problem.Q*problem.X.D),
 		unit: math.Ldexp(1, -f.S), lossBit: math.Ldexp(1, -numerics.LossFormat(f.N).S)}
-	if err = p.CheckEvidence(problem); err == nil {
-		s.Labels, err = NewLabels(p, problem)
-	}
-	if err != nil {
+	if s.Labels, err = learners.NewLabels(p.Correcting(), problem); err != nil {
 		return nil, errors.Join(err, eval.Close())
 	}
 	return s, nil
@@ -213,7 +210,7 @@ const fresh = 16
 func (s *Solver) bend(g Goal, w []float32) (err error) {
 	at := s.State.Curved
 	if s.curve == nil && at.W != nil { // the run continues
-		if err := s.measureAt(at.W, s.Labels.informs(g.Targets, s.Problem.Q)); err != nil {
+		if err := s.measureAt(at.W, g.Targets); err != nil {
 			return err
 		}
 		s.curve.penalise(at.Lambda, true)
@@ -227,7 +224,7 @@ func (s *Solver) bend(g Goal, w []float32) (err error) {
 
 // measure measures the curvature at w for the targets and the penalty of a goal.
 func (s *Solver) measure(g Goal, w []float32) error {
-	if err := s.measureAt(w, s.Labels.informs(g.Targets, s.Problem.Q)); err != nil {
+	if err := s.measureAt(w, g.Targets); err != nil {
 		return err
 	}
 	s.State.Curved = Curved{W: slices.Clone(w)}
@@ -235,13 +232,26 @@ func (s *Solver) measure(g Goal, w []float32) error {
 	return nil
 }
 
-func (s *Solver) measureAt(w []float32, f informant) (err error) {
+func (s *Solver) measureAt(w []float32, t engine.Targets) (err error) {
 	if s.curve == nil {
 		if s.curve, err = newCurvature(s.Problem); err != nil {
 			return err
 		}
 	}
-	return s.curve.measure(w, f)
+	return s.curve.measure(w, s.informs(t))
+}
+
+// informs returns what labels say about the classes in a fit of targets t.
+func (s *Solver) informs(t engine.Targets) informant {
+	l, q := &s.Labels, s.Problem.Q
+	f := informant{q: q, weight: t.Weight}
+	if !t.Given && !l.PerExample {
+		f.c = make([]float64, q*q)
+		for k, v := range l.Evidence {
+			f.c[k] = float64(numerics.Exp(v))
+		}
+	}
+	return f
 }
 
 // penalise brings the curvature to the penalty of a goal.

@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // Watch follows a fit.
@@ -36,7 +35,7 @@ type data struct {
 	columns []ensemble.Column
 	source  []int
 	binned  dataset.Binned
-	labels  softmax.Labels
+	labels  learners.Labels
 	c       []float64 // the confusion matrix, Q×Q
 }
 
@@ -49,15 +48,11 @@ func load(p *Params, problem *learners.Problem, e *dataset.Encoding) (*data, err
 	if err := problem.Check(); err != nil {
 		return nil, err
 	}
-	s := p.softmax()
-	if err := s.CheckEvidence(problem); err != nil {
-		return nil, err
-	}
-	labels, err := softmax.NewLabels(s, problem)
+	labels, err := learners.NewLabels(p.correcting(), problem)
 	if err != nil {
 		return nil, err
 	}
-	d := &data{problem: problem, labels: labels, c: s.Confusion(problem)}
+	d := &data{problem: problem, labels: labels, c: p.correcting().Confusion(problem)}
 	if d.columns, d.source = ensemble.ColumnsOf(e, problem.X.D); len(d.columns) == 0 {
 		return nil, fmt.Errorf("trees: found no column of numbers or categories, wanted one; use a " +
 			"linear learner for texts")
@@ -98,7 +93,7 @@ func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.E
 func (d *data) begin(p *Params) *ensemble.Model {
 	m := &ensemble.Model{Q: d.problem.Q, Mode: p.Mode, Columns: d.columns, Source: d.source,
 		Gain: make([]float64, len(d.columns)), Base: make([]float32, d.problem.Q)}
-	m.Unmix = m.Mode == Forest && p.Correction == softmax.Forward && d.problem.Noise != nil
+	m.Unmix = m.Mode == Forest && p.Correction == learners.Forward && d.problem.Noise != nil
 	if m.Mode == Boost {
 		m.Base = base(priors(d.labels.Targets, d.binned.N, m.Q))
 	} else {

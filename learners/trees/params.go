@@ -16,7 +16,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
 // Modes.
@@ -30,7 +29,7 @@ const (
 // the parameters to start from.
 type Params struct {
 	Mode         string
-	Correction   string // softmax.Forward or softmax.None
+	Correction   string // learners.Forward or learners.None
 	Rounds       int    // of boosting, or trees of a forest; 0 or more
 	Leaves       int    // of a tree at most; 0, or 2 to MostLeaves
 	Least        float64
@@ -46,7 +45,7 @@ const MostLeaves = 1 << 15
 
 // Defaults returns the default parameters.
 func Defaults() *Params {
-	return &Params{Mode: Auto, Correction: softmax.Forward, L2: 1, ClassWeights: learners.Equal}
+	return &Params{Mode: Auto, Correction: learners.Forward, L2: 1, ClassWeights: learners.Equal}
 }
 
 var definition = learners.Definition{
@@ -73,8 +72,8 @@ func (p *Params) Definition() *learners.Definition {
 			Boost, "each tree corrects the sum of the trees before it",
 			Forest, "the mean of trees of random samples and columns"),
 		learners.OneOf("correction", &p.Correction, "what is done about wrong labels",
-			softmax.Forward, "C turns probabilities into probabilities of noisy labels",
-			softmax.None, "labels count as right"),
+			learners.Forward, "C turns probabilities into probabilities of noisy labels",
+			learners.None, "labels count as right"),
 		learners.Int("rounds", &p.Rounds, 0, math.MaxInt32,
 			"rounds of boosting, or trees of a forest; 0 to have them chosen"),
 		learners.Int("leaves", &p.Leaves, 0, MostLeaves,
@@ -105,9 +104,8 @@ func (p *Params) check() error {
 // Unlabelled implements learners.Probabilistic: examples without labels teach trees nothing.
 func (p *Params) Unlabelled() bool { return false }
 
-// softmax returns the parameters of what trees share with softmax: what labels say.
-func (p *Params) softmax() *softmax.Params {
-	s := softmax.Defaults()
-	s.Correction, s.ClassWeights = p.Correction, p.ClassWeights
-	return s
+// correcting returns what p does about wrong labels.
+func (p *Params) correcting() learners.Correcting {
+	return learners.Correcting{Learner: definition.Name, Correction: p.Correction,
+		ClassWeights: p.ClassWeights}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/softmax"
 	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
@@ -215,7 +214,7 @@ func TestCorrection(t *testing.T) {
 		problem := data.noisy(3, 0.4, simd.New())
 		m := fit(t, p, problem, data.e)
 		corrected := wrong(m, test.x, test.y, problem.Noise.P)
-		p.Correction = softmax.None
+		p.Correction = learners.None
 		plain := wrong(fit(t, p, problem, data.e), test.x, test.y, nil)
 		if corrected > most || corrected > plain-0.05 {
 			t.Errorf("%s: got error %.3f, and without C %.3f, want at most %.2f and less", mode,
@@ -223,7 +222,7 @@ func TestCorrection(t *testing.T) {
 		}
 		clean := data.noisy(3, 0, simd.New())
 		without := fit(t, p, clean, data.e)
-		p.Correction = softmax.Forward
+		p.Correction = learners.Forward
 		if !reflect.DeepEqual(fit(t, p, clean, data.e).Trees, without.Trees) {
 			t.Errorf("%s: got another model for C = identity than without one", mode)
 		}

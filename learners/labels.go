@@ -1,4 +1,4 @@
-package softmax
+package learners
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // What is known of an example may be a set of candidate classes S, or a distribution f over
@@ -22,6 +21,22 @@ import (
 // classes the loss is -Σ_k f_k log p_k. Through C it has no such form: EM has the posteriors of
 // each label k, f_k of each, and backward correction, which is linear, the mean of the rows of C⁻¹.
 
+// Corrections: what is done about wrong labels.
+const (
+	Forward  = "forward"  // C turns probabilities into probabilities of noisy labels
+	EM       = "em"       // rounds of soft labels, by C and models that have not seen them
+	Backward = "backward" // the losses of all classes, times C⁻¹, are right on average
+	None     = "none"     // labels count as right
+)
+
+// Correcting is what a learner does about wrong labels.
+type Correcting struct {
+	Learner        string // its name, for errors
+	Correction     string
+	ClassWeights   ClassWeights
+	LearnConfusion bool // C is learned too
+}
+
 // Labels is the evidence on all examples' labels.
 type Labels struct {
 	Targets    engine.Targets
@@ -31,8 +46,12 @@ type Labels struct {
 	y          []int32
 }
 
-// NewLabels returns the evidence of a problem's labels for a correction.
-func NewLabels(p *Params, problem *learners.Problem) (l Labels, err error) {
+// NewLabels returns the evidence of a problem's labels for a correction. Errors: see CheckEvidence;
+// and if C has no inverse for backward correction.
+func NewLabels(p Correcting, problem *Problem) (l Labels, err error) {
+	if err = p.CheckEvidence(problem); err != nil {
+		return l, err
+	}
 	c := p.Confusion(problem)
 	l.y, l.Classes = problem.Y, classesOf(problem)
 	if l.PerExample = l.Classes != nil; l.PerExample {
@@ -54,25 +73,13 @@ func (l *Labels) Likelihood(i, q int) []float32 {
 	return l.Evidence[row*q : (row+1)*q]
 }
 
-// informs returns what a label says about the q classes in a fit of targets t.
-func (l *Labels) informs(t engine.Targets, q int) informant {
-	f := informant{q: q, weight: t.Weight}
-	if !t.Given && !l.PerExample {
-		f.c = make([]float64, q*q)
-		for k, v := range l.Evidence {
-			f.c[k] = float64(numerics.Exp(v))
-		}
-	}
-	return f
-}
-
 // newTargets makes the targets of the noisy labels by a correction (clause 16).
-func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err error) {
+func newTargets(p Correcting, problem *Problem) (t engine.Targets, err error) {
 	q, c := problem.Q, p.Confusion(problem)
 	t = engine.Targets{Row: problem.Y, Given: p.Correction == Backward}
 	most, weights := 1.0, slices.Repeat([]float64{1}, q) // of the labels
 	if t.Given {
-		t.Values, most, err = backward(c, q)
+		t.Values, most, err = p.backward(c, q)
 	} else {
 		t.Values = LogRows(c, q)
 	}
@@ -97,10 +104,10 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 	if problem.Evidence != nil {
 		own = problem.Evidence.Weight
 	}
-	if err != nil || p.ClassWeights != learners.Balanced && scale == 1 && own == nil {
+	if err != nil || p.ClassWeights != Balanced && scale == 1 && own == nil {
 		return t, err
 	}
-	if p.ClassWeights == learners.Balanced {
+	if p.ClassWeights == Balanced {
 		weights = balanced(problem)
 	}
 	largest := max(1, slices.Max(weights))
@@ -115,19 +122,19 @@ func newTargets(p *Params, problem *learners.Problem) (t engine.Targets, err err
 }
 
 // Confusion returns the confusion matrix of the examples of a problem as they count.
-func (p *Params) Confusion(problem *learners.Problem) []float64 {
+func (p Correcting) Confusion(problem *Problem) []float64 {
 	c := confusion.NoNoise(problem.Q).V
 	if p.Correction != None && problem.Noise != nil {
 		c = problem.Noise.P
 	}
-	if p.ClassWeights == learners.Balanced {
+	if p.ClassWeights == Balanced {
 		c = reweighted(c, balanced(problem), problem.Q)
 	}
 	return c
 }
 
 // classesOf returns what is known of classes, n×Q; nil if each example has one.
-func classesOf(problem *learners.Problem) []float32 {
+func classesOf(problem *Problem) []float32 {
 	if problem.Evidence == nil {
 		return nil
 	}
@@ -135,7 +142,7 @@ func classesOf(problem *learners.Problem) []float32 {
 }
 
 // CheckEvidence returns an error if the correction cannot learn from what is known.
-func (p *Params) CheckEvidence(problem *learners.Problem) error {
+func (p Correcting) CheckEvidence(problem *Problem) error {
 	if problem.Evidence == nil {
 		return nil
 	}
@@ -147,9 +154,9 @@ func (p *Params) CheckEvidence(problem *learners.Problem) error {
 			"confusion matrix")
 	case problem.Evidence.Classes == nil:
 		return nil
-	case p.ClassWeights != learners.Equal:
+	case p.ClassWeights != Equal:
 		return p.wrong("class_weights", string(p.ClassWeights)+" with several classes of an example",
-			string(learners.Equal))
+			string(Equal))
 	}
 	sets, _, distributions := problem.Evidence.Sets(problem.Q)
 	switch {
@@ -163,6 +170,10 @@ func (p *Params) CheckEvidence(problem *learners.Problem) error {
 			"em or backward, or none if the probabilities are of true classes")
 	}
 	return nil
+}
+
+func (p Correcting) wrong(parameter, got, want string) error {
+	return &ParameterError{Learner: p.Learner, Parameter: parameter, Got: got, Want: want}
 }
 
 // logsOf returns the logarithms of how likely what is known of each example is with each true
@@ -222,11 +233,11 @@ func LogRows(c []float64, q int) []float32 {
 
 // backward returns the columns of C⁻¹ as rows, whose row k says how much the loss of each class
 // counts for label k, and the largest size of a residual.
-func backward(c []float64, q int) ([]float32, float64, error) {
+func (p Correcting) backward(c []float64, q int) ([]float32, float64, error) {
 	inverse, ok := numerics.Inverse(c, q)
 	if !ok {
-		return nil, 0, fmt.Errorf("softmax: backward correction: found a confusion matrix that has no " +
-			"inverse, wanted one that has; use forward correction, or check the matrix")
+		return nil, 0, fmt.Errorf("%s: backward correction: found a confusion matrix that has "+
+			"no inverse, wanted one that has; use forward correction, or check the matrix", p.Learner)
 	}
 	t := make([]float32, q*q)
 	most := 1.0
@@ -241,9 +252,9 @@ func backward(c []float64, q int) ([]float32, float64, error) {
 }
 
 // balanced returns the weights of the labels, n/(Q·n_k); 0 for a label without an example.
-func balanced(problem *learners.Problem) []float64 {
+func balanced(problem *Problem) []float64 {
 	counts := counts(problem)
-	w := learners.Balanced.Of(problem.Weight(), counts)
+	w := Balanced.Of(problem.Weight(), counts)
 	for k, n := range counts {
 		if n == 0 {
 			w[k] = 0
@@ -253,10 +264,10 @@ func balanced(problem *learners.Problem) []float64 {
 }
 
 // counts returns how many examples have each label, by weight.
-func counts(problem *learners.Problem) []float64 {
+func counts(problem *Problem) []float64 {
 	e := problem.Evidence
 	if e == nil || e.Weight == nil {
-		return learners.CountLabels(problem.Y, problem.Q)
+		return CountLabels(problem.Y, problem.Q)
 	}
 	counts := make([]float64, problem.Q)
 	for i, k := range problem.Y {

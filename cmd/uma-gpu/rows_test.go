@@ -68,7 +68,6 @@ type rowUse struct {
 type rowTable struct {
 	t     *rapid.T
 	dir   string
-	model string
 	seed  uint64
 	lines []string // the rows of the input
 	place []int    // of each, in the table without odd rows; -1 for an odd one

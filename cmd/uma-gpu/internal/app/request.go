@@ -58,7 +58,7 @@ func parameterFlag(p *umagpu.Parameter) cli.Flag {
 		usage += ": " + quote.Or(p.Choices)
 	}
 	f := &cli.StringFlag{Name: name, Aliases: aliases[p.Name], Usage: usage, Category: p.Group,
-		DefaultText: p.Default, Destination: text}
+		Value: *text, DefaultText: p.Default, Destination: text}
 	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) error {
 		if c.IsSet(name) {
 			return p.Set(*text)

@@ -124,7 +124,7 @@ func TestTrainValidates(t *testing.T) {
 
 // cv --try ranks configurations by their loss on the same parts: a training that knows the noise is
 // ahead of one that takes labels to be right, one whose flags are wrong is told before data are
-// read, and one that fails is listed.
+// read, and one that fails is listed. Flags of --try are added to cv's.
 func TestTry(t *testing.T) {
 	dir := t.TempDir()
 	noisy, matrix := clitest.SmallNoisy(t, dir)
@@ -152,6 +152,14 @@ func TestTry(t *testing.T) {
 	at := slices.IndexFunc(r, func(c umagpu.Compared) bool { return c.Name == "--l2 0.01" })
 	if a := r[at].Accuracy; *a != whole.Corrected.Accuracy {
 		t.Errorf("accuracy %v, and %v of cv without --try", *a, whole.Corrected.Accuracy)
+	}
+	stdout, _ = clitest.Succeed(t, "cv", "--data", noisy, "--learner", "classmean", "--folds", "3",
+		"--normalize", "l2", "--try", "--weights last", "--try", "--learner uma", "--json")
+	for k, want := range []string{"classmean", "uma"} {
+		c := clitest.Decode[cv.Report](t, stdout).Request.Request.Compare[k]
+		if c.Learner != want || c.Normalize != "l2" {
+			t.Errorf("--try %q has %+v, wanted cv's flags and its own", c.Name, c.Settings)
+		}
 	}
 	for _, flags := range []string{"--learner nobody", "--l2 x", "--cost 3", "--seed 3", "rbf",
 		"--folds 3"} {

@@ -23,7 +23,7 @@ type FindIssuesRequest struct {
 	Confusion *Confusion `json:"confusion,omitempty"` // nil to estimate it
 	// Probabilities are out-of-fold probabilities of classes by any program, n×Q; nil to train models.
 	Probabilities []float32 `json:"-" array:"probabilities"`
-	// Settings choose the only model that judges; zero values let several compete.
+	// Settings choose the only model that judges; zero values mix several.
 	Settings
 	Folds   int     `json:"folds,omitempty"`
 	Survey  bool    `json:"survey,omitempty"` // also say what is odd about the data as a whole

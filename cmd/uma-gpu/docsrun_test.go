@@ -27,7 +27,7 @@ var notRun = []struct {
 	why  string
 }{
 	{regexp.MustCompile(`^(sudo )?make |^go build -tags mpi|^mpirun|^env/bin/pip|^python3 -m venv`), "a target of its own: whether it is there is tested"},
-	{regexp.MustCompile(`^go (get|env|test)`), "fetches or tests this project, or changes settings"},
+	{regexp.MustCompile(`^go (get|env|mod|test)`), "fetches or tests this project, or changes settings"},
 	{regexp.MustCompile(`^(sudo )?apt|^for deb|root/usr`), "fetches packages: testdata/make-testdata.sh, whose results have hashes"},
 }
 

@@ -52,7 +52,8 @@ awk 'BEGIN { for (i = 0; i < 90; i++) print i % 7 "," i % 3 * 5 + i % 2 "," (i %
 awk -F, 'NR % 4 == 0 { $3 = -1 } { print $1 "," $2 "," $3 }' abc.csv >gaps.csv
 awk -F, '{ print $1 "," $2 "," $3 (NR % 3 ? "|" ($3 == "a" ? "b" : "a") : "") }' abc.csv >candidates.csv
 awk -F, '{ print $1 "," $2 "," ($3 == "a" ? "b" : $3 == "b" ? "c" : "a") }' abc.csv >wrong.csv
-cut -d, -f1-4 labelled.csv >pool.csv
+awk -F, 'NR > 20 { $0 = $1 "," $2 "," $3 "," $4 "," } 1' labelled.csv >texts.csv
+printf 'noisy\\true,a,b,c\na,0,0.5,0.5\nb,0.5,0,0.5\nc,0.5,0.5,0\n' >not-C.csv
 
 uma-gpu train --data train.csv --learner kernelmean --kernel rbf --gamma median --model mean.npz
 

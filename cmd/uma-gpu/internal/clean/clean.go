@@ -43,13 +43,12 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "clean",
 		Usage: "find and correct the wrong labels of a table, and train a model",
 		Description: `Takes a table whose labels may be wrong, and estimates how many are, which ones, and the
-right labels. Several models compete: some trust the labels, some do not. They are compared on
-held-out rows. If there is no evidence of wrong labels, no label is changed.
+right labels. A mixture of models predicts rows that it has not seen, and estimates of how labels are
+wrong compete to explain the labels by it. If there is no evidence of wrong labels, no label is changed.
 
 --checked names a table of rows whose labels were verified: their number (column row, from 1) or id,
-and the right label. With twenty such rows or more, these rows choose the model and estimate how many
-labels are wrong. All models train on them. Without them the labels themselves decide, and only clear
-errors are corrected.
+and the right label. All models train on them, and each estimate has to explain them too. Twenty such
+rows or more also measure how many labels are wrong.
 
 Writes into the folder --dir, by default customers.clean for customers.csv:
 

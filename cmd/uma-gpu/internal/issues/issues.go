@@ -59,8 +59,8 @@ label is an issue if it is more likely wrong than right. Rows with equal feature
 together. Prints the number of issues, by class and by pair of classes, and the worst 20. --json has
 all issues.
 
-Linear models, rbf kernel models and nearest neighbours compete; the one with the highest likelihood
-of held-out labels wins. A flag that chooses a model uses only that one, out of fold (--folds).
+Linear and rbf kernel models, nearest neighbours, a forest and boosting are mixed, by the likelihood
+of held-out labels. A flag that chooses a model uses only that one, out of fold (--folds).
 --probabilities takes out-of-fold predictions of any program instead, and trains nothing. Without
 --confusion, C is estimated.
 

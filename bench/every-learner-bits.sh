@@ -10,11 +10,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# weights prints the SHA-256 of a model's W.npy, and of what its kernel map weighs landmarks by.
+# weights prints the SHA-256 of a model's W.npy, and of what its kernel map weighs landmarks by; of its trees.
 weights() {
 	python3 -c 'import hashlib, sys, zipfile
 model = zipfile.ZipFile(sys.argv[1])
-parts = [model.read(name) for name in ("W.npy", "axes.npy", "offset.npy") if name in model.namelist()]
+parts = [model.read(name) for name in ("W.npy", "axes.npy", "offset.npy", "tree_sizes.npy", "tree_nodes.npy", "tree_left.npy", "tree_values.npy") if name in model.namelist()]
 print(hashlib.sha256(b"".join(parts)).hexdigest())' "$1"
 }
 

@@ -46,8 +46,12 @@ const (
 	rareWrong  = 0.01 // rate of wrong labels, if labels are right
 )
 
-// fewRows is the number of examples for each class below which nothing is estimated.
-const fewRows = 4
+// The examples for each class below which no noise is estimated, and the classes above which none
+// is: the time is cubic in them.
+const (
+	fewRows    = 4
+	mostJudged = 200
+)
 
 // judge weighs the hypotheses by the out-of-fold probabilities of labels.
 func (c *contest) judge(p []float32) (*verdict, error) {
@@ -62,7 +66,7 @@ func (c *contest) judge(p []float32) (*verdict, error) {
 	right.Error = make([]float64, q*q)
 	kept := &estimate.Estimate{Matrix: *right, Method: estimate.AllRight, Assumes: "labels are right"}
 	list := []*estimate.Estimate{kept}
-	if c.Probabilities != nil || len(c.rows) >= fewRows*q {
+	if q <= mostJudged && (c.Probabilities != nil || len(c.rows) >= fewRows*q) {
 		more, err := estimates(c, p)
 		if err != nil {
 			return nil, err

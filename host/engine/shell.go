@@ -22,6 +22,9 @@ type Engine struct {
 // New returns an engine over a driver, which it owns: Close closes it.
 func New(d Driver) *Engine { return &Engine{driver: d, serial: d.Serial()} }
 
+// Serial reports whether operations come one at a time, and, on ranks, must come in one order.
+func (e *Engine) Serial() bool { return e.serial }
+
 // Device describes where the engine computes.
 func (e *Engine) Device() Device { return e.driver.Device() }
 

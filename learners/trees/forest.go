@@ -80,12 +80,16 @@ func (s *sampler) shares() []float32 {
 // mostCopies is how many bytes of bins several trees that grow at a time may take.
 const mostCopies = 1 << 30
 
-// forest grows trees from the given number on, several at a time, and adds them to the model in
-// their order. It calls step, if not nil, when it has added some, and ends with its error.
+// forest grows the trees that the model lacks, several at a time unless the engine is serial, and
+// adds them in their order. It calls step, if not nil, when it has added some, and ends with its
+// error.
 func forest(ctx context.Context, p *Params, d *data, s *sampler, m *ensemble.Model,
 	step func() error) error {
 	workers := min(parallel.Workers(p.Rounds-len(m.Trees), 1),
 		max(1, mostCopies/max(1, len(d.binned.Bins))))
+	if d.problem.Engine.Serial() {
+		workers = 1
+	}
 	growers := make([]*grove, workers)
 	defer func() {
 		for _, g := range growers {

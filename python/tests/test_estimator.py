@@ -149,7 +149,7 @@ def test_bad_input(noisy):
         NoisyClassifier().fit(x, y)
     with pytest.raises(ValueError, match="class"):
         NoisyClassifier().fit(X, np.ones(len(X)))
-    with pytest.raises(Error, match="learner.*softmx.*not known; use softmax, uma"):
+    with pytest.raises(Error, match="learner.*softmx.*not known; use softmax, trees, uma"):
         NoisyClassifier("softmx").fit(X, y)
     with pytest.raises(ValueError, match="confusion.*shape"):
         NoisyClassifier(confusion=np.eye(3)).fit(X, y)

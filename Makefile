@@ -279,6 +279,11 @@ bench-clean: build data ## the command clean beside scikit-learn and cleanlab's 
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
 	/usr/bin/python3 -W ignore bench/peers/clean.py build/uma-gpu "$(DATA)" build/clean $(CLEAN)
 
+# TREES="--sets churn --draws 1" measures some, TREES=--speed seconds.
+bench-trees: build data ## trees beside scikit-learn's and xgboost's on tables whose confusion matrix is known
+	@.ci/install-deps python3-numpy python3-scipy python3-sklearn python3-pandas python3-xgboost
+	/usr/bin/python3 -W ignore bench/trees.py $(if $(filter --speed,$(TREES)),,"$(DATA)" build/trees) $(TREES)
+
 CARRY := build/bench-gpu
 bench-gpu-build: deps ## what bench-gpu runs, as build/bench-gpu.tar.gz, for a machine without Go
 	SMALL=$(SMALL) bench/gpu/build.sh $(CARRY) "$(DATA)"

@@ -240,7 +240,8 @@ __kernel void add_tree(__global const uchar *restrict bins, __global const int *
 	while (at >= 0) {
 		__global const int *node = nodes + 12 * at;
 		const int bin = bins[(size_t)i * stride + node[0]];
-		at = node[2 - (node[4 + bin / 32] >> bin % 32 & 1)];
+		const int next = node[2 - (node[4 + bin / 32] >> bin % 32 & 1)];
+		at = next < 0 || next > at ? next : -1; // no walk is endless, whatever a fault has written
 	}
 	at = -1 - at;
 	if (class >= 0)

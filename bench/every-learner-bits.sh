@@ -14,7 +14,8 @@ cd "$work"
 weights() {
 	python3 -c 'import hashlib, sys, zipfile
 model = zipfile.ZipFile(sys.argv[1])
-parts = [model.read(name) for name in ("W.npy", "axes.npy", "offset.npy", "tree_sizes.npy", "tree_nodes.npy", "tree_left.npy", "tree_values.npy") if name in model.namelist()]
+names = ("W.npy", "axes.npy", "offset.npy", "tree_sizes.npy", "tree_nodes.npy", "tree_left.npy", "tree_values.npy")
+parts = [model.read(name) for name in names if name in model.namelist()]
 print(hashlib.sha256(b"".join(parts)).hexdigest())' "$1"
 }
 

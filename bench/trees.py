@@ -29,6 +29,7 @@ except ImportError:
     XGBClassifier = None
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+os.environ.setdefault("UMA_GPU", HERE + "/../build/uma-gpu")
 sys.path[:0] = [HERE + "/peers", HERE + "/../python/src"]
 import clean as tables  # noqa: E402
 import umagpu  # noqa: E402

@@ -299,7 +299,8 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
     def _train(self, X: Any, data: Data, labels: Labels, part: dict[str, Any], arrays: dict[str, Any],
                settings: dict[str, Any], **more: Any) -> None:
         """Train, and then take over the model: a failure leaves the estimator as it was."""
-        request = {**settings, "data": data.part, "labels": {"classes": labels.names, **part}}
+        request: dict[str, Any] = {**settings, "data": data.part,
+                                   "labels": {"classes": labels.names, **part}}
         arrays = {**data.arrays, **{f"labels.{name}": array for name, array in arrays.items()}}
         confusion, axes = self.confusion, self.confusion_axes
         if isinstance(confusion, str) and confusion == "estimate":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -43,6 +44,7 @@ func (r *TrainRequest) checkAuto() error {
 
 // choose returns the request with a learner in place of AutoLearner, and why.
 func (r *TrainRequest) choose(ctx context.Context) (*TrainRequest, []Note, error) {
+	began := time.Now()
 	set, err := r.Data.examples(ctx)
 	if err != nil {
 		return nil, nil, fault(ctx, err)
@@ -59,6 +61,9 @@ func (r *TrainRequest) choose(ctx context.Context) (*TrainRequest, []Note, error
 		chosen.Learner = ""
 		return &chosen, nil, nil
 	}
+	for k := range ways { // half of the time, in equal parts
+		ways[k].Time = r.Time / float64(2*choosingFolds*len(ways))
+	}
 	tried, err := CrossValidate(ctx, &CrossValidateRequest{Data: r.Data, Labels: r.Labels,
 		Confusion: r.Confusion, Settings: Settings{Seed: r.Seed}, Folds: choosingFolds, Compare: ways,
 		Compute: r.Compute, most: mostChoosing})
@@ -73,6 +78,9 @@ func (r *TrainRequest) choose(ctx context.Context) (*TrainRequest, []Note, error
 	}
 	chosen, at := *r, slices.IndexFunc(ways, func(c Candidate) bool { return c.Name == best.Name })
 	chosen.Learner, chosen.Kernel = ways[at].Learner, ways[at].Kernel
+	if r.Time > 0 {
+		chosen.Time = max(1e-9, r.Time-time.Since(began).Seconds())
+	}
 	said := notes{to: r.Compute.Note}
 	said.say("%s so %s", text, best.Name)
 	return &chosen, said.all, nil

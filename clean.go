@@ -50,7 +50,8 @@ type CleanResult struct {
 	// Shown reports that held-out labels, or checked examples, show that labels are wrong; otherwise
 	// suspects may be rows of overlapping classes.
 	Shown bool `json:"shown"`
-	// Repetitions of the folds, and those of them that alone give the same Shown.
+	// Repetitions counts how often the folds were drawn; Agreeing counts the repetitions that give
+	// the value of Shown by themselves.
 	Repetitions int          `json:"repetitions"`
 	Agreeing    int          `json:"agreeing"`
 	Bases       []Base       `json:"models"`     // whose mixture judges

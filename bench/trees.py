@@ -4,9 +4,9 @@
 usage: trees.py --speed
        trees.py DATA FOLDER [--sets a,b] [--noises a,b] [--draws 5] [--rows 1500] [--ours trees,auto,softmax,curved]
 
-Each draw takes at most ROWS rows to learn from, as many others to test, and makes the training labels wrong. FOLDER/trees.jsonl has
-one line for each draw, which is not measured again; the table of mean test errors in percent is printed. --speed measures seconds of
-fits by given parameters and of predictions, on two processors.
+Each draw trains on at most ROWS rows, tests on at least 1500 other rows where the table has them, and corrupts the training labels.
+FOLDER/trees.jsonl gets one line for each draw; a draw that has a line is not measured again. The script prints the mean test errors in
+percent. --speed measures the seconds of fits with given parameters, and of predictions, on two processors.
 """
 import argparse
 import collections

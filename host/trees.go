@@ -57,6 +57,9 @@ func (o *Options) agreed(ctx context.Context, data *dataset.Dataset) (*dataset.D
 
 // grow learns trees and completes the model.
 func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
+	if t.data.Encoding.HasText() {
+		t.o.note("warning: learner trees learns nothing from columns of text; a linear learner does")
+	}
 	t.phase(Loaded)
 	w := trees.Watch{Note: t.o.note, Most: t.o.MaxSteps}
 	if r := t.o.Resume; r != nil {

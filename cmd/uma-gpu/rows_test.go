@@ -44,7 +44,7 @@ func TestRows(t *testing.T) {
 	dir := keptFolder(t)
 	made := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		at := rapid.Uint64().Draw(t, "use") // of which small ones are likelier
+		at := rapid.Uint64().Draw(t, "use") // rapid draws small numbers more often
 		use := rowUses[rand.New(rand.NewPCG(at, 0)).IntN(len(rowUses))]
 		plain, odd := drawTables(t, dir, use)
 		made[use.name]++
@@ -196,7 +196,7 @@ func (s *rowTable) request() string {
 	return s.write("request.json", fmt.Sprintf(`{"input": {"skip_bad": %d}}`, s.bad))
 }
 
-// matrix returns the features of the rows, of which odd ones have others than a file.
+// matrix returns the features of the rows. Odd rows have other features than in a file.
 func (s *rowTable) matrix() umagpu.Data {
 	m := &umagpu.Matrix{Rows: len(s.place), Columns: 2}
 	for row, i := range s.place {
@@ -291,8 +291,9 @@ func (s *rowTable) back(text string) string {
 	return fmt.Sprint(s.place[s.number(text)] + 1)
 }
 
-// about writes a CSV of the rows of the input: cells returns those of a row of the table without
-// odd rows, none to leave the row out of a file that names rows; other has those of odd rows.
+// about writes a CSV about the rows of the input. cells returns the cells for row i of the table
+// without odd rows; if it returns none, a file that names its rows leaves the row out. other has
+// the cells for an odd row.
 func (s *rowTable) about(name, header string, cells func(i int) []string, other string) string {
 	var text strings.Builder
 	if s.keyed != "" {

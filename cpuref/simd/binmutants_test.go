@@ -25,7 +25,7 @@ var binMutants = []struct {
 			alignedGo(sums, rows, at, value[:max(1, len(value)-1)])
 		}
 	}},
-	{"the second four features those of the first", func(k *binKernels) {
+	{"the second four features repeat the first four", func(k *binKernels) {
 		k.picked = func(sums *[groupSize][256]int64, rows []uint8, at, places []int, value []int64) {
 			places = slices.Clone(places)
 			copy(places[len(places)/2:], places)

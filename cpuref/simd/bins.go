@@ -55,7 +55,7 @@ type binWorker struct {
 	list, aux [blockRows]int32        // examples on their way through a tree
 }
 
-// LoadBins loads binned examples, of which there is a second copy by rows.
+// LoadBins loads binned examples. It keeps a second copy, row by row.
 func (e *processor) LoadBins(b dataset.Binned, classes, all int) (engine.LoadedBins, error) {
 	stride := panels(b.F, groupSize) * groupSize
 	n := blocksOf(b.N) * lanes
@@ -81,7 +81,7 @@ func (e *processor) LoadBins(b dataset.Binned, classes, all int) (engine.LoadedB
 	return r, nil
 }
 
-// workers returns as many workers.
+// workersFor returns n workers.
 func (r *bins) workersFor(n int) []*binWorker {
 	for len(r.own) < n {
 		w := &binWorker{}

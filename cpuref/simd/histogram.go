@@ -29,8 +29,8 @@ type binKernels struct {
 	// partition moves the examples whose bin is on the left to the front, and the others to right; it
 	// returns how many are left. Both keep their order.
 	partition func(order, right []int32, column []uint8, isLeft *[256]uint8) int
-	// limit returns how many examples fit in a packed sum, each of which adds at most most to a part
-	// of so many bits.
+	// limit returns how many examples a packed sum holds, if each adds at most most to a part of the
+	// given number of bits.
 	limit func(bits, most int) int
 	// same reports whether a node of a tree is one that grew here.
 	same func(s *nodeSplit, n engine.Node) bool

@@ -2,8 +2,8 @@
 // Trees over bins (clauses 25 and 26): histogram adds up the examples of a node, split_count and
 // split_move divide a node, add_tree adds a tree to scores. All sums are integers.
 //
-//   bins    of the examples of a tile, row by row: that of feature f of example i is
-//           bins[i * stride + f]
+//   bins    bins of the examples of a tile, row by row: bins[i * stride + f] is the bin of
+//           feature f of example i
 //   order   examples of the tile; a node is a range from..to-1 of it, in which they increase
 //
 // Macro, given by the host: GROUP, work-items in a work-group, a power of two. On a CPU a
@@ -224,7 +224,7 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 //   nodes   twelve numbers each: the feature, the two children (node c, or leaf -1 - c), 0, and the
 //           set as words of 32 bits
 //   values  one for each leaf, or Q of them if class is -1
-//   listed  1 if the examples are those of the range of order, else all from..to-1
+//   listed  1 if the examples are order[from..to-1], 0 if they are from..to-1
 //   leaf    1 if there is no node
 // Work-item k takes example k of them.
 __kernel void add_tree(__global const uchar *restrict bins, __global const int *restrict order,

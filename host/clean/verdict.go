@@ -100,7 +100,7 @@ func estimates(c *contest, p []float32) (list []*estimate.Estimate, err error) {
 	return list, nil
 }
 
-// weigh returns the hypotheses, of which the first is that labels are right.
+// weigh returns the hypotheses. The first one is that labels are right.
 func weigh(c *contest, p []float32, list []*estimate.Estimate) (*verdict, []float64) {
 	v := new(verdict)
 	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
@@ -152,8 +152,8 @@ func weigh(c *contest, p []float32, list []*estimate.Estimate) (*verdict, []floa
 }
 
 // Of hypotheses that explain the labels equally well, the one in which features tell the classes is
-// right: a unit of entropy counts as slightly units of log-likelihood. Supplied probabilities are
-// those of a model that may know the labels' as exactly as any hypothesis.
+// right: a unit of entropy counts as slightly units of log-likelihood. Supplied probabilities may
+// come from a model that predicts the noisy labels as well as any hypothesis does.
 const (
 	slightly         = 0.002
 	slightlySupplied = 0.01

@@ -75,7 +75,7 @@ type em struct {
 // evidenceUnit is the unit of logarithms of likelihoods, whose sum no order changes.
 const evidenceUnit = 0x1p-20
 
-// newEM returns the state of a model with as many subtypes of each class.
+// newEM returns the state of a model whose classes have the given number of subtypes each.
 func newEM(a *dataset.Annotations, method Method, subtypes int) (*em, error) {
 	q := len(a.Classes)
 	m := &em{a: a, method: method, q: q, states: q * subtypes}

@@ -21,10 +21,10 @@ const (
 	priorRight   = 4
 	priorWrong   = 1
 	priorSubtype = 0.1
-	startings    = 3 // of which the one with the greatest bound of the evidence is taken
+	startings    = 3 // random starts; the one with the greatest evidence bound wins
 )
 
-// fitSubtypes fits classes with as many subtypes, and returns the state after its last count.
+// fitSubtypes fits a model with the given number of subtypes per class, and returns its last state.
 func fitSubtypes(ctx context.Context, a *dataset.Annotations, each, rounds int,
 ) (best *em, err error) {
 	seen := colour(a)

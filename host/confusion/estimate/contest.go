@@ -221,10 +221,10 @@ func (c *Contest) Rejected() bool {
 // leastRate is the least rate that counts, and chance the standard deviations of χ², in Rejected.
 const leastRate, chance = 0.02, 3.1
 
-// mostFitted is the number of examples that are enough, and fittedByClass that of each class.
+// A fit uses at most mostFitted examples, or fittedByClass per class if that is more.
 const mostFitted, fittedByClass = 4000, 200
 
-// sample returns the labelled examples, or most of them, drawn by their probabilities.
+// sample returns at most the given number of labelled examples, drawn by their content.
 func (f *contest) sample(most int) []int {
 	if len(f.labelled) <= most {
 		return f.labelled

@@ -52,7 +52,8 @@ func TestAuto(t *testing.T) {
 				c.found.Request.Learner, c.want, c.found.Notes)
 		}
 	}
-	request := umagpu.TrainRequest{Settings: umagpu.Settings{Learner: umagpu.AutoLearner, Kernel: "rbf"}}
+	request := umagpu.TrainRequest{Settings: umagpu.Settings{Learner: umagpu.AutoLearner,
+		Kernel: "rbf"}}
 	if fault := (*umagpu.Fault)(nil); !errors.As(request.Check(), &fault) || fault.Option != "kernel" {
 		t.Errorf("a kernel beside auto: %v, want a fault of it", request.Check())
 	}

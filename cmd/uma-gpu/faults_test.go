@@ -56,8 +56,8 @@ type faultRun struct {
 	Left   []string // other files
 }
 
-// crashed, hung and locked stand for the exit codes of processes that ended, or did not end, without
-// one. A locked process waits without computing.
+// crashed, hung and locked stand for the exit codes of processes that ended, or did not end,
+// without one. A locked process waits without computing.
 const (
 	crashed = -1
 	hung    = -2

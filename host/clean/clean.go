@@ -145,9 +145,11 @@ func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *
 		if len(shown) < leastRepetitions && c.Probabilities == nil {
 			continue
 		}
-		v, err := c.judge(m.p)
-		if err != nil {
-			return nil, nil, nil, err
+		v := one // of a single repetition
+		if len(shown) > 1 {
+			if v, err = c.judge(m.p); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 		agreeing := lists.Count(shown, func(is bool) bool { return is == v.shown })
 		if agreeing == len(shown) || len(shown) == mostRepetitions || c.Given != nil {

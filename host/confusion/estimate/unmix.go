@@ -58,8 +58,14 @@ func Unmix(p []float32, noise []float64, q int) {
 						next[k] += float64(w * above[at])
 					}
 				}
+				settled := true
 				for k, v := range next {
+					was := t[k]
 					t[k] *= v + float64(weights*least[k])
+					settled = settled && t[k] == was
+				}
+				if settled { // further rounds change nothing, as of labels without noise
+					break
 				}
 			}
 			sum := lists.Sum(t)

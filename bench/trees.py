@@ -34,38 +34,17 @@ sys.path[:0] = [HERE + "/peers", HERE + "/../python/src"]
 import clean as tables  # noqa: E402
 import umagpu  # noqa: E402
 
-MORE = {  # file, lines before the data (-1: a header is the first line), column of the class, columns that are names
-    "penguins": ("tables/penguins.csv.gz", -1, "species", []),
-    "phoneme": ("tables/phoneme.csv.gz", 0, -1, []),
-    "bank": ("tables/bank.csv.gz", -1, -1, []),
-    "churn": ("tables/churn.csv.gz", -1, "Exited", ["RowNumber", "CustomerId", "Surname"]),
-    "german": ("tables/GermanCredit.csv.gz", -1, "credit_risk", []),
-    "wine_red": ("tables/wine_red.csv.gz", 0, -1, []),
-    "wine_white": ("tables/wine_white.csv.gz", 0, -1, []),
-    "glass": ("small/glass.data.gz", 0, -1, [0]),
-    "iris": ("small/sklearn_iris.csv.gz", 1, -1, []),
-    "wine": ("small/sklearn_wine_data.csv.gz", 1, -1, []),
-    "zoo": ("small/zoo.csv.gz", -1, -1, ["animal", "animal_name"])}
-SETS = "adult,car,compas,drybean,letter,optdigits,vehicle,cancer," + ",".join(MORE)
+SETS = "adult,car,compas,drybean,letter,optdigits,vehicle,cancer," + ",".join(tables.PLAIN)
 NOISES = ("none", "pairwise20", "pairwise40", "symmetric20", "symmetric40", "random30", "oneway40", "feature30")
 
 
-def load(name, data):
-    """Returns a DataFrame of features, and codes of the classes; grades of wine are low, middle and high."""
-    if name in MORE:
-        path, before, label, names = MORE[name]
-        frame = pd.read_csv(os.path.join(data, path), header=0 if before < 0 else None, skiprows=max(before, 0))
-        label = frame.columns[-1] if label == -1 else label
-        y = frame[label]
-        frame = frame.drop(columns=[label] + [c for c in names if c in frame.columns])
-        if name.startswith("wine_"):
-            y = pd.cut(y, [0, 5, 6, 10], labels=["low", "middle", "high"]).astype(str)
-    else:
-        names, rows = tables.table(name, data)
-        frame = pd.DataFrame([r[:-1] for r in rows], columns=names[:-1]).replace("", None)
-        y = pd.Series([r[-1] for r in rows])
-        for c in frame:
-            frame[c] = pd.to_numeric(frame[c], errors="ignore")
+def load(name, data, found):
+    """Returns a DataFrame of features, and codes of the classes."""
+    names, rows = tables.table(name, data, found)
+    frame = pd.DataFrame([r[:-1] for r in rows], columns=names[:-1]).replace("", None)
+    y = pd.Series([r[-1] for r in rows])
+    for c in frame:
+        frame[c] = pd.to_numeric(frame[c], errors="ignore")
     frame.columns = [str(c) for c in frame.columns]
     for c in frame:
         if frame[c].dtype == object:
@@ -190,6 +169,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("data")
     p.add_argument("folder")
+    p.add_argument("--found", help="a folder of further tables, as of peers/clean.py")
     p.add_argument("--sets", default=SETS)
     p.add_argument("--noises", default=",".join(NOISES))
     p.add_argument("--draws", type=int, default=5)
@@ -209,7 +189,7 @@ def main():
                 if (name, noise, draw) in done:
                     continue
                 if frame is None:
-                    frame, y = load(name, o.data)
+                    frame, y = load(name, o.data, o.found)
                 found, seconds = measure(frame, y, noise, draw, o.rows, o.ours.split(","))
                 r = done[name, noise, draw] = {"set": name, "noise": noise, "draw": draw, "error": found, "seconds": seconds}
                 with open(path, "a") as f:

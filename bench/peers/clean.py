@@ -1,8 +1,9 @@
 """Measures uma-gpu clean: the test error of its model beside models that know no confusion matrix, on tables whose labels
 are made wrong in four ways, with and without checked rows; the suspects beside cleanlab's rule.
 
-clean.py UMA-GPU DATA FOLDER [--sets a,b] [--noises a,b] [--checked 0,50] [--seeds 1,2] [--rows N] [--jobs N]
+clean.py UMA-GPU DATA FOLDER [--sets a,b] [--found DIR] [--noises a,b] [--checked 0,50] [--seeds 1,2] [--rows N] [--jobs N]
 writes FOLDER/clean.jsonl, a line for each run, and prints tables. FOLDER/rivals keeps what the rivals said for the next call.
+DIR has further tables, NAME.csv with a column "label", as bench/peers/found.R writes them; --sets then are these by default.
 """
 import argparse
 import csv
@@ -64,8 +65,43 @@ def generated(name, n=7000):
                                               for i, (u, v, c) in enumerate(zip(a, b, k))]
 
 
-def table(name, data):
+PLAIN = {  # file, lines before the data (-1: the first is a header), column of the class, columns that are names
+    "penguins": ("tables/penguins.csv.gz", -1, "species", []),
+    "phoneme": ("tables/phoneme.csv.gz", 0, -1, []),
+    "bank": ("tables/bank.csv.gz", -1, -1, []),
+    "churn": ("tables/churn.csv.gz", -1, "Exited", ["RowNumber", "CustomerId", "Surname"]),
+    "german": ("tables/GermanCredit.csv.gz", -1, -1, []),
+    "wine_red": ("tables/wine_red.csv.gz", 0, -1, []),
+    "wine_white": ("tables/wine_white.csv.gz", 0, -1, []),
+    "glass": ("small/glass.data.gz", 0, -1, ["f0"]),
+    "iris": ("small/sklearn_iris.csv.gz", 1, -1, []),
+    "wine": ("small/sklearn_wine_data.csv.gz", 1, -1, []),
+    "zoo": ("small/zoo.csv.gz", -1, -1, ["animal", "animal_name"])}
+
+
+def plain(name, data):
+    """Returns a table that only needs its columns named and chosen; grades of wine are low, middle and high."""
+    path, before, label, drop = PLAIN[name]
+    names, rows = lines(os.path.join(data, path), ["x"])
+    if before < 0:
+        names, rows = rows[0], rows[1:]
+        label = names[label] if label == -1 else label
+        rows = [["" if v == "NA" else v for v in r] for r in rows]
+        return chosen(names, rows, [c for c in names if c != label and c not in drop] + [label])
+    names, rows = unnamed(rows[before:])
+    if name.startswith("wine_"):
+        rows = [r[:-1] + ["low" if float(r[-1]) <= 5 else "middle" if float(r[-1]) <= 6 else "high"] for r in rows]
+    return chosen(names, rows, [c for c in names if c not in drop])
+
+
+def table(name, data, found=None):
     """Returns the columns and the rows of a set, the right label last."""
+    if name in PLAIN:
+        return plain(name, data)
+    if found and os.path.exists(os.path.join(found, name + ".csv")):
+        with open(os.path.join(found, name + ".csv"), newline="") as f:
+            rows = list(csv.reader(f))
+        return chosen(*(rows[0], rows[1:]), rows[0])
     at = lambda *path: os.path.join(data, *path)
     compas = at("aqua", "compas-scores-two-years.csv.gz")
     if name == "adult":
@@ -106,7 +142,7 @@ def table(name, data):
     return generated(name)
 
 
-SETS = "adult,car,compas,drybean,banana,letter,optdigits,vehicle,music,holes,dates,news,offenders,cancer".split(",")
+SETS = [*"adult,car,compas,drybean,banana,letter,optdigits,vehicle,music,holes,dates,news,offenders,cancer".split(","), *PLAIN]
 
 
 def features(names, train, test):
@@ -194,7 +230,7 @@ class Case:
     def __init__(self, o, name, noise, seed):
         self.o, self.key = o, {"set": name, "noise": noise, "seed": seed}
         rng = np.random.default_rng(seed)
-        self.names, rows = table(name, o.data)
+        self.names, rows = table(name, o.data, o.found)
         order = rng.permutation(len(rows))
         n = min(o.rows, 2 * len(rows) // 3)
         self.train, self.test = [rows[i] for i in order[:n]], [rows[i] for i in order[n:n + 4000]]
@@ -339,7 +375,8 @@ def main():
     p = argparse.ArgumentParser()
     for name in ("uma", "data", "folder"):
         p.add_argument(name)
-    p.add_argument("--sets", default=",".join(SETS))
+    p.add_argument("--found")
+    p.add_argument("--sets")
     p.add_argument("--noises", default=",".join(NOISES))
     p.add_argument("--checked", default="0,50,200")
     p.add_argument("--seeds", default="1,2")
@@ -347,6 +384,8 @@ def main():
     p.add_argument("--jobs", type=int, default=2)
     o = p.parse_args()
     os.makedirs(o.folder, exist_ok=True)
+    if not o.sets:
+        o.sets = ",".join(sorted(f[:-4] for f in os.listdir(o.found)) if o.found else SETS)
     cases = [(o, name, noise, int(seed)) for name in o.sets.split(",") for noise in o.noises.split(",") for seed in o.seeds.split(",")]
     done = []
     with open(os.path.join(o.folder, "clean.jsonl"), "w") as f, ProcessPoolExecutor(o.jobs) as pool:

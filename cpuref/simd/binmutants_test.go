@@ -55,10 +55,10 @@ var binMutants = []struct {
 		}
 	}},
 	{"one example too many in packed sums", func(k *binKernels) {
-		k.limit = func(bits, most int) int { return 1 << bits / max(1, most) }
+		k.limit = func(most int) int { return limitGo(most) + 1 }
 	}},
 	{"packed sums as if each example counted once", func(k *binKernels) {
-		k.limit = func(bits, _ int) int { return limitGo(bits, 1) }
+		k.limit = func(int) int { return limitGo(1) }
 	}},
 	{"a tree taken for one that grew, whatever its features", func(k *binKernels) {
 		k.same = func(s *nodeSplit, n engine.Node) bool { return s != nil && s.left == n.Left }

@@ -13,7 +13,6 @@ const (
 	blockRows    = 2048    // examples whose bins stay in the first caches
 	gradientBits = 30      // of h in a packed sum; g, at most 4·h in size, has the others
 	hessianBits  = 16      // one h is at most 2^16
-	mostPacked   = 5       // classes whose counts are packed in one number, at most
 	fewRows      = 48      // examples that are not worth packed sums
 	mostGroups   = 32      // groups of features of a task
 	sumGrain     = 1 << 14 // examples and groups that are worth a processor
@@ -29,9 +28,8 @@ type binKernels struct {
 	// partition moves the examples whose bin is on the left to the front, and the others to right; it
 	// returns how many are left. Both keep their order.
 	partition func(order, right []int32, column []uint8, isLeft *[256]uint8) int
-	// limit returns how many examples a packed sum holds, if each adds at most most to a part of the
-	// given number of bits.
-	limit func(bits, most int) int
+	// limit returns how many examples a packed sum holds, if each counts at most most times.
+	limit func(most int) int
 	// same reports whether a node of a tree is one that grew here.
 	same func(s *nodeSplit, n engine.Node) bool
 }
@@ -39,7 +37,7 @@ type binKernels struct {
 var binGo = binKernels{aligned: alignedGo, picked: pickedGo, partition: partitionGo,
 	limit: limitGo, same: sameGo}
 
-func limitGo(bits, most int) int { return (1<<bits - 1) / max(1, most) }
+func limitGo(most int) int { return (1<<(gradientBits-hessianBits) - 1) / max(1, most) }
 
 func sameGo(s *nodeSplit, n engine.Node) bool {
 	return s != nil && s.feature == int(n.Feature) && s.left == n.Left
@@ -91,15 +89,15 @@ type featureGroup struct {
 	places   []int          // else: four or eight; some of them twice
 }
 
-// groups cuts features into groups.
-func groupsOf(r *bins, features []int, width int) (all []featureGroup) {
+// groupsOf cuts features into groups.
+func groupsOf(r *bins, features []int) (all []featureGroup) {
 	to := 0
 	for len(features) > 0 {
 		n := min(groupSize, len(features))
 		g := featureGroup{features: features[:n], first: features[0]}
 		for k, f := range features[:n] {
 			g.to[k] = to
-			to += r.b.Counts[f] * width
+			to += 2 * r.b.Counts[f]
 			if f != g.first+k {
 				g.first = -1
 			}
@@ -118,51 +116,39 @@ func groupsOf(r *bins, features []int, width int) (all []featureGroup) {
 	return all
 }
 
-// histogram is a histogram under way.
+// histogram is a histogram of gradients under way.
 type histogram struct {
-	r       *bins
-	dst     []int64
-	width   int
-	order   []int32 // the node's examples
-	gather  func(r *bins, order []int32, value []int64)
-	bits    int // of a packed sum: all but the last have so many
-	limit   int // examples whose packed sums hold
-	signed  bool
-	mu      sync.Mutex
-	sources []featureGroup
+	r   *bins
+	dst []int64
+	mu  sync.Mutex
 }
 
 // Histogram: clause 25. Tasks are ranges of examples and of groups.
 func (r *bins) Histogram(dst []int64, node int, features []int) error {
 	clear(dst)
 	n := r.nodes[node]
-	h := &histogram{r: r, dst: dst, width: r.growth.Width(r.q), order: r.order[n.from:n.to]}
-	switch {
-	case len(h.order) <= fewRows || r.growth.Labels != nil && r.q > mostPacked:
-		return r.histogramUnpacked(h, features)
-	case r.growth.Labels == nil:
-		h.bits, h.signed, h.gather = gradientBits, true, gatherGradients
-		h.limit = r.k.limit(gradientBits-hessianBits, r.most)
-	default:
-		h.bits, h.gather = min(64/r.q, 32), gatherLabels
-		h.limit = r.k.limit(h.bits, r.most)
+	order := r.order[n.from:n.to]
+	if r.growth.Labels != nil || len(order) <= fewRows {
+		r.histogramUnpacked(dst, order, features)
+		return nil
 	}
-	h.sources = groupsOf(r, features, h.width)
-	rows, groups := min(h.limit, len(h.order)), min(mostGroups, len(h.sources))
-	workers := parallel.Workers(len(h.order)*len(h.sources), sumGrain)
+	h := &histogram{r: r, dst: dst}
+	limit, sources := r.k.limit(r.most), groupsOf(r, features)
+	rows, groups := min(limit, len(order)), min(mostGroups, len(sources))
+	workers := parallel.Workers(len(order)*len(sources), sumGrain)
 	if workers > 1 {
-		rows = min(rows, panels(len(h.order), 2*workers))
-		if panels(len(h.order), rows) < workers {
-			groups = min(groups, panels(len(h.sources), workers))
+		rows = min(rows, panels(len(order), 2*workers))
+		if panels(len(order), rows) < workers {
+			groups = min(groups, panels(len(sources), workers))
 		}
-		rows = max(rows, min(h.limit, blockRows))
+		rows = max(rows, min(limit, blockRows))
 	}
-	shares := panels(len(h.sources), groups)
+	shares := panels(len(sources), groups)
 	own := r.workersFor(workers)
-	parallel.Share(workers, panels(len(h.order), rows)*shares, func(worker, task int) {
+	parallel.Share(workers, panels(len(order), rows)*shares, func(worker, task int) {
 		from, share := task/shares*rows, task%shares*groups
-		h.add(own[worker], h.order[from:min(from+rows, len(h.order))],
-			h.sources[share:min(share+groups, len(h.sources))])
+		h.add(own[worker], order[from:min(from+rows, len(order))],
+			sources[share:min(share+groups, len(sources))])
 	})
 	return nil
 }
@@ -181,20 +167,6 @@ func gatherGradients(r *bins, order []int32, value []int64) {
 	}
 }
 
-// gatherLabels writes what examples add to packed counts.
-func gatherLabels(r *bins, order []int32, value []int64) {
-	width := uint(min(64/r.q, 32))
-	value = value[:len(order)]
-	for k, i := range order {
-		value[k] = 1 << (uint(r.growth.Labels[i]) * width & 63)
-	}
-	if r.most > 1 {
-		for k, i := range order {
-			value[k] *= int64(r.growth.Times[i])
-		}
-	}
-}
-
 // add adds up to limit examples.
 func (h *histogram) add(w *binWorker, order []int32, groups []featureGroup) {
 	for len(w.sums) < len(groups) {
@@ -206,7 +178,7 @@ func (h *histogram) add(w *binWorker, order []int32, groups []featureGroup) {
 		for k, i := range some {
 			w.at[k] = int(i) * h.r.stride
 		}
-		h.gather(h.r, some, w.value[:])
+		gatherGradients(h.r, some, w.value[:])
 		for k, g := range groups {
 			if g.first >= 0 {
 				h.r.k.aligned(&w.sums[k], h.r.rows[g.first:], w.at[:], w.value[:len(some)])
@@ -219,60 +191,41 @@ func (h *histogram) add(w *binWorker, order []int32, groups []featureGroup) {
 	defer h.mu.Unlock()
 	for k, g := range groups {
 		for j, f := range g.features {
-			h.unpack(h.dst[g.to[j]:], w.sums[k][j][:h.r.b.Counts[f]])
+			dst := h.dst[g.to[j]:]
+			for bin, v := range w.sums[k][j][:h.r.b.Counts[f]] {
+				dst[2*bin] += v >> gradientBits
+				dst[2*bin+1] += v & (1<<gradientBits - 1)
+			}
 		}
 		w.sums[k] = [groupSize][256]int64{}
 	}
 }
 
-// unpack adds packed sums to those of a feature.
-func (h *histogram) unpack(dst, sums []int64) {
-	if h.signed {
-		for bin, v := range sums {
-			dst[2*bin] += v >> gradientBits
-			dst[2*bin+1] += v & (1<<gradientBits - 1)
-		}
-		return
-	}
-	for bin, v := range sums {
-		for c := range h.width {
-			dst[bin*h.width+c] += int64(uint64(v) >> (c * h.bits) & (1<<h.bits - 1))
-		}
-	}
-}
-
-// histogramUnpacked adds examples straight to the sums: few of them, or of many labels. Tasks are
+// histogramUnpacked adds examples straight to the sums: few of them, or their labels. Tasks are
 // features.
-func (r *bins) histogramUnpacked(h *histogram, features []int) error {
+func (r *bins) histogramUnpacked(all []int64, order []int32, features []int) {
+	width := r.growth.Width(r.q)
 	starts := make([]int, len(features)+1)
 	for k, f := range features {
-		starts[k+1] = starts[k] + r.b.Counts[f]*h.width
+		starts[k+1] = starts[k] + r.b.Counts[f]*width
 	}
-	workers := parallel.Workers(len(features), 1+1<<17/(len(h.order)+1))
+	workers := parallel.Workers(len(features), 1+1<<17/(len(order)+1))
 	parallel.Share(workers, len(features), func(_, k int) {
-		dst, column := h.dst[starts[k]:starts[k+1]], r.b.Column(features[k])
-		if r.growth.Labels == nil {
-			packed := r.packed[r.growth.Class*r.b.N:][:r.b.N]
-			for _, i := range h.order {
-				v, at := packed[i], 2*int(column[i])
-				m := timesOf(r, i)
-				dst[at] += m * (v >> gradientBits)
-				dst[at+1] += m * (v & (1<<gradientBits - 1))
+		dst, column := all[starts[k]:starts[k+1]], r.b.Column(features[k])
+		if labels := r.growth.Labels; labels != nil {
+			for _, i := range order {
+				dst[int(column[i])*width+int(labels[i])] += timesOf(r, i)
 			}
 			return
 		}
-		labels := r.growth.Labels
-		if r.growth.Times == nil {
-			for _, i := range h.order {
-				dst[int(column[i])*h.width+int(labels[i])]++
-			}
-			return
-		}
-		for _, i := range h.order {
-			dst[int(column[i])*h.width+int(labels[i])] += int64(r.growth.Times[i])
+		packed := r.packed[r.growth.Class*r.b.N:][:r.b.N]
+		for _, i := range order {
+			v, at := packed[i], 2*int(column[i])
+			m := timesOf(r, i)
+			dst[at] += m * (v >> gradientBits)
+			dst[at+1] += m * (v & (1<<gradientBits - 1))
 		}
 	})
-	return nil
 }
 
 func timesOf(r *bins, i int32) int64 {

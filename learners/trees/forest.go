@@ -104,7 +104,7 @@ func forest(ctx context.Context, p *Params, d *data, s *sampler, m *ensemble.Mod
 			return err
 		}
 		growers[k] = &grove{p: p, s: s, grower: newGrower(bins, m),
-			times: make([]uint8, s.n)}
+			times: make([]uint8, s.n), few: newCounter(d.binned, m.Q)}
 	}
 	for len(m.Trees) < p.Rounds {
 		if err := ctx.Err(); err != nil {
@@ -144,6 +144,7 @@ type grove struct {
 	p        *Params
 	s        *sampler
 	times    []uint8
+	few      *counter
 	features []int
 }
 
@@ -159,6 +160,8 @@ func (g *grove) tree(number int) (engine.Tree, error) {
 	tree, totals, err := g.grow(plan{
 		criterion: &counts{q: q, least: max(1, int64(math.Ceil(g.p.Least)))},
 		leaves:    g.p.Leaves,
+		few:       g.few,
+		rows:      g.few.start(labels, g.times),
 		draw: func(node, try int) []int {
 			return g.draw(number, node, try, n)
 		}})

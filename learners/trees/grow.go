@@ -24,8 +24,11 @@ type plan struct {
 	features  []int // in increasing order, whose splits are tried at every node
 
 	// draw, if not nil, returns the features to try at a node in place of these: others at each
-	// further try, none at the end.
+	// further try, none at the end. The plan then is of a forest, and few counts the labels of small
+	// nodes; rows are the examples in the bag.
 	draw func(node, try int) []int
+	few  *counter
+	rows []int32
 }
 
 // leaf is a leaf of a tree that grows.
@@ -35,6 +38,7 @@ type leaf struct {
 	parent int     // its parent among the nodes of the tree, -1 of the root
 	side   int     // which of the parent's children it is
 	made   int     // its number, in the order of making
+	rows   []int32 // its examples in a forest
 	sums   []int64 // of the plan's features; nil if they are not kept
 	totals []int64 // of all its examples
 	inLeft []int64 // of the examples left of its split
@@ -65,7 +69,7 @@ const mostKept = 1 << 25
 // the tree without values, and the sums of each leaf's examples.
 func (g *grower) grow(p plan) (t engine.Tree, totals [][]int64, err error) {
 	keeps := p.draw == nil && g.size(p.features)*p.criterion.width()*p.leaves <= mostKept
-	root := &leaf{parent: -1}
+	root := &leaf{parent: -1, rows: p.rows}
 	if err := g.sum(p, root); err != nil {
 		return t, nil, err
 	}
@@ -85,7 +89,7 @@ func (g *grower) grow(p plan) (t engine.Tree, totals [][]int64, err error) {
 		second := &leaf{node: 2*node + 2, parent: node, side: 1, made: made,
 			totals: less(l.totals, l.inLeft)}
 		made++
-		sizes, err := g.bins.Split(l.node, l.feature, l.left, [2]int{first.node, second.node})
+		sizes, err := g.part(p, l, first, second)
 		if err != nil {
 			return t, nil, err
 		}
@@ -109,6 +113,18 @@ func (g *grower) grow(p plan) (t engine.Tree, totals [][]int64, err error) {
 		g.release(l)
 	}
 	return t, totals, nil
+}
+
+// part splits a leaf, and returns the sizes of its children.
+func (g *grower) part(p plan, l, first, second *leaf) (sizes [2]int64, err error) {
+	if p.draw != nil {
+		small := len(l.rows) <= fewRows
+		first.rows, second.rows = p.few.part(l.rows, &l.split)
+		if small {
+			return sizes, nil
+		}
+	}
+	return g.bins.Split(l.node, l.feature, l.left, [2]int{first.node, second.node})
 }
 
 // size returns how many bins the features have.
@@ -191,6 +207,10 @@ func (g *grower) search(p plan, some []*leaf, keeps bool) error {
 			if features == nil {
 				break
 			}
+			if len(l.rows) <= fewRows {
+				g.count(p, l, features)
+				continue
+			}
 			l.sums = g.buffer(g.size(features) * p.criterion.width())
 			if err := g.bins.Histogram(l.sums, l.node, features); err != nil {
 				return err
@@ -200,6 +220,20 @@ func (g *grower) search(p plan, some []*leaf, keeps bool) error {
 		}
 	}
 	return nil
+}
+
+// count finds the best split of a leaf of few examples.
+func (g *grower) count(p plan, l *leaf, features []int) {
+	if l.totals == nil {
+		l.totals = p.few.totals(l.rows)
+	}
+	for _, f := range features {
+		s, inLeft := p.few.best(p.criterion.(*counts), l.rows, l.totals, f, g.category[f])
+		if s.gain > l.gain {
+			l.split, l.inLeft = s, inLeft
+			l.feature = f
+		}
+	}
 }
 
 // searchIn finds the best splits of leaves that have the sums of the given features.

@@ -2,17 +2,23 @@ package umagpu
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/trees"
 )
 
-// AutoLearner is a TrainRequest's learner that stands for the one, of a linear model, a curved one
-// and trees, whose out-of-fold probabilities explain the labels best: through the confusion, if
-// there is one.
+// AutoLearner is a TrainRequest's learner that stands for a mixture of a linear model, a curved
+// one, boosted trees and a forest: with the shares under which labels held out are likeliest,
+// through the confusion if there is one. The best of them alone is learned from more examples than
+// the choice reads, from votes or prepared data, and where the training is to be resumable: with a
+// Time, or a Checkpoint other than of a failure.
 const AutoLearner = "auto"
 
 // What a choice of the learner reads at most, and tries curved models on.
@@ -42,48 +48,119 @@ func (r *TrainRequest) checkAuto() error {
 	return plain.Check()
 }
 
-// choose returns the request with a learner in place of AutoLearner, and why.
-func (r *TrainRequest) choose(ctx context.Context) (*TrainRequest, []Note, error) {
+// choice is what AutoLearner stands for.
+type choice struct {
+	ways         []Candidate // one, or the members of a mixture
+	shares       []float64
+	temperatures []float32 // of scores held out
+	error        float64   // of the mixture
+	time         float64   // that is left; 0 for no limit
+}
+
+// request returns r with a way in place of AutoLearner.
+func (c *choice) request(r *TrainRequest, way int) *TrainRequest {
+	one, w := *r, &c.ways[way]
+	one.Learner, one.Kernel, one.Parameters = w.Learner, w.Kernel, w.Parameters
+	one.Time = c.time
+	return &one
+}
+
+// choose finds what AutoLearner stands for.
+func (r *TrainRequest) choose(ctx context.Context, t *training) (*choice, error) {
 	began := time.Now()
 	set, err := r.Data.examples(ctx)
 	if err != nil {
-		return nil, nil, fault(ctx, err)
+		return nil, fault(ctx, err)
 	}
 	ways := []Candidate{{Name: "linear"}}
 	if !set.Sparse() && set.D <= mostCurvedFeatures {
 		ways = append(ways, Candidate{Name: "curved", Settings: Settings{Kernel: "rbf"}})
 	}
 	if !set.Encoding.HasText() {
-		ways = append(ways, Candidate{Name: "trees", Settings: Settings{Learner: "trees"}})
+		for _, mode := range []string{trees.Boost, trees.Forest} {
+			ways = append(ways, Candidate{Name: mode, Settings: Settings{Learner: "trees",
+				Parameters: map[string]any{"mode": mode}}})
+		}
 	}
+	found := &choice{ways: ways, time: r.Time}
 	if len(ways) == 1 {
-		chosen := *r
-		chosen.Learner = ""
-		return &chosen, nil, nil
+		return found, nil
 	}
 	for k := range ways { // half of the time, in equal parts
 		ways[k].Time = r.Time / float64(2*choosingFolds*len(ways))
 	}
+	single := set.N > mostChoosing || set.Prepared != nil || r.Time > 0 ||
+		r.Labels != nil && r.Labels.Votes != nil || r.Checkpoint.Path != "" && !r.Checkpoint.Failed
 	tried, err := CrossValidate(ctx, &CrossValidateRequest{Data: r.Data, Labels: r.Labels,
 		Confusion: r.Confusion, Settings: Settings{Seed: r.Seed}, Folds: choosingFolds, Compare: ways,
-		Compute: r.Compute, most: mostChoosing})
+		Compute: r.Compute, most: mostChoosing, mix: !single})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	best, text := tried.Compared[0], "learner auto: log-loss of labels held out:"
-	for _, c := range tried.Compared {
+	found.ways, found.error = nil, tried.error
+	text := "learner auto: log-loss of labels held out:"
+	for k := range tried.Compared {
+		c := &tried.Compared[k]
 		if c.LogLoss != nil {
 			text += fmt.Sprintf(" %s %.4f,", c.Name, *c.LogLoss)
 		}
+		if c.share > 0 || c.p == nil && k == 0 {
+			at := slices.IndexFunc(ways, func(w Candidate) bool { return w.Name == c.Name })
+			found.ways, found.shares = append(found.ways, ways[at]), append(found.shares, c.share)
+			found.temperatures = append(found.temperatures, c.temperature)
+		}
 	}
-	chosen, at := *r, slices.IndexFunc(ways, func(c Candidate) bool { return c.Name == best.Name })
-	chosen.Learner, chosen.Kernel = ways[at].Learner, ways[at].Kernel
+	text += " so"
+	for k, w := range found.ways {
+		if text += " " + w.Name; len(found.ways) > 1 {
+			text += fmt.Sprintf(" %.0f %%", 100*found.shares[k])
+		}
+	}
+	t.notes.say("%s", text)
 	if r.Time > 0 {
-		chosen.Time = max(1e-9, r.Time-time.Since(began).Seconds())
+		found.time = max(1e-9, r.Time-time.Since(began).Seconds())
 	}
-	said := notes{to: r.Compute.Note}
-	said.say("%s so %s", text, best.Name)
-	return &chosen, said.all, nil
+	return found, nil
+}
+
+// mixture learns the members of a choice, and returns their mixture; of an interrupted member that
+// member alone.
+func (r *TrainRequest) mixture(ctx context.Context, t *training, c *choice) (*TrainResult, error) {
+	var members []*model.Model
+	result := new(TrainResult)
+	for k := range c.ways {
+		one := c.request(r, k)
+		if k+1 < len(c.ways) {
+			one.Data.memory = nil // the next member reads the examples too
+		}
+		if k > 0 {
+			one.Compute.Engine, one.Compute.Open = t.on, nil
+		}
+		found, err := one.train(ctx, t)
+		if err != nil || found.Interrupted() {
+			return found, err
+		}
+		doubts := lists.Keep(found.Doubts, func(d learners.Doubt) bool {
+			return !slices.ContainsFunc(result.Doubts, func(known learners.Doubt) bool {
+				return known.Code == d.Code
+			})
+		})
+		found.Doubts = append(result.Doubts, doubts...)
+		found.Steps += result.Steps
+		found.Model.model.Meta.Temperature = c.temperatures[k]
+		members, result = append(members, found.Model.model), found
+	}
+	m := model.Mix(members, c.shares)
+	result.Request, result.Model, result.Learner = *r, &Model{m}, AutoLearner
+	result.Request.Data, result.EstimatedError = r.Data.described(), c.error
+	m.Meta.Learner, m.Meta.Parameters, m.Meta.Steps = AutoLearner, json.RawMessage("{}"), result.Steps
+	m.Meta.EstimatedError = &result.EstimatedError
+	result.Notes = t.notes.all
+	var err error
+	if t.held != nil {
+		result.Validation, err = validate(ctx, t.on, m, t.held, t.noise)
+	}
+	return result, fault(ctx, err)
 }
 
 // sample leaves about most of the examples of v, with their shares of each label.

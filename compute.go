@@ -3,6 +3,7 @@ package umagpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
@@ -68,7 +69,11 @@ func (n *notes) of(set *dataset.Dataset) {
 	}
 }
 
+// add passes on a note, once.
 func (n *notes) add(note Note) {
+	if slices.Contains(n.all, note) {
+		return
+	}
 	if n.all = append(n.all, note); n.to != nil {
 		n.to(note)
 	}

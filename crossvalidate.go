@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/clean"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -32,7 +33,8 @@ type CrossValidateRequest struct {
 	Compare []Candidate `json:"compare,omitempty"`
 	Compute Compute     `json:"-"`
 
-	most int // examples to take part; 0 for all
+	most int  // examples to take part; 0 for all
+	mix  bool // finds the shares of the candidates in their best mixture
 }
 
 // Candidate is settings in a comparison.
@@ -57,6 +59,8 @@ type CrossValidateResult struct {
 	Compared      []Compared    `json:"compared,omitempty"` // of Compare, the best first
 	Notes         []Note        `json:"notes,omitempty"`
 	Device        engine.Device `json:"device"`
+
+	error float64 // of the mixture, corrected
 }
 
 // Compared is how good a candidate is.
@@ -70,6 +74,10 @@ type Compared struct {
 	Failed      string           `json:"failed,omitempty"`
 
 	losses []float64 // of each example that is judged
+	p      []float32 // its probabilities, n×Q; of a mixture alone
+	share  float64   // in the best mixture
+
+	temperature float32 // of scores held out; 0 for none
 }
 
 // Check returns the fault of options that no data could satisfy.
@@ -201,14 +209,13 @@ func (v *validation) candidates() (all []Settings) {
 
 // fit makes the trainings, and judges all examples that have a label.
 func (v *validation) fit(ctx context.Context, s *Settings, noise *confusion.Matrix,
-) (j *Judgement, predicted []int32, p []float32, err error) {
+) (j *Judgement, held *judge.HeldOut, p []float32, err error) {
 	o, err := s.options()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	o.Engine, o.Annotations, o.Watch = v.on, v.annotations, host.Watch{Note: v.notes.say}
-	held, err := host.OutOfFold(ctx, v.data, noise, o, v.folds())
-	if err != nil {
+	if held, err = host.OutOfFold(ctx, v.data, noise, o, v.folds()); err != nil {
 		return nil, nil, nil, err
 	}
 	q := held.Q
@@ -217,11 +224,11 @@ func (v *validation) fit(ctx context.Context, s *Settings, noise *confusion.Matr
 	} else if err != nil {
 		return nil, nil, nil, err
 	}
-	predicted = engine.Predicted(held.Scores, q)
+	predicted := engine.Predicted(held.Scores, q)
 	labels := v.data.Evidence.Labels(predicted, v.labels, q)
 	j, err = judgement(lists.At(labels, v.known), lists.At(predicted, v.known), v.pick(p),
 		v.data.Classes, v.by)
-	return j, predicted, p, err
+	return j, held, p, err
 }
 
 // pick returns the probabilities of the examples that judge; nil of nil.
@@ -239,7 +246,7 @@ func (v *validation) pick(p []float32) (some []float32) {
 // judge judges the settings of the request.
 func (v *validation) judge(ctx context.Context) error {
 	s := &v.request.Settings
-	j, predicted, p, err := v.fit(ctx, s, v.noise)
+	j, held, p, err := v.fit(ctx, s, v.noise)
 	if err != nil {
 		return err
 	}
@@ -248,7 +255,8 @@ func (v *validation) judge(ctx context.Context) error {
 		return err
 	}
 	r := v.result
-	r.Learner, r.Judgement, r.Codes, r.Probabilities = o.Learner.Definition().Name, j, predicted, p
+	r.Learner, r.Judgement, r.Probabilities = o.Learner.Definition().Name, j, p
+	r.Codes = engine.Predicted(held.Scores, held.Q)
 	v.spread(r)
 	return nil
 }
@@ -297,7 +305,54 @@ func (v *validation) compare(ctx context.Context) error {
 		return &Fault{Kind: Unfit, Got: fmt.Sprintf("candidates that all failed, %q with %s", first.Name,
 			first.Failed), Want: "one that can be trained"}
 	}
+	if v.request.mix {
+		return v.mix()
+	}
 	return nil
+}
+
+// Likelihoods and shares in a mixture of candidates.
+const (
+	leastLikely = 1e-4 // limits the influence of a single example
+	leastShare  = 0.1  // a candidate of less is left out
+)
+
+// mix finds the shares of the candidates under which labels held out are likeliest, and the error
+// of that mixture.
+func (v *validation) mix() error {
+	some := lists.Keep(v.result.Compared, func(c Compared) bool { return c.losses != nil })
+	if len(some) == 0 {
+		return nil
+	}
+	for mixed := 0; mixed != len(some); {
+		mixed = len(some)
+		likely := make([][]float64, mixed)
+		for k := range some {
+			for _, loss := range some[k].losses {
+				likely[k] = append(likely[k], max(math.Exp(-loss), leastLikely))
+			}
+		}
+		for k, share := range clean.Shares(likely) {
+			some[k].share = share
+		}
+		some = lists.Keep(some, func(c Compared) bool { return c.share >= leastShare })
+	}
+	v.result.Compared = some
+	sums := make([]float32, len(some[0].p))
+	for _, c := range some {
+		for at, p := range c.p {
+			sums[at] += float32(float32(c.share) * p)
+		}
+	}
+	q := len(v.data.Classes)
+	j, err := judgement(lists.At(v.labels, v.known), engine.Predicted(sums, q), nil, v.data.Classes,
+		v.by)
+	if err == nil {
+		if v.result.error = j.ErrorRate; j.Corrected != nil {
+			v.result.error = 1 - j.Corrected.Accuracy.Value
+		}
+	}
+	return err
 }
 
 // candidate judges a candidate.
@@ -312,10 +367,11 @@ func (v *validation) candidate(ctx context.Context, c *Candidate) (found Compare
 	}
 	s := c.Settings
 	s.Seed = v.request.Seed
-	j, _, p, err := v.fit(ctx, &s, noise)
+	j, held, p, err := v.fit(ctx, &s, noise)
 	if err != nil {
 		return found, err
 	}
+	found.temperature = held.Temperature
 	if j.Corrected != nil {
 		found.Accuracy = &j.Corrected.Accuracy
 	} else if v.by == nil {
@@ -325,7 +381,9 @@ func (v *validation) candidate(ctx context.Context, c *Candidate) (found Compare
 	if p != nil {
 		found.losses = judge.Losses(lists.At(v.labels, v.known), v.pick(p), v.by, len(v.data.Classes))
 		mean := lists.Mean(found.losses)
-		found.LogLoss = &mean
+		if found.LogLoss = &mean; v.request.mix {
+			found.p = v.pick(p)
+		}
 	}
 	return found, nil
 }

@@ -87,6 +87,10 @@ func (r *TrainRequest) checkSettled() error {
 			return own(p.Name)
 		}
 	}
+	if r.Resume == nil && m.model.W == nil {
+		return &Fault{Kind: Unfit, Option: "from", Got: "a model of learner " + m.model.Meta.Learner +
+			", which has no weights", Want: "a linear or curved model"}
+	}
 	if r.Resume == nil {
 		return nil
 	}
@@ -117,7 +121,7 @@ type TrainResult struct {
 	Steps    int      `json:"steps"`
 	// why it ended: converged, max-steps, time, interrupted
 	Stop string `json:"stop"`
-	// of the training labels, corrected by the confusion
+	// of the training labels, corrected by the confusion; of a mixture by examples held out in turn
 	EstimatedError float64 `json:"estimated_error"`
 	Condition      float64 `json:"condition_number"`
 	// Confusion is what the training has learned of the noise, P[noisy][true]; nil if nothing.
@@ -149,7 +153,7 @@ func (r *TrainResult) Interrupted() bool {
 
 // Train learns a model from noisy labels. If the context is cancelled while it learns, it returns
 // the model so far.
-func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
+func Train(ctx context.Context, r *TrainRequest) (result *TrainResult, err error) {
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -157,13 +161,24 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 		return r.estimate(ctx)
 	}
 	t := training{notes: notes{to: r.Compute.Note}, compute: &r.Compute}
+	if r.Compute.Open != nil {
+		defer t.close(&err)
+	}
 	if r.Learner == AutoLearner {
-		chosen, said, err := r.choose(ctx)
+		chosen, err := r.choose(ctx, &t)
 		if err != nil {
 			return nil, err
 		}
-		t.notes.all, r = said, chosen
+		if len(chosen.ways) > 1 {
+			return r.mixture(ctx, &t, chosen)
+		}
+		r = chosen.request(r, 0)
 	}
+	return r.train(ctx, &t)
+}
+
+// train learns the model of one learner. It leaves the engine open.
+func (r *TrainRequest) train(ctx context.Context, t *training) (*TrainResult, error) {
 	if err := t.read(ctx, &r.Data, r.Labels, r.Confusion, r.base(), r.Settings.seed()); err != nil {
 		return nil, fault(ctx, err)
 	}
@@ -171,21 +186,19 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainResult, error) {
 		t.notes.say("confusion matrix: from the training to go on with")
 		t.noise = &confusion.Matrix{Classes: t.data.Classes, P: b.model.Confusion}
 	}
-	o, err := r.options(&t)
+	o, err := r.options(t)
 	if err != nil {
 		return nil, err
 	}
 	trained, err := host.Train(ctx, t.data, t.noise, o)
-	if o.Open != nil {
-		defer t.close(&err)
-	}
 	if errors.Is(err, host.ErrResume) {
 		return nil, &Fault{Kind: Unfit, Option: "resume", Cause: err}
 	}
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	result, err := r.result(ctx, &t, trained)
+	t.held = trained.HeldOut
+	result, err := r.result(ctx, t, trained)
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
@@ -277,6 +290,7 @@ type training struct {
 	notes       notes
 	compute     *Compute
 	on          *engine.Engine
+	held        *dataset.Dataset // held out
 }
 
 // read takes over the data and what is known of their labels: of the features of base if that is

@@ -230,10 +230,10 @@ func TestClimb(t *testing.T) {
 			half[i], other[i] = 0.1, 0.9
 		}
 	}
-	if s := climb([][]float64{half, good}); s[1] < 0.99 {
+	if s := Shares([][]float64{half, good}); s[1] < 0.99 {
 		t.Errorf("got %v, want all for the second", s)
 	}
-	if s := climb([][]float64{half, other}); math.Abs(s[0]-0.5) > 1e-3 {
+	if s := Shares([][]float64{half, other}); math.Abs(s[0]-0.5) > 1e-3 {
 		t.Errorf("got %v, want halves", s)
 	}
 }

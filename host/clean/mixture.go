@@ -114,7 +114,7 @@ func (m *mixture) mix(c *contest, of func(*member) []float32) []float32 {
 			b.loss += surprise(v) / float64(len(c.part.Y))
 		}
 	}
-	for k, share := range climb(likely) {
+	for k, share := range Shares(likely) {
 		m.members[k].share = share
 	}
 	return m.blend(of)
@@ -147,18 +147,18 @@ func surprise(p float64) float64 {
 	return -float64(numerics.Log(float32(max(p, leastLikely))))
 }
 
-// climbRounds are the rounds of climb, and leastPart the least share.
+// climbRounds are the rounds of Shares, and leastPart the least share.
 const (
 	climbRounds = 100
 	leastPart   = 0.01
 )
 
-// climb returns the maximum-likelihood shares of a mixture, by rounds of EM
+// Shares returns the maximum-likelihood shares of a mixture, by rounds of EM
 //
 //	share[s]  ←  mean over i of share[s]·f_s(i) / Σ_r share[r]·f_r(i),
 //
-// where f_s(i) is the likelihood of example i under s.
-func climb(f [][]float64) []float64 {
+// where f_s(i), above 0, is the likelihood of example i under s.
+func Shares(f [][]float64) []float64 {
 	shares := slices.Repeat([]float64{1 / float64(len(f))}, len(f))
 	next := make([]float64, len(f))
 	for range climbRounds {

@@ -15,7 +15,8 @@ import (
 // graph is a GraphProto under way. Its values are called by name.
 type graph struct {
 	message
-	nodes int
+	nodes  int
+	prefix string // of the names of constants
 }
 
 // node adds a NodeProto and returns the name of its output: a name of its own if output is "".
@@ -44,7 +45,7 @@ func (g *graph) node(output, operator string, inputs []string, attributes ...att
 // column of a table has.
 func constant[T float32 | float64 | int64 | string](g *graph, name string, values []T,
 	dims ...int) string {
-	name = "constant." + name
+	name = "constant." + g.prefix + name
 	g.bytes(5, tensor(name, values, dims...))
 	return name
 }

@@ -122,6 +122,8 @@ var trials = sync.OnceValue(func() map[string]trial {
 		all["trees, "+mode] = trial{must(host.Train(context.Background(), letters, noise, o)).Model,
 			letters}
 	}
+	all["mixture"] = trial{model.Mix([]*model.Model{all["rbf"].m, all["trees, forest"].m,
+		all["linear"].m}, []float64{0.5, 0.3, 0.2}), letters}
 	bare := *all["no temperature"].m
 	bare.Meta.Temperature = 0
 	all["no temperature"] = trial{&bare, letters}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -51,6 +52,9 @@ func WriteONNX(w io.Writer, m *model.Model) error {
 // standardisation is done in float64.
 func onnxSize(m *model.Model) int64 {
 	size := memory.Sum(memory.Product(len(m.W), 4), memory.Product(m.Meta.Features.Count, 16))
+	for _, member := range m.Members {
+		size = memory.Sum(size, onnxSize(member))
+	}
 	if t := m.Trees; t != nil {
 		size = memory.Sum(size, treesSize(t, m.D))
 	}
@@ -71,7 +75,7 @@ func onnxModel(m *model.Model) (message, error) {
 	version.text(1, "")
 	version.integer(2, opset)
 	b.bytes(8, version)
-	if Columns(m) || m.Trees != nil {
+	if Columns(m) || hasTrees(m) {
 		var more message
 		more.text(1, mlDomain)
 		more.integer(2, mlOpset)
@@ -104,22 +108,11 @@ func onnxGraph(m *model.Model) message {
 	} else {
 		g.bytes(11, valueInfo(x, typeFloat, m.Meta.Features.Count))
 	}
-	x = g.prepare("", &m.Meta.Preparation, x)
-	if k := m.Meta.Kernel; k != nil {
-		x = g.project(k, m.Projection, x)
-		x = g.prepare("components.", &k.Preparation, x)
-	}
 	scores := "scores"
 	if m.Meta.Temperature != 0 {
 		scores = ""
 	}
-	if m.Trees != nil {
-		scores = g.trees(m.Trees, x, m.D, m.Confusion)
-	} else {
-		weights := constant(g, "weights", m.W, m.Q, m.D)
-		scores = g.node(scores, "Gemm", []string{x, weights}, attribute{"transB", 1})
-	}
-
+	scores = g.scores(m, x, scores)
 	at := g.node("", "ArgMax", []string{scores}, attribute{"axis", 1}, attribute{"keepdims", 0})
 	var classes string
 	labelType := typeString
@@ -134,11 +127,58 @@ func onnxGraph(m *model.Model) message {
 		g.bytes(12, valueInfo("scores", typeFloat, m.Q))
 		return g.message
 	}
-	scaled := g.node("", "Div", []string{scores, constant(g, "temperature",
-		[]float32{m.Meta.Temperature})})
-	g.node("probabilities", "Softmax", []string{scaled}, attribute{"axis", 1})
+	g.probabilities(m, scores, "probabilities")
 	g.bytes(12, valueInfo("probabilities", typeFloat, m.Q))
 	return g.message
+}
+
+func hasTrees(m *model.Model) bool {
+	return m.Trees != nil || slices.ContainsFunc(m.Members, hasTrees)
+}
+
+// scores adds the scores of m for raw features x as output, "" for a name of its own.
+func (g *graph) scores(m *model.Model, x, output string) string {
+	if m.Members != nil {
+		return g.mixture(m, x, output)
+	}
+	x = g.prepare("", &m.Meta.Preparation, x)
+	if k := m.Meta.Kernel; k != nil {
+		x = g.project(k, m.Projection, x)
+		x = g.prepare("components.", &k.Preparation, x)
+	}
+	if m.Trees != nil {
+		scores := g.trees(m.Trees, x, m.D, m.Confusion)
+		if output != "" { // of a checkpoint
+			return g.node(output, "Identity", []string{scores})
+		}
+		return scores
+	}
+	weights := constant(g, "weights", m.W, m.Q, m.D)
+	return g.node(output, "Gemm", []string{x, weights}, attribute{"transB", 1})
+}
+
+// mixture adds the scores of a mixture (clause 31).
+func (g *graph) mixture(m *model.Model, x, output string) string {
+	sum := ""
+	for k, member := range m.Members {
+		g.prefix = fmt.Sprintf("member_%d.", k+1)
+		p := g.probabilities(member, g.scores(member, x, ""), "")
+		share := constant(g, "share", []float32{float32(m.Meta.Shares[k])})
+		if p = g.node("", "Mul", []string{p, share}); k > 0 {
+			p = g.node("", "Add", []string{sum, p})
+		}
+		sum = p
+	}
+	g.prefix = ""
+	least := constant(g, "least", []float32{model.LeastMixed})
+	return g.node(output, "Log", []string{g.node("", "Max", []string{sum, least})})
+}
+
+// probabilities adds the softmax of scores of m as output, "" for a name of its own.
+func (g *graph) probabilities(m *model.Model, scores, output string) string {
+	scaled := g.node("", "Div", []string{scores, constant(g, "temperature",
+		[]float32{m.Meta.Temperature})})
+	return g.node(output, "Softmax", []string{scaled}, attribute{"axis", 1})
 }
 
 // integers returns the names of classes as integers, if all are some and written as Go and Python

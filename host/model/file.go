@@ -14,8 +14,9 @@ const confusionName = "confusion.npy"
 // with the right check sums, the format version, types, shapes and finite numbers. Whatever the
 // bytes are, it does not panic and allocates at most a small multiple of size.
 //
-// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well.
-func readModel(r io.ReaderAt, size int64) (*Model, error) {
+// Arrays written by numpy (numpy.savez, not savez_compressed) are read as well. inside says that
+// the file is a member of a mixture.
+func readModel(r io.ReaderAt, size int64, inside bool) (*Model, error) {
 	if err := memory.Check(size, fmt.Sprintf("a model of %d bytes", size)); err != nil {
 		return nil, err
 	}
@@ -32,11 +33,16 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 	if m.Meta, err = decodeMeta(text); err != nil {
 		return nil, fmt.Errorf("meta.json: %w", err)
 	}
-	if m.Meta.Trees == nil {
-		m.Q, m.D, m.W = numbers[float32](a, "W.npy")
-	} else {
-		m.Q, m.D = len(m.Meta.Classes), m.Meta.Preparation.Width()
+	m.Q, m.D = len(m.Meta.Classes), m.Meta.Preparation.Width()
+	switch {
+	case len(m.Meta.Shares) > 0 && inside:
+		return nil, errNested
+	case len(m.Meta.Shares) > 0:
+		m.Members = readMixture(a, len(m.Meta.Shares))
+	case m.Meta.Trees != nil:
 		m.Trees = readTrees(a, m.Meta.Trees, m.Q)
+	default:
+		m.Q, m.D, m.W = numbers[float32](a, "W.npy")
 	}
 	if a.has(confusionName) {
 		var rows, cols int
@@ -70,7 +76,7 @@ func readModel(r io.ReaderAt, size int64) (*Model, error) {
 // The error names path.
 func Load(path string) (m *Model, err error) {
 	err = load("model", path, func(r io.ReaderAt, size int64) (err error) {
-		m, err = readModel(r, size)
+		m, err = readModel(r, size, false)
 		return err
 	})
 	return m, err
@@ -78,7 +84,7 @@ func Load(path string) (m *Model, err error) {
 
 // Read reads a model from the bytes of a file, as carefully as Load does.
 func Read(file []byte) (m *Model, err error) {
-	if m, err = readModel(bytes.NewReader(file), int64(len(file))); err != nil {
+	if m, err = readModel(bytes.NewReader(file), int64(len(file)), false); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	return m, nil
@@ -106,10 +112,16 @@ func (m *Model) members() ([]member, error) {
 		return nil, err
 	}
 	var members []member
-	if m.Trees != nil {
+	switch {
+	case m.Members != nil:
+		members, err = m.mixtureMembers()
+	case m.Trees != nil:
 		members = treeMembers(m.Trees)
-	} else {
+	default:
 		members = append(members, array("W.npy", m.Q, m.D, m.W))
+	}
+	if err != nil {
+		return nil, err
 	}
 	if m.Confusion != nil {
 		members = append(members, array(confusionName, m.Q, m.Q, m.Confusion))

@@ -34,6 +34,9 @@ type Meta struct {
 	Kernel *Kernel `json:"kernel,omitempty"`
 	// Trees says what the trees of the model look at; nil for a model without trees.
 	Trees *Trees `json:"trees,omitempty"`
+	// Shares are how much the probabilities of each member of a mixture count: above 0, with the sum
+	// 1; empty of any other model.
+	Shares []float64 `json:"shares,omitempty"`
 	// Annotators are who labelled the training data; nil if nobody knows.
 	Annotators []Annotator `json:"annotators,omitempty"`
 	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the

@@ -5,7 +5,7 @@
 // A model file is an .npz archive, a zip file of exactly these members:
 //
 //	W.npy          float32 Q×d, C order: row r is the weight vector of class r; left out of a
-//	               model of trees
+//	               model of trees and of a mixture
 //	confusion.npy  float64 Q×Q, C order: C[p][q] = P(noisy = p | true = q); left out if
 //	               the labels were taken to be right
 //	meta.json      the fields of Meta, one to a line
@@ -31,6 +31,10 @@
 //	                 and its children, leaf c as -1-c
 //	tree_left.npy    int64 nodes×4: the bins that go to the first child, bit b%64 of word b/64
 //	tree_values.npy  float32 1×V: what the leaves add, tree after tree
+//
+// and, if the model is a mixture,
+//
+//	member_1.npz, …  model files: their probabilities are added, times the shares of meta.json
 //
 // and, if its training had not ended (a checkpoint, or an interrupted run),
 //
@@ -87,7 +91,10 @@ type Model struct {
 	// Trees score prepared features in place of W, which is then empty; nil for a linear model. D is
 	// the number of columns that the preparation gives.
 	Trees *ensemble.Model
-	Meta  Meta
+	// Members are models of raw examples whose probabilities are mixed by Meta.Shares, in place of all
+	// of these; nil of any other model. The preparation of a mixture does nothing.
+	Members []*Model
+	Meta    Meta
 }
 
 // Map returns the map of m, that makes the columns of W from prepared features; nil if W
@@ -115,13 +122,18 @@ func (m *Model) check() error {
 	if m.D < 1 {
 		return fmt.Errorf("found %d columns, wanted at least 1: train on at least one feature", m.D)
 	}
-	if m.Trees != nil {
-		if err := m.checkTrees(); err != nil {
-			return err
-		}
-	} else if !isProduct(len(m.W), m.Q, m.D) {
-		return fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q,
+	var err error
+	switch {
+	case m.Members != nil:
+		err = m.checkMixture()
+	case m.Trees != nil:
+		err = m.checkTrees()
+	case !isProduct(len(m.W), m.Q, m.D):
+		err = fmt.Errorf("array W: found %d weights, wanted %d×%d (classes × columns)", len(m.W), m.Q,
 			m.D)
+	}
+	if err != nil {
+		return err
 	}
 	if m.Confusion == nil && m.Meta.Condition != 0 {
 		return fmt.Errorf("confusion.npy: found none, wanted the matrix, as meta.json says that "+

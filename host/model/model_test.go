@@ -64,7 +64,7 @@ func encode(t testing.TB, m *Model) []byte {
 	return b.Bytes()
 }
 
-func decode(b []byte) (*Model, error) { return readModel(bytes.NewReader(b), int64(len(b))) }
+func decode(b []byte) (*Model, error) { return readModel(bytes.NewReader(b), int64(len(b)), false) }
 
 func TestRoundTrip(t *testing.T) {
 	bare := sample()

@@ -26,7 +26,7 @@ func (m *Model) Predict(ctx context.Context, e *engine.Engine, x dataset.Example
 // PredictPrepared is Predict for examples that went through Meta.Preparation.
 func (m *Model) PredictPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]int32, error) {
-	if m.Trees != nil {
+	if m.Trees != nil || m.Members != nil {
 		scores, err := m.ScoresPrepared(ctx, e, x)
 		return engine.Predicted(scores, m.Q), err
 	}
@@ -47,10 +47,14 @@ func (m *Model) Scores(ctx context.Context, e *engine.Engine, x dataset.Examples
 // ScoresPrepared is Scores for examples that went through Meta.Preparation.
 func (m *Model) ScoresPrepared(ctx context.Context, e *engine.Engine, x dataset.Examples,
 ) ([]float32, error) {
-	if m.Trees != nil {
-		return eachBlock(ctx, m, e, x, m.Q, m.treeScores)
+	scores := engine.Scores
+	switch {
+	case m.Members != nil:
+		scores = m.mixtureScores(ctx)
+	case m.Trees != nil:
+		scores = m.treeScores
 	}
-	return eachBlock(ctx, m, e, x, m.Q, engine.Scores)
+	return eachBlock(ctx, m, e, x, m.Q, scores)
 }
 
 // eachBlock returns what say says of prepared examples: width numbers of each.

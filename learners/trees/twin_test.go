@@ -84,7 +84,7 @@ type part struct {
 	times        []int
 	gain         float64
 	feature      int
-	left         map[int]bool
+	left         [256]bool
 	node, parent int // parent: 2·node + side
 }
 
@@ -129,7 +129,7 @@ func (w *twin) search(p *part, features []int, width int, value func(i, k int) i
 				if missing && !gaps {
 					continue
 				}
-				left := map[int]bool{}
+				left := [256]bool{}
 				for _, b := range order[:n] {
 					left[b] = true
 				}
@@ -181,8 +181,10 @@ func (w *twin) grow(root *part, leaves int, search func(p *part)) (engine.Tree, 
 		}
 		at := len(tree.Nodes)
 		node := engine.Node{Feature: int32(p.feature)}
-		for b := range p.left {
-			node.Left[b/64] |= 1 << (b % 64)
+		for b, is := range p.left {
+			if is {
+				node.Left[b/64] |= 1 << (b % 64)
+			}
 		}
 		tree.Nodes = append(tree.Nodes, node)
 		if p.parent >= 0 {

@@ -187,6 +187,8 @@
 //     difference, π from 50 iterations of π_t = max(1/n, (Σ_i (u_i·(e_it·π_t))/Σ_t e_it·π_t)/Σ_i
 //     u_i) from 1/Q: i are the rows of clause 16's targets, e their exp, u_i the sum of the
 //     weights of their examples; given targets stand in place of e·π.
+//  31. Mixtures. p = Σ_k float32(w_k)·p_k from +0 in the order of the members, w_k their shares and
+//     p_k their probabilities, each operation rounded; scores are log(max(p, 2^-100)).
 package contract
 
 // Version is the version of the contract: of all that its clauses say since they were

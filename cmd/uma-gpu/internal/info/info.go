@@ -163,7 +163,7 @@ func rows(i described, row app.Row) {
 		row("note\t%s", note)
 	}
 	if i.Learner != "" {
-		row("learner\ttrain --learner %s tries trees beside linear and curved models", i.Learner)
+		row("learner\ttrain --learner %s mixes trees, linear and curved models", i.Learner)
 	}
 	if i.Columns != nil {
 		row("\ncolumn\tkind\tfeatures")

@@ -30,8 +30,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "describe a model: largest weights, noise, provenance",
 		Description: `Lists for each class the prepared features with the largest weights, for or against the class. A
 model with a kernel map has no feature weights; only norms are shown. Of trees the columns are listed
-by importance, and the first tree of each class is printed. uma-gpu confusion show prints
-the whole matrices of the noise, and annotators.
+by importance, and the first tree of each class is printed; of a mixture its members are described,
+one after another. uma-gpu confusion show prints the whole matrices of the noise, and annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
@@ -49,7 +49,9 @@ type Inspection struct {
 	Kernel      *kernelSummary `json:"kernel,omitempty"`
 	Classes     []classSummary `json:"classes,omitempty"` // of weights
 	Trees       *treesSummary  `json:"trees,omitempty"`
-	Temperature *float32       `json:"temperature"` // null for none
+	Members     []Inspection   `json:"members,omitempty"` // of a mixture
+	Share       float64        `json:"share,omitempty"`   // of a member
+	Temperature *float32       `json:"temperature"`       // null for none
 	// on the training examples, corrected by C; null for none
 	EstimatedError *float64         `json:"estimated_error"`
 	Given          *noiseSummary    `json:"given,omitempty"` // confusion matrix given to the training
@@ -97,7 +99,13 @@ func Run(_ context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	r := Inspection{Model: o.Model.Path, classes: m.Q, Features: m.Meta.Features.Count,
+	r := inspection(m, o.Model.Path, o.Top)
+	return o.Print(r, func(w io.Writer) error { return r.text(w) })
+}
+
+// inspection describes a model.
+func inspection(m *model.Model, path string, top int) Inspection {
+	r := Inspection{Model: path, classes: m.Q, Features: m.Meta.Features.Count,
 		EstimatedError: m.Meta.EstimatedError,
 		Provenance:     m.Meta.Provenance, Preparation: m.Meta.Preparation.Steps.String()}
 	if t := m.Meta.Temperature; t != 0 {
@@ -106,10 +114,17 @@ func Run(_ context.Context, o *Options) error {
 	if k := m.Meta.Kernel; k != nil {
 		r.Kernel = &kernelSummary{k.Function, k.Landmarks, k.Components, k.Explained}
 	}
-	if m.Trees != nil {
-		r.Trees = summariseTrees(m, o.Top)
-	} else {
-		r.Classes = summarise(m, o.Top)
+	switch {
+	case m.Members != nil:
+		for k, member := range m.Members {
+			r.Members = append(r.Members, inspection(member, fmt.Sprintf("member %d of %s", k+1, path),
+				top))
+			r.Members[k].Share = m.Meta.Shares[k]
+		}
+	case m.Trees != nil:
+		r.Trees = summariseTrees(m, top)
+	default:
+		r.Classes = summarise(m, top)
 	}
 	if m.Confusion != nil {
 		r.Given = summariseNoise(m.Confusion, m.Meta.Classes)
@@ -119,15 +134,22 @@ func Run(_ context.Context, o *Options) error {
 		r.Learned = summariseNoise(m.Learned.Confusion, m.Meta.Classes)
 		r.Annotators = len(m.Meta.Annotators)
 	}
-	return o.Print(r, func(w io.Writer) error {
-		if err := app.Table(w, r.rows); err != nil {
+	return r
+}
+
+func (r Inspection) text(w io.Writer) error {
+	for _, rows := range []func(app.Row){r.rows, r.classRows, r.Trees.rows} {
+		if err := app.Table(w, rows); err != nil {
 			return err
 		}
-		if err := app.Table(w, r.classRows); err != nil {
+	}
+	for _, member := range r.Members {
+		fmt.Fprintln(w)
+		if err := member.text(w); err != nil {
 			return err
 		}
-		return app.Table(w, r.Trees.rows)
-	})
+	}
+	return nil
 }
 
 // summarise returns the classes with the top features by weight.
@@ -182,6 +204,9 @@ func summariseNoise(p []float64, classes []string) *noiseSummary {
 func (r Inspection) rows(row app.Row) {
 	p := r.Provenance
 	row("model\t%s", r.Model)
+	if r.Share > 0 {
+		row("share\t%.3f", r.Share)
+	}
 	row("classes\t%d", r.classes)
 	row("features\t%d, prepared by %s", r.Features, r.Preparation)
 	if k := r.Kernel; k != nil {
@@ -240,7 +265,7 @@ func (s *noiseSummary) rows(row app.Row, name string) {
 }
 
 func (r Inspection) classRows(row app.Row) {
-	if r.Trees != nil {
+	if r.Classes == nil {
 		return
 	}
 	row("\nclass\t‖w‖\tfeature\tweight")

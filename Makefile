@@ -116,9 +116,9 @@ small: deps ## the suite on devices with little memory and small work groups
 mutants: deps ## all broken kernels have to fail the conformance suite or the self-test: make test tries a sample
 	go test -vet=off -timeout 20m -run '^TestMutantsAreCaught$$|^TestSelfTestRefuses$$' ./gpu -all
 
-# An hour: each mutant is a program to compile.
+# Minutes: all mutants are in one program. MUTANTS=sheets tries the mutants of that name.
 mutants-readers: deps ## all broken readers have to fail the tests of host/dataset/file
-	go test -vet=off -count=1 -timeout 4h -v -run '^TestReaderMutants$$' ./host/dataset/file -mutants
+	go test -vet=off -count=1 -timeout 4h -v -run '^TestReaderMutants$$' ./host/dataset/file -mutants '$(or $(MUTANTS),.)'
 
 # docs/devices.md has the figures. NVIDIA's assembler, of Debian's nvidia-cuda-toolkit (non-free), is asked if it is on PATH.
 gpu-compilers: deps ## the compilers of GPUs by Intel and AMD on all kernels: registers, spills, local memory, fma of inner loops

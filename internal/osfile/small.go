@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Most is the largest size, in bytes, of a file of Read, and of a line of Lines: far more than any
-// sensible one.
+// Most is the largest size, in bytes, of a file of Read, and of a record of Records: far more than
+// any sensible one.
 const Most = 64 << 20
 
 // Read returns the bytes of a file, at most Most. Its error leaves the path to the caller, and
@@ -28,23 +28,20 @@ func Read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// Lines returns a reader of r that fails in a line of more than Most bytes.
-func Lines(r io.Reader) io.Reader { return &lines{r: r} }
-
-type lines struct {
-	r      io.Reader
-	length int // of the line so far
+// Records reads from R, and fails in a record of more than Most bytes.
+type Records struct {
+	R      io.Reader
+	length int // of what was read since the last record began
 }
 
-func (l *lines) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	for _, b := range p[:n] {
-		if l.length++; b == '\n' {
-			l.length = 0
-		}
-		if l.length > Most {
-			return 0, fmt.Errorf("found a line of more than %d bytes; is it another file?", Most)
-		}
+// Next says that a record ends here, give or take a buffer.
+func (r *Records) Next() { r.length = 0 }
+
+// Read is one Read of R.
+func (r *Records) Read(p []byte) (int, error) {
+	n, err := r.R.Read(p)
+	if r.length += n; r.length > Most {
+		return 0, fmt.Errorf("found a record of more than %d bytes; is it another file?", Most)
 	}
 	return n, err
 }

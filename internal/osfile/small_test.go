@@ -1,7 +1,6 @@
 package osfile
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -31,17 +30,20 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// endless is a line without an end.
+// endless is a record without an end.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestLines(t *testing.T) {
-	if n, err := io.Copy(io.Discard, Lines(endless{})); err == nil || n > Most {
-		t.Errorf("%d bytes of a line without an end, %v", n, err)
+func TestRecords(t *testing.T) {
+	r := &Records{R: endless{}}
+	for range 3 {
+		if n, err := io.CopyN(io.Discard, r, Most-1<<15); err != nil {
+			t.Errorf("%d bytes of a long record, %v", n, err)
+		}
+		r.Next()
 	}
-	text := bytes.Repeat([]byte(strings.Repeat("x", 999)+"\n"), Most/1000+9)
-	if n, err := io.Copy(io.Discard, Lines(bytes.NewReader(text))); err != nil || int(n) != len(text) {
-		t.Errorf("%d of %d bytes of short lines, %v", n, len(text), err)
+	if n, err := io.Copy(io.Discard, r); err == nil || n > Most {
+		t.Errorf("%d bytes of a record without an end, %v", n, err)
 	}
 }

@@ -145,9 +145,12 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 			return err
 		}
 		if worker >= 0 {
+			if strings.TrimSpace(row[worker]) == "" {
+				return errors.New("found no name of a worker")
+			}
 			who, err := c.annotators.find(row[worker])
 			if err != nil {
-				return errors.New("found no name of a worker")
+				return err
 			}
 			return c.put(item, who, row[label], t.line)
 		}

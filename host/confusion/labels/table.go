@@ -18,6 +18,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
@@ -76,15 +77,17 @@ func (s *source) isArray() bool {
 // table is a CSV that is being read: a header and rows of equally many fields.
 type table struct {
 	*source
-	header []string
-	csv    *csv.Reader
-	line   int  // of the last row
-	plain  bool // the header is a row
+	header  []string
+	records *osfile.Records
+	csv     *csv.Reader
+	line    int  // of the last row
+	plain   bool // the header is a row
 }
 
 // table returns the CSV in s. columns is the header that it should have.
 func (s *source) table(columns string) (*table, error) {
-	t := &table{source: s, csv: csv.NewReader(osfile.Lines(s.text))}
+	records := &osfile.Records{R: s.text}
+	t := &table{source: s, records: records, csv: csv.NewReader(records)}
 	first, _ := s.text.Peek(s.text.Size())
 	first, _, _ = bytes.Cut(first, []byte("\n"))
 	if bytes.Contains(first, []byte(";")) && !bytes.Contains(first, []byte(",")) {
@@ -101,6 +104,7 @@ func (s *source) table(columns string) (*table, error) {
 
 // next returns the next row, or io.EOF.
 func (t *table) next() ([]string, error) {
+	t.records.Next()
 	row, err := t.csv.Read()
 	var broken *csv.ParseError
 	switch {
@@ -161,9 +165,10 @@ func whole(text string) string {
 
 // names are texts by the index in which they were first seen.
 type names struct {
-	list  []string
-	index map[string]int32
-	fixed bool // another name is an error
+	list   []string
+	index  map[string]int32
+	fixed  bool // another name is an error
+	growth memory.Growth
 }
 
 // newNames returns the given names, or none yet if they are nil.
@@ -175,8 +180,11 @@ func newNames(list []string) *names {
 	return n
 }
 
-// find returns the index of a name without the white space around it.
+// find returns the index of a name, or of the same without the white space around it.
 func (n *names) find(name string) (int32, error) {
+	if k, ok := n.index[name]; ok {
+		return k, nil
+	}
 	name = strings.TrimSpace(name)
 	k, ok := n.index[name]
 	if !ok && n.fixed {
@@ -191,7 +199,8 @@ func (n *names) find(name string) (int32, error) {
 	}
 	k, name = int32(len(n.list)), strings.Clone(name) // of a line that goes
 	n.index[name], n.list = k, append(n.list, name)
-	return k, nil
+	n.growth.Bytes += len(name) + 128 // with what the lists take of it
+	return k, n.growth.Check(1<<22, "a list of more than %d names", len(n.list))
 }
 
 // sorted returns the names in the order that sort gives them, and the place of each there.

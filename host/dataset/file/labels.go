@@ -235,10 +235,12 @@ type labelList struct {
 	codes  []int32        // of each example in names; below 0 if faults says what is wrong
 	lines  []int          // where each is in the file; nil for an array
 	faults map[int]error
+	growth memory.Growth
 }
 
-// add appends a label, or what is wrong with it.
-func (l *labelList) add(text []byte, fault error) {
+// add appends a label, or what is wrong with it. An error says that memory would not hold many
+// more.
+func (l *labelList) add(text []byte, fault error) error {
 	if l.index == nil {
 		l.index, l.faults = map[string]int{}, map[int]error{}
 	}
@@ -248,8 +250,14 @@ func (l *labelList) add(text []byte, fault error) {
 	} else if !known {
 		code = len(l.names)
 		l.index[string(text)], l.names = code, append(l.names, string(text))
+		l.growth.Bytes += len(text) + 128 // with what the lists take of it
 	}
 	l.codes = append(l.codes, int32(code))
+	l.growth.Bytes += 4
+	if err := l.growth.Check(1<<22, "a list of more than %d labels", len(l.codes)); err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	return nil
 }
 
 // choose makes the label of example i the next commit of known.

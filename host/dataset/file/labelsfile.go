@@ -80,7 +80,9 @@ func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
 		}
 		var fault error
 		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
-		l.add(text, fault)
+		if err := l.add(text, fault); err != nil {
+			return nil, err
+		}
 	}
 	return l, atEnd(r, func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w", name, fmt.Errorf(format, args...))
@@ -96,7 +98,9 @@ func readLabelText(s *source, o Options) (*labelList, error) {
 	err := r.start(strings.TrimSpace(o.LabelColumn), "the label column")
 	for ; err == nil; err = r.rec.next() {
 		text, fault := r.text()
-		l.add(text, fault)
+		if err := l.add(text, fault); err != nil {
+			return nil, err
+		}
 		l.lines = append(l.lines, r.rec.line)
 	}
 	if err != io.EOF {

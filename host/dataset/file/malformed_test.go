@@ -3,6 +3,7 @@ package file
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -154,5 +155,34 @@ func TestFirstColumns(t *testing.T) {
 	d, err := readText("f.csv", "a,b,y\nr1,1,2,p\nr2,3,4,q\nr3,5,6,p\nr4,7,8,q\n", o)
 	if err != nil || fmt.Sprint(d.Features, d.X[:6]) != "[=r1 =r2 =r3 =r4 a b] [1 0 0 0 1 2]" {
 		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+// A missing number becomes the mean of its own column.
+func TestMeansOfTheirColumns(t *testing.T) {
+	model := dataset.Encoding{Missing: dataset.MissingMean, Columns: []dataset.Column{
+		{Name: "c", Kind: dataset.KindNumber, Mean: new(float32(5))},
+		{Name: "v", Kind: dataset.KindNumber, Mean: new(float32(7))}}}
+	o := Options{Table: Table{Encoding: &model}, FeatureNames: []string{"c", "v"}, NoLabels: true}
+	d, err := readText("f", "v,c\n,1\n2,\n,\n", o)
+	if err != nil || fmt.Sprint(d.X) != "[1 7 5 2 5 7]" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+// Of an array of several columns of labels the named one is read.
+func TestColumnsOfLabelArrays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "y.npy")
+	raw := append(npyfile.Header("|u1", 3, 2), 9, 1, 8, 2, 7, 1)
+	if err := os.WriteFile(path, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string]string{"2": "[0 1 0] [1 2]", "last": "[0 1 0] [1 2]",
+		"first": "[2 1 0] [7 8 9]"} {
+		d, err := readText("f.csv", "1\n2\n3\n", Options{Labels: path,
+			Table: Table{LabelColumn: column}})
+		if err != nil || fmt.Sprint(d.Y, d.Classes) != want {
+			t.Errorf("column %s: got %+v, %v", column, d, err)
+		}
 	}
 }

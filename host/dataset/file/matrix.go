@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
@@ -117,6 +118,9 @@ func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
 	if err := c.checkShape(n, d, false); err != nil {
 		return err
 	}
+	if err := checkRow(d); err != nil {
+		return c.src.errorf("%w", err)
+	}
 	beginArray(c, d, cells)
 	if h.fortran && d > 1 {
 		return enterColumns(c, r, h.numberType, n, d)
@@ -166,6 +170,12 @@ func (c *collector) checkShape(n, d int, fewer bool) error {
 		return c.src.errorf("found %d features, wanted %d, the width of the model", d, wanted)
 	}
 	return nil
+}
+
+// checkRow refuses rows of d features that do not fit in memory as float64, as float32, and with
+// what is known of each column.
+func checkRow(d int) error {
+	return memory.Check(memory.Product(d, 64), fmt.Sprintf("a dense row of %d features", d))
 }
 
 // enterRows enters n examples of d elements of type t from r, example by example.
@@ -245,6 +255,7 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 	var parts [][]float32 // in parts, since a list that grows takes twice its memory
 	var spans []features.Span
+	var growth memory.Growth
 	at := 0
 	err := readElements(c, r, t, n, d, func(part []float64) error {
 		rounded := make([]float32, len(part))
@@ -258,10 +269,14 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 			at++
 		}
 		parts = append(parts, rounded)
-		return nil
+		growth.Bytes += 4 * len(part)
+		return growth.Check(1<<24, "a list of more than %d numbers in Fortran order", at)
 	})
+	if err == nil {
+		err = memory.Check(memory.Product(n, d, 4), fmt.Sprintf("a matrix of %d×%d", n, d))
+	}
 	if err != nil {
-		return err
+		return c.src.placed(err)
 	}
 	alreadyRounded(c, spans)
 	if c.cells == nil {

@@ -123,13 +123,16 @@ func (z *npz) readClasses(a *Description) (*labelList, error) {
 	}
 	l := &labelList{name: z.src.path + ": array \"y\""}
 	for _, k := range y {
+		var class []byte
+		var fault error
 		switch {
 		case k < int64(dataset.Unlabelled) || k >= int64(len(a.Classes)):
-			l.add(nil, fmt.Errorf("found class %d, wanted -1 to %d", k, len(a.Classes)-1))
-		case k < 0:
-			l.add(nil, nil)
-		default:
-			l.add([]byte(a.Classes[k]), nil)
+			fault = fmt.Errorf("found class %d, wanted -1 to %d", k, len(a.Classes)-1)
+		case k >= 0:
+			class = []byte(a.Classes[k])
+		}
+		if err := l.add(class, fault); err != nil {
+			return nil, err
 		}
 	}
 	return l, nil

@@ -16,6 +16,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -79,9 +80,13 @@ func enterParquet(c *collector) error {
 	}
 	width, limit := c.pile.width, max(s.limits.dense, s.limits.perByte*s.text)
 	for g, n := range rows {
+		what := fmt.Sprintf("a row group of %d examples × %d features", n, width)
 		if n < 0 || n > int64(s.limits.rows) || float64(n)*float64(width)*4 > float64(limit) {
-			return s.errorf("found a row group of %d examples × %d features, wanted at "+
-				"most %d bytes in memory; write the file with smaller row groups", n, width, limit)
+			return s.errorf("found %s, wanted at most %d bytes in memory; write the file with smaller row "+
+				"groups", what, limit)
+		}
+		if err := memory.Check(memory.Product(int(n), width, 8), what); err != nil {
+			return s.errorf("%w; write the file with smaller row groups", err)
 		}
 		if err := r.group(g, int(n)); err != nil {
 			return err
@@ -141,7 +146,8 @@ func checkChunk(leaf *parquet.Column, g *parquetformat.RowGroup) error {
 			"the file is corrupt, fetch it again", m.NumValues, m.Type, m.PathInSchema, g.NumRows,
 			leaf.Type(), leaf.Path())
 	}
-	return nil
+	return memory.Check(chunk.MetaData.TotalUncompressedSize, fmt.Sprintf("column %.40q",
+		leaf.Name()))
 }
 
 // describeParquet says what a column holds.
@@ -414,14 +420,17 @@ func (r *parquetReader) numbers(group, column int, dst []float64, stride int) er
 // texts returns the values of a column as a CSV has them, equal ones once, nil for missing ones.
 func (r *parquetReader) texts(group, column int) (rows []*string, err error) {
 	c, known := &r.stored[column], map[string]*string{}
+	var growth memory.Growth
 	err = r.each(group, column, func(_ int, v parquet.Value) (err error) {
-		if v.IsNull() {
+		if growth.Bytes += 8; v.IsNull() {
 			rows = append(rows, nil)
 			return nil
 		}
 		text, err := c.text(v)
-		if known[text] == nil {
+		if known[text] == nil && err == nil {
 			known[text] = &text
+			growth.Bytes += len(text) + 128 // with what the lists take of it
+			err = growth.Check(1<<22, "a list of more than %d texts", len(known))
 		}
 		rows = append(rows, known[text])
 		return err

@@ -221,3 +221,19 @@ func TestReadParquetBad(t *testing.T) {
 		t.Errorf("%d examples, skipped %v, %s without a label", d.N, d.SkippedAt, none)
 	}
 }
+
+// An error of a row in a later group of rows names its number in the file.
+func TestParquetRowNumbers(t *testing.T) {
+	rows, _ := parquetRows(30)
+	rows[12].Class = "a\x01b"
+	raw := string(writeParquet(t, rows, parquet.MaxRowsPerRowGroup(7)))
+	o := Options{Table: Table{Ignore: []string{"note"}}}
+	_, err := readText("f", raw, o)
+	if want := `f example 13 column 7 (zclass) "a\x01b" skip-bad=1`; !facts.Told(err, want) {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	o.SkipBad = 1
+	if d, err := readText("f", raw, o); err != nil || fmt.Sprint(d.SkippedAt) != "[13]" || d.N != 29 {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -69,6 +70,9 @@ func (z *npz) enterSciPy(c *collector) error {
 			return s.errorf("array \"indptr\" goes from %d to %d at example %d, wanted "+
 				"numbers that do not decrease and at most %d", starts[i], starts[i+1], i+1, starts[n])
 		}
+		if err := checkStored(starts[i+1]-starts[i], d); err != nil {
+			return s.errorf("example %d: %w", i+1, err)
+		}
 		row = row[:0]
 		for range starts[i+1] - starts[i] {
 			if err := columns.element(rawColumn); err != nil {
@@ -99,6 +103,15 @@ func (z *npz) enterSciPy(c *collector) error {
 		}
 	}
 	return nil
+}
+
+// checkStored refuses an example of n stored values that d columns or memory do not hold.
+func checkStored(n, d int64) error {
+	if n > d {
+		return fmt.Errorf("found %d values in %d columns, wanted each column once (in SciPy: "+
+			"sum_duplicates)", n, d)
+	}
+	return memory.Check(memory.Product(int(n), 64), fmt.Sprintf("a row of %d values", n))
 }
 
 // entry is a value of a sparse row with its column from 0.
@@ -160,6 +173,7 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 			quote.Text(name), h.numberType, h.shape, least)
 	}
 	var list []int64 // grown as it is read: the header may promise more than there is
+	var growth memory.Growth
 	raw := make([]byte, h.Size)
 	for range h.shape[0] {
 		if err := r.element(raw); err != nil {
@@ -170,6 +184,10 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 			return nil, z.src.errorf("array %s holds a number beyond 64 bits", quote.Text(name))
 		}
 		list = append(list, v)
+		growth.Bytes += 8
+		if err := growth.Check(1<<22, "a list of more than %d integers", len(list)); err != nil {
+			return nil, r.errorf("%w", err)
+		}
 	}
 	return list, r.end()
 }

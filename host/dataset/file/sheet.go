@@ -1,9 +1,11 @@
 package file
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/csv"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -25,7 +27,7 @@ type sheet struct {
 	name  string
 	width int          // columns
 	text  []byte       // CSV
-	rows  map[int]int  // where lines of the CSV begin: rows of the sheet, from 1
+	rows  []int        // of which row of the sheet, from 1, each line of the CSV is
 	days  map[int]bool // whether cells of a style are dates or times
 	base  bool         // days are counted from 1904
 }
@@ -98,7 +100,7 @@ func (s *source) openSheet() error {
 		return s.readFault(err)
 	}
 	_, name := SplitSheet(s.path)
-	t, err := readSheet(whole, name, min(s.limits.whole, memory.Available()/3))
+	t, err := readSheet(whole, name, s.limits.whole)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
@@ -109,11 +111,29 @@ func (s *source) openSheet() error {
 // readSheet returns the sheet of that name in a workbook, which unpacks to at most so many bytes.
 func readSheet(whole []byte, name string, most int64) (t *sheet, err error) {
 	defer recovered("Excel", &err)
-	f, err := excelize.OpenReader(bytes.NewReader(whole), excelize.Options{UnzipSizeLimit: most})
+	archive, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the Excel file: %w; fetch it again", err)
+	}
+	var unpacked int64
+	for _, f := range archive.File {
+		unpacked = memory.Sum(unpacked, int64(min(f.UncompressedSize64, math.MaxInt64)))
+	}
+	const times = 8 // what the library makes of texts and styles
+	if err := memory.Check(memory.Product(int(unpacked), times),
+		fmt.Sprintf("an Excel file of %d bytes, unpacked,", unpacked)); err != nil {
+		return nil, err
+	}
+	// All in memory, since a limit below the other has the library leave temporary files.
+	f, err := excelize.OpenReader(bytes.NewReader(whole),
+		excelize.Options{UnzipSizeLimit: most, UnzipXMLSizeLimit: most})
+	if err == nil {
+		err = checkSheets(f)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the Excel file: %w", err)
 	}
-	t = &sheet{file: f, rows: map[int]int{}, days: map[int]bool{}}
+	t = &sheet{file: f, days: map[int]bool{}}
 	if p, err := f.GetWorkbookProps(); err == nil && p.Date1904 != nil {
 		t.base = *p.Date1904
 	}
@@ -126,13 +146,65 @@ func readSheet(whole []byte, name string, most int64) (t *sheet, err error) {
 	return t, nil
 }
 
+// checkSheets refuses a workbook of which a sheet takes more memory than there is: the library has
+// a struct for each cell up to the last of its row, and for each row up to the last.
+func checkSheets(f *excelize.File) (err error) {
+	f.Pkg.Range(func(name, content any) bool {
+		text, is := content.([]byte)
+		if !is || !strings.HasPrefix(name.(string), "xl/worksheets/") {
+			return true
+		}
+		var rows, cells int
+		if rows, cells, err = sheetSize(text); err == nil {
+			const row, cell = 512, 768 // bytes, while lists grow
+			err = memory.Check(memory.Sum(memory.Product(rows, row), memory.Product(cells, cell)),
+				fmt.Sprintf("a sheet of %d rows with %d cells", rows, cells))
+		}
+		return err == nil
+	})
+	return err
+}
+
+// sheetSize counts the rows of a worksheet up to its last, and its cells, each up to the last of
+// its row.
+func sheetSize(text []byte) (rows, cells int, err error) {
+	width := 0 // of the row
+	for d := xml.NewDecoder(bytes.NewReader(text)); ; {
+		token, err := d.RawToken()
+		if err == io.EOF {
+			return rows, cells + width, nil
+		}
+		start, is := token.(xml.StartElement)
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case is && start.Name.Local == "row":
+			cells += width
+			rows, width = rows+1, 0
+		case is && start.Name.Local == "c":
+			width++
+		}
+		for _, a := range start.Attr {
+			switch {
+			case !is || a.Name.Local != "r":
+			case start.Name.Local == "row":
+				n, _ := strconv.Atoi(a.Value) // the library's error is better
+				rows = max(rows, n)
+			case start.Name.Local == "c":
+				if column, _, err := excelize.CellNameToCoordinates(a.Value); err == nil {
+					width = max(width, column)
+				}
+			}
+		}
+	}
+}
+
 // show has s give the text of a sheet.
 func (s *source) show(t *sheet) {
 	s.sheet, s.r = t, bufio.NewReaderSize(bytes.NewReader(t.text), s.limits.buffer)
 }
 
-// csv returns the cells as a CSV. Empty rows become empty lines, and others have equally many
-// fields.
+// csv returns the cells as a CSV whose records have equally many fields, without empty rows.
 func (t *sheet) csv() ([]byte, error) {
 	rows, err := t.cells()
 	if err != nil {
@@ -141,19 +213,22 @@ func (t *sheet) csv() ([]byte, error) {
 	for _, row := range rows {
 		t.width = max(t.width, len(row))
 	}
+	if err := memory.Check(memory.Product(len(rows), t.width, 4),
+		fmt.Sprintf("a table of %d×%d cells", len(rows), t.width)); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	line := 1
 	for i, row := range rows {
-		if t.rows[line] = i + 1; strings.Join(row, "") == "" {
-			b.WriteByte('\n')
-			line++
+		if strings.Join(row, "") == "" {
 			continue
 		}
 		before := b.Len()
 		w.Write(append(row, make([]string, t.width-len(row))...)) // keeps its first error
 		w.Flush()
-		line += bytes.Count(b.Bytes()[before:], []byte("\n"))
+		for range bytes.Count(b.Bytes()[before:], []byte("\n")) {
+			t.rows = append(t.rows, i+1)
+		}
 	}
 	return b.Bytes(), w.Error()
 }
@@ -239,11 +314,10 @@ func isDays(s *excelize.Style) bool {
 	return n >= 14 && n <= 22 || n >= 27 && n <= 36 || n >= 45 && n <= 47 || n >= 50 && n <= 58
 }
 
-// set changes the cell of a column, from 1, in the row that begins at a line of the CSV. A number
-// stays one.
-func (t *sheet) set(column, line int, text string) (err error) {
+// set changes the cell of a column and a row, both from 1. A number stays one.
+func (t *sheet) set(column, row int, text string) (err error) {
 	defer recovered("Excel", &err)
-	at, err := excelize.CoordinatesToCellName(column, t.rows[line])
+	at, err := excelize.CoordinatesToCellName(column, row)
 	if err != nil {
 		return err
 	}
@@ -261,12 +335,11 @@ func (t *sheet) set(column, line int, text string) (err error) {
 	return t.file.SetCellStr(t.name, at, text)
 }
 
-// write writes the workbook without the rows that begin at some lines of the CSV, in increasing
-// order.
+// write writes the workbook without some rows, from 1 and in increasing order.
 func (t *sheet) write(w io.Writer, without []int) (err error) {
 	defer recovered("Excel", &err)
-	for _, line := range slices.Backward(without) {
-		if err := t.file.RemoveRow(t.name, t.rows[line]); err != nil {
+	for _, row := range slices.Backward(without) {
+		if err := t.file.RemoveRow(t.name, row); err != nil {
 			return err
 		}
 	}

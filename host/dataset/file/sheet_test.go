@@ -13,6 +13,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
 // writeSheet writes a workbook with a hidden sheet before the table, a title and an empty row above
@@ -162,5 +163,64 @@ func TestSheetNames(t *testing.T) {
 			!strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %s", suffix, err, want)
 		}
+	}
+}
+
+// A row of a sheet keeps its number, whatever empty rows and lines within cells are above it, and
+// days may be counted from 1904.
+func TestSheetRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.xlsx")
+	f := excelize.NewFile()
+	if err := f.SetWorkbookProps(&excelize.WorkbookPropsOptions{Date1904: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	day, err := f.NewStyle(&excelize.Style{CustomNumFmt: new("dd/mm/yyyy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, cells := range map[int][]any{
+		2: {"note", "when", "x", "y"}, 4: {"two\nlines", 1, 1.5, "p"},
+		7: {"b", 2, 2.5, "q"}, 9: {"c", 3, "oops", "p"}, 10: {"d", 4, 3.5, "q"},
+	} {
+		if err := f.SetSheetRow("Sheet1", fmt.Sprint("A", row), &cells); err != nil {
+			t.Fatal(err)
+		}
+		at := fmt.Sprint("B", row)
+		if err := f.SetCellStyle("Sheet1", at, at, day); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.SaveAs(path); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Table: Table{Ignore: []string{"note", "when"}}}
+	_, err = Read(t.Context(), path, o)
+	if want := path + `:9 column 3 (x) "oops" skip-bad=1`; !facts.Told(err, want) {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+	o.SkipBad = 1
+	d, err := Read(t.Context(), path, o)
+	if err != nil || !slices.Equal(d.SkippedAt, []int{9}) || fmt.Sprint(d.X) != "[1.5 2.5 3.5]" {
+		t.Fatalf("found %+v, %v", d, err)
+	}
+	_, cells, err := ReadRows(t.Context(), d, Copy{Path: path, Options: o}, []int{1})
+	if err != nil || !slices.Equal(cells[1], []string{"b", "1904-01-03", "2.5", "q"}) {
+		t.Errorf("the second row is %q, %v", cells[1], err)
+	}
+	out := filepath.Join(t.TempDir(), "out.xlsx")
+	err = CopyTable(t.Context(), out, d, Copy{Path: path, Options: o, Y: []int32{0, -1, 0}},
+		WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := must(must(excelize.OpenFile(out)).GetRows("Sheet1"))
+	labels := ""
+	for _, row := range copied {
+		if len(row) > 3 {
+			labels += row[3] + " "
+		}
+	}
+	if labels != "y p p " { // without the bad row and the row that is left out
+		t.Errorf("the copy has the labels %s", labels)
 	}
 }

@@ -61,12 +61,13 @@ type source struct {
 	unpack io.Closer
 	end    byte   // of a line; 0 for LF
 	mark   int    // bytes of the byte order mark
-	line   int    // number of the line that next returned last, from 1; 0 before it
+	line   int    // number of the line that next returned last, from 1; 0 before it; a sheet's row
 	text   int64  // bytes of the (unpacked) file that were passed
 	long   []byte // holds a line that is longer than r's buffer
 	// coding is of a text that is not UTF-8.
 	coding encoding.Encoding
 	sheet  *sheet // that the text is of; nil for none
+	shown  int    // lines of it that were read
 	keeps  bool   // lines are kept as they are
 	kept   []byte // since it was emptied
 	last   int    // where the last line begins in kept
@@ -165,7 +166,7 @@ func (s *source) next() ([]byte, error) {
 	if err == io.EOF && len(line) == 0 {
 		return nil, io.EOF
 	}
-	s.line++
+	s.count()
 	s.text += int64(len(line))
 	if len(line) > s.limits.line {
 		return nil, s.errorf("found a line of more than %d bytes, wanted one example per line",
@@ -192,6 +193,16 @@ func (s *source) next() ([]byte, error) {
 		line = line[:n-1]
 	}
 	return line, nil
+}
+
+// count counts the line that was read.
+func (s *source) count() {
+	if s.sheet == nil {
+		s.line++
+		return
+	}
+	s.line = s.sheet.rows[s.shown]
+	s.shown++
 }
 
 // Read gives bytes; its errors, io.EOF aside, are worded.
@@ -232,8 +243,11 @@ func (s *source) errorfAt(at int, format string, args ...any) error {
 	return s.errorAt(s.line, at+1, format, args...)
 }
 
-// errorAt returns an error at a line and column of the file, unless 0.
+// errorAt returns an error at a line and column of the file, unless 0; a sheet has rows alone.
 func (s *source) errorAt(line, column int, format string, args ...any) error {
+	if s.sheet != nil {
+		column = 0
+	}
 	return &placeError{s.path, line, column, fmt.Errorf(format, args...)}
 }
 

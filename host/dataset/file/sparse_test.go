@@ -1,6 +1,7 @@
 package file
 
 import (
+	"archive/zip"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
 var negativeZero = float32(math.Copysign(0, -1))
@@ -328,6 +330,59 @@ func TestPreparationByKindOfColumn(t *testing.T) {
 		}
 		if !number && (p.A[j] != 1 || p.B[j] != 0) {
 			t.Errorf("%s is mapped by v·%v + %v, wanted it left", name, p.A[j], p.B[j])
+		}
+	}
+}
+
+// arraysOf returns an .npz of arrays, packed.
+func arraysOf(t *testing.T, arrays map[string]any) string {
+	t.Helper()
+	var b strings.Builder
+	z := zip.NewWriter(&b)
+	for name, values := range arrays {
+		w, err := z.Create(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := values.(type) {
+		case []int64:
+			w.Write(npyfile.Header("<i8", len(v)))
+			err = npyfile.Write(w, v)
+		case []float32:
+			w.Write(npyfile.Header("<f4", len(v)))
+			err = npyfile.Write(w, v)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A sparse row with columns that the shape does not have, or with one twice, is malformed, and the
+// other rows keep their numbers.
+func TestSparseRowsBad(t *testing.T) {
+	for _, c := range []struct {
+		columns []int64
+		want    string
+	}{
+		{[]int64{0, 1, 3, 2}, "f example 2 column 3 (counted from 0) 0 to 2"},
+		{[]int64{0, -1, 1, 2}, "f example 2 column -1 (counted from 0) 0 to 2"},
+		{[]int64{0, 1 << 40, 1, 2}, "f example 2 column 1099511627776 (counted from 0) 0 to 2"},
+		{[]int64{0, 1, 1, 2}, "f example 2 column 2 twice"},
+	} {
+		text := arraysOf(t, map[string]any{"shape": []int64{3, 3}, "indptr": []int64{0, 1, 3, 4},
+			"indices": c.columns, "data": []float32{5, 6, 7, 8}})
+		_, err := readText("f", text, Options{NoLabels: true})
+		if !facts.Told(err, c.want) {
+			t.Errorf("%v: got %v\nwant %s", c.columns, err, c.want)
+		}
+		d, err := readText("f", text, Options{NoLabels: true, SkipBad: 1, Storage: "dense"})
+		if err != nil || fmt.Sprint(d.X, d.SkippedAt, d.Source) != "[5 0 0 0 0 8] [2] [0 2]" {
+			t.Errorf("%v, skipped: got %+v, %v", c.columns, d, err)
 		}
 	}
 }

@@ -287,11 +287,6 @@ func TableWidth(d *dataset.Dataset) int {
 	return width
 }
 
-// checkRow refuses rows of d features that do not fit in memory as numbers and text.
-func checkRow(d int) error {
-	return memory.Check(memory.Product(d, 16), fmt.Sprintf("a dense row of %d features", d))
-}
-
 // appendField appends a CSV field, in quotes if a reader could take it apart.
 func appendField(line []byte, text string) []byte {
 	mark := strings.HasPrefix(text, "\ufeff") || strings.HasPrefix(text, "#")

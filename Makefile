@@ -243,7 +243,7 @@ portable: ## builds and tests without OpenCL, and the engines for processors wit
 # tests where some do, and the packages that have such tests. make race RACES=. RACES_GPU=. RACED=./... has all.
 RACES := OutOfFoldSameBits|CrowdSameBits|Together|Interrupt|Stopped|Cancel|Context|Close|ProcessorsChange|ManyExamples|ManyLabels|Conformance$$|ReadFiles|BinaryPacked|PackedAndPiped|OutOfFoldAll|ChainsStayInside|TestEveryLearner/^(softmax|uma)$$/two_runs_at_once
 RACES_GPU := Conformance/.*/as_opened|Conformance/.*/streamed/.*walk|Scratch|Together|TestFailed|CloseUnderWay
-RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... host/active/versionspace cpuref/... learners/softmax learners/catalog)
+RACED := $(addprefix ./,host host/confusion host/dataset/... host/engine/audit host/kernel/... cpuref/... learners/softmax learners/catalog)
 race: deps ## the tests under the race detector
 	go test -vet=off -race -short ./internal/parallel ./internal/memory ./internal/osfile
 	go test -vet=off -race -short -run '$(RACES)' $(RACED)

@@ -62,9 +62,9 @@ func Query(ctx context.Context, r *QueryRequest) (*QueryResult, error) {
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	ask := active.Options{Strategy: active.Strategy(cmp.Or(r.Strategy, string(active.Margin))),
-		K: cmp.Or(r.K, 10), Seed: r.Settings.seed()}
-	if ask.Noise, err = r.Confusion.matrix(set, &said); err != nil {
+	strategy := cmp.Or(r.Strategy, active.Margin)
+	noise, err := r.Confusion.matrix(set, &said)
+	if err != nil {
 		return nil, err
 	}
 	labels := slices.Clone(set.Y)
@@ -78,7 +78,7 @@ func Query(ctx context.Context, r *QueryRequest) (*QueryResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &QueryResult{Request: *r, Strategy: string(ask.Strategy),
+	result := &QueryResult{Request: *r, Strategy: strategy,
 		Learner: o.Learner.Definition().Name}
 	err = r.Compute.use(workOn(set), func(e *engine.Engine) error {
 		o.Engine, result.Device = e, e.Device()
@@ -88,18 +88,18 @@ func Query(ctx context.Context, r *QueryRequest) (*QueryResult, error) {
 			return err
 		}
 		pool.Labels, o.Watch = labels, host.Watch{}
-		ask.Train = o
 		var m *model.Model
-		if len(lists.Set(lists.Keep(labels, func(y int32) bool { return y >= 0 }))) > 1 {
-			trained, err := pool.Fit(ctx, ask.Noise, o)
+		switch known := lists.Keep(labels, func(y int32) bool { return y >= 0 }); {
+		case len(lists.Set(known)) < 2:
+			said.say("rows: drawn at random until two classes have labels")
+		case strategy == active.Margin:
+			trained, err := pool.Fit(ctx, noise, o)
 			if err != nil {
 				return err
 			}
 			m = trained.Model
-		} else {
-			said.say("rows: drawn at random until two classes have labels")
 		}
-		result.Rows, err = pool.Ask(ctx, ask, m)
+		result.Rows, err = pool.Ask(e, m, cmp.Or(r.K, 10), o.Seed)
 		return err
 	})
 	if err != nil {

@@ -136,15 +136,8 @@ var taskParameters = grouped("",
 		Sentence: "also report near duplicates, outliers, order and bad regions"},
 	Parameter{Name: "k", Value: "K", Default: "10", Range: Range{Least: 1},
 		Sentence: "choose this many examples"},
-	Parameter{Name: "strategy", Value: "STRATEGY", Default: string(active.Margin),
-		Choices: strategies(), Sentence: "by which to choose"})
-
-func strategies() (names []string) {
-	for _, s := range active.Strategies {
-		names = append(names, string(s))
-	}
-	return names
-}
+	Parameter{Name: "strategy", Value: "STRATEGY", Default: active.Margin,
+		Choices: active.Strategies, Sentence: "by which to choose"})
 
 // grouped puts parameters below a heading of help.
 func grouped(heading string, all ...Parameter) []Parameter {

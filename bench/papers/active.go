@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/bench/papers/centre"
 	"github.com/uma-gpu/uma-gpu/bench/papers/svm"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/active"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -71,12 +73,12 @@ bench/rframe.py makes of Debian's packages for R.`,
 var (
 	askers = []struct {
 		name           string
-		asks, predicts active.Strategy
+		asks, predicts centre.Strategy
 	}{
-		{"active-bpm", active.BPM, active.BPM}, {"active-svm", active.SVM, active.SVM},
-		{"random", active.Random, active.SVM}, {"random-bpm", active.Random, active.BPM},
+		{"active-bpm", centre.Centroid, centre.Centroid}, {"active-svm", centre.Ball, centre.Ball},
+		{"random", centre.Random, centre.Ball}, {"random-bpm", centre.Random, centre.Centroid},
 	}
-	benchAskers = []active.Strategy{active.Random, active.Margin, active.BPM}
+	benchAskers = []centre.Strategy{centre.Random, centre.Margin, centre.Centroid}
 	benchCurves = []string{"uniform", "margin", "bpm", "uniform" + withCentroid, "bpm" + withCentroid}
 )
 
@@ -115,9 +117,19 @@ func (r *run) inquire(ctx context.Context, train, test *dataset.Dataset, o host.
 ) (q inquiry, err error) {
 	q = inquiry{run: r, right: train.Y, testRight: test.Y}
 	if q.Pool, err = active.NewPool(ctx, train, o); err == nil {
-		q.test, err = q.Apply(ctx, r.Engine, test.Examples)
+		q.test, err = applied(ctx, r.Engine, q.Pool, test.Examples)
 	}
 	return q, err
+}
+
+// applied returns raw examples prepared and mapped in the same way as the pool's.
+func applied(ctx context.Context, e *engine.Engine, p *active.Pool, raw dataset.Examples,
+) (dataset.Examples, error) {
+	x, err := features.Apply(p.Preparation, raw)
+	if err != nil || p.Kernel == nil {
+		return x, err
+	}
+	return p.Kernel.Apply(ctx, e, x)
 }
 
 // ask asks questions about the pool, whose first labels alone are known. It calls next before
@@ -224,14 +236,14 @@ func (r *run) curves(ctx context.Context, data string, of func(seed uint64) duel
 		for k, a := range askers {
 			for level := range d.questions + 2 {
 				row := Row{Data: data, Learner: a.name, Level: level, X: float64(level), Measure: Accuracy}
-				if last := level == d.questions+1; last && a.asks == active.SVM {
+				if last := level == d.questions+1; last && a.asks == centre.Ball {
 					row.Learner = "all labels"
 				} else if last || !told(level) {
 					continue
 				}
-				if a.asks == active.BPM && level == 10 && data != "banana" {
+				if a.asks == centre.Centroid && level == 10 && data != "banana" {
 					row.Paper = new(0.9)
-				} else if a.asks == active.BPM && level == 20 && data == "banana" {
+				} else if a.asks == centre.Centroid && level == 20 && data == "banana" {
 					row.Paper = new(0.8)
 				}
 				mean := 0.0
@@ -267,34 +279,31 @@ func (r *run) duel(ctx context.Context, d duel, topic int32, seed uint64) ([][]f
 	for k, a := range askers {
 		list := make([]float64, d.questions+2)
 		found[k] = list
-		o := active.Options{Strategy: a.predicts, K: 1, Seed: seed, Steps: d.bounces,
-			Train: host.Options{Engine: r.Engine}}
-		tell := func(q inquiry, n int) (centre engine.Weights, err error) {
-			if centre, _, err = q.Centre(ctx, o); err == nil && (told(n) || n > d.questions) {
-				list[n], err = q.accuracy(centre)
+		o := centre.Options{Strategy: a.predicts, Seed: seed, Steps: d.bounces}
+		tell := func(q inquiry, n int) (w engine.Weights, err error) {
+			if w, _, err = centre.Find(ctx, q.Pool, o); err == nil && (told(n) || n > d.questions) {
+				list[n], err = q.accuracy(w)
 			}
-			return centre, err
+			return w, err
 		}
 		if err := q.ask(ctx, 2, d.questions, func(q inquiry, n int) ([]int, error) {
 			if a.asks == a.predicts {
-				centre, err := tell(q, n)
+				w, err := tell(q, n)
 				if err != nil {
 					return nil, err
 				}
-				o := o
-				o.Weights = centre
-				return q.Ask(ctx, o, nil)
+				return centre.Ask(q.Pool, r.Engine, w, 1)
 			}
 			if told(n) {
 				if _, err := tell(q, n); err != nil {
 					return nil, err
 				}
 			}
-			return q.Ask(ctx, active.Options{Strategy: a.asks, K: 1, Seed: seed}, nil)
+			return q.Ask(r.Engine, nil, 1, seed)
 		}); err != nil {
 			return nil, err
 		}
-		if a.asks == active.SVM {
+		if a.asks == centre.Ball {
 			all := *q.Pool
 			all.Labels, q.Pool = q.right, &all
 			if _, err := tell(q, d.questions+1); err != nil {
@@ -393,21 +402,20 @@ func (r *run) benchRun(ctx context.Context, d *dataset.Dataset, seed uint64, que
 
 // bench asks by a strategy, and appends the accuracy to the curve of its machine, and to that of
 // its centroid unless the strategy is margin.
-func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, seed uint64,
+func (q inquiry) bench(ctx context.Context, name string, asks centre.Strategy, seed uint64,
 	questions int, curves map[string][]float64) error {
 	machine := svm.Defaults()
 	machine.Loss = svm.Hinge
-	o := active.Options{Strategy: asks, K: 1, Seed: seed, Slack: active.DefaultSlack,
-		Steps: fewSteps, Train: host.Options{Engine: q.Engine, Learner: machine, Seed: seed}}
-	centroid := o
-	centroid.Strategy = active.BPM
+	train := host.Options{Engine: q.Engine, Learner: machine, Seed: seed}
+	o := centre.Options{Strategy: centre.Centroid, Seed: seed, Slack: centre.DefaultSlack,
+		Steps: fewSteps}
 	tell := func(name string, w engine.Weights) error {
 		v, err := q.accuracy(w)
 		curves[name] = append(curves[name], v)
 		return err
 	}
 	return q.ask(ctx, benchStart, questions, func(q inquiry, _ int) ([]int, error) {
-		t, err := q.Fit(ctx, nil, o.Train)
+		t, err := q.Fit(ctx, nil, train)
 		if err != nil {
 			return nil, err
 		}
@@ -415,21 +423,20 @@ func (q inquiry) bench(ctx context.Context, name string, asks active.Strategy, s
 		if err := tell(name, engine.Weights{Q: m.Q, D: m.D, W: m.W}); err != nil {
 			return nil, err
 		}
-		if asks == active.Margin {
-			return q.Ask(ctx, o, m)
+		if asks == centre.Margin {
+			return q.Ask(q.Engine, m, 1, seed)
 		}
-		centre, _, err := q.Centre(ctx, centroid)
+		w, _, err := centre.Find(ctx, q.Pool, o)
 		if err != nil {
 			return nil, err
 		}
-		if err := tell(name+withCentroid, centre); err != nil {
+		if err := tell(name+withCentroid, w); err != nil {
 			return nil, err
 		}
-		o := o
-		if asks == active.BPM {
-			o.Weights = centre
+		if asks == centre.Random {
+			return q.Ask(q.Engine, nil, 1, seed)
 		}
-		return q.Ask(ctx, o, m)
+		return centre.Ask(q.Pool, q.Engine, w, 1)
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/uma-gpu/uma-gpu/host/active/versionspace"
+	"github.com/uma-gpu/uma-gpu/bench/papers/centre/versionspace"
 )
 
 var figure512 = &experiment{

@@ -35,8 +35,6 @@ var rules = []struct {
 		"host/numerics"}, "runs learners, and searches over the fits of one"},
 	{"host/progress", nil,
 		"a leaf: counts of work that is done, whatever it is, without clock and terminal"},
-	{"host/active/versionspace", []string{"host/numerics", "internal/"},
-		"a leaf: half-spaces and points, which know neither examples nor engines"},
 	{"host/ensemble", []string{"host/dataset", "host/engine", "host/numerics", "internal/"},
 		"what trees predict, whoever grew them"},
 	{"host/model", []string{"host/dataset", "host/kernel", "host/engine", "host/kernel/pca",

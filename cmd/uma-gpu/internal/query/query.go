@@ -66,8 +66,8 @@ A call keeps nothing: the same files, options and seed give the same rows on eve
 name the row or the id; rows without a label may be asked again. If no row has a label, --classes
 names the classes, and the first rows are random.
 
-Strategies: ` + strings.Join(app.Texts(active.Strategies), ", ") + `.
-docs/active.md says what each is, and when it loses.
+--strategy margin, the default, asks where the two largest scores differ least, random anywhere.
+docs/active.md says when each loses.
 
 --confusion is the confusion matrix of the expert's errors, for learners that correct it.
 

@@ -15,12 +15,10 @@ import (
 // AllLandmarks is the value of Options.Landmarks for exact kernel PCA.
 const AllLandmarks = -1
 
-// Defaults of Options: every example is a landmark up to exactExamples.
+// Defaults of Options: every example is a landmark up to usualLandmarks.
 const (
 	defaultComponents = 500
-	exactExamples     = 5000
-	manyLandmarks     = 4000
-	coordinates       = 1000
+	usualLandmarks    = 1000
 )
 
 // Preparations of the components. Components of equal variance separate classes better, but fit
@@ -47,9 +45,9 @@ type Options struct {
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool
 	Components int // 0 for 500, or all if there are fewer, or all coordinates
-	Landmarks  int // AllLandmarks, a number, or 0: all of up to 5000 examples, else 4000
+	Landmarks  int // AllLandmarks, a number, or 0: all of up to 1000 examples, else 1000
 	// Coordinates takes, unless Components or AllLandmarks ask for principal components, all
-	// coordinates of the landmarks, 1000 by default, which cost less: of learners that see no rotation
+	// coordinates of the landmarks, which cost less: of learners that see no rotation
 	Coordinates bool
 	Steps       *dataset.Steps // preparation of the components; nil for a choice by noise and number
 }
@@ -82,13 +80,13 @@ func (k *Options) PCA(n, d int, seed uint64) pca.Options {
 	switch {
 	case o.Coordinates:
 		if k.Landmarks == 0 {
-			o.Landmarks = min(coordinates, n)
+			o.Landmarks = min(usualLandmarks, n)
 		}
 		return o
 	case k.Landmarks == AllLandmarks:
 		o.Landmarks = 0
-	case k.Landmarks == 0 && n > exactExamples:
-		o.Landmarks = manyLandmarks
+	case k.Landmarks == 0 && n > usualLandmarks:
+		o.Landmarks = usualLandmarks
 	}
 	if o.Components == 0 {
 		o.Components = min(defaultComponents, o.MostComponents(n, d))

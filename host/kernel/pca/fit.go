@@ -51,7 +51,7 @@ func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples
 	if err := b.setVariance(x, mean); err != nil {
 		return err
 	}
-	found, err := b.eigenpairs(ctx, e, values, x.N, mean, o)
+	found, err := b.leading(values, x.N, mean, o)
 	if err != nil {
 		return err
 	}
@@ -67,21 +67,6 @@ func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples
 	})
 	b.setAxes(found.vectors, found.values, mean)
 	return nil
-}
-
-// eigenpairs returns the leading eigenpairs of HMH, for an n×n matrix M with the given column
-// means; nil if M is centred.
-func (b *Basis) eigenpairs(ctx context.Context, e *engine.Engine, m []float32, n int,
-	mean []float64, o Options) (eigenpairs, error) {
-	if n <= denseSize {
-		return b.dense(m, n, mean, o)
-	}
-	r, err := e.Load(dataset.Examples{N: n, D: n, X: m}, blockSize)
-	if err != nil {
-		return eigenpairs{}, err
-	}
-	defer r.Close()
-	return b.leading(ctx, e, matrix{n: n, centred: mean != nil, values: r}, o)
 }
 
 var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, "+
@@ -146,7 +131,6 @@ type Basis struct {
 
 	DroppedAxes      int // requested axes whose eigenvalue is at most tolerance times the largest
 	DroppedLandmarks int // landmarks within tolerance of the span of the others
-	Steps            int // dimensions of the Lanczos process; 0 if the problem was solved densely
 }
 
 // Project writes the D components of each example of x to dst, x.N × D row-major. A cancelled ctx

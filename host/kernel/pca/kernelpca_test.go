@@ -32,15 +32,14 @@ func fit(t *testing.T, e *engine.Engine, x dataset.Examples, o Options) *Basis {
 // other form of the examples; another seed has others. x is left as it was.
 func TestSameBits(t *testing.T) {
 	small, _ := generated(60, 7, 1)
-	large, _ := generated(denseSize+40, 7, 1)
+	large, _ := generated(panelSize+40, 7, 1)
 	for name, c := range map[string]struct {
 		x dataset.Examples
 		o Options
 	}{
 		"small":     {small, Options{Function: rbf, Components: 5}},
 		"landmarks": {small, Options{Function: rbf, Components: 5, Landmarks: 30, Seed: 3}},
-		"large":     {large, Options{Function: rbf, Components: 6, Seed: 3}},
-		"many":      {large, Options{Function: rbf, Components: 5, Landmarks: denseSize + 20, Seed: 3}},
+		"many":      {large, Options{Function: rbf, Components: 5, Landmarks: panelSize + 20, Seed: 3}},
 	} {
 		before := slices.Clone(c.x.X)
 		want := fit(t, simd.New(), c.x, c.o)
@@ -64,7 +63,7 @@ func TestSameBits(t *testing.T) {
 		if got.Landmarks = got.Landmarks.Dense(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: another basis from sparse examples", name)
 		}
-		if want.Steps > 0 || len(want.Rows) < c.x.N {
+		if len(want.Rows) < c.x.N {
 			c.o.Seed++
 			if reflect.DeepEqual(fit(t, simd.New(), c.x, c.o), want) {
 				t.Errorf("%s: the seed changes nothing", name)
@@ -84,7 +83,7 @@ func repeated(x dataset.Examples, n int) dataset.Examples {
 
 func TestDropped(t *testing.T) {
 	five, _ := generated(5, 4, 1)
-	for _, n := range []int{50, denseSize + 30} { // solved densely, and not
+	for _, n := range []int{50, panelSize + 30} {
 		x := repeated(five, n)
 		b := fit(t, simd.New(), x, Options{Function: rbf, Components: 10})
 		if b.Axes.Q != 4 || b.DroppedAxes != 6 || b.Explained < 0.99999 {
@@ -108,7 +107,7 @@ func TestDropped(t *testing.T) {
 func TestBytes(t *testing.T) {
 	o := Options{Function: rbf, Components: 640}
 	needed, err := Bytes(dataset.Examples{N: 3823, D: 65}, o)
-	if values := int64(4 * 3823 * 3823); err != nil || needed < values || needed > 4*values {
+	if values := int64(4 * 3823 * 3823); err != nil || needed < values || needed > 10*values {
 		t.Errorf("%d, %v", needed, err)
 	}
 	if needed, err := Bytes(dataset.Examples{N: math.MaxInt32, D: 1000}, o); err != nil ||
@@ -159,7 +158,7 @@ func TestMedianGamma(t *testing.T) {
 // Hundreds of landmarks in the plane under a wide kernel function nearly depend on each
 // other; the axes of landmarks that stay are the exact ones nevertheless.
 func TestNearlyDependentLandmarks(t *testing.T) {
-	x, _ := generated(1200, 2, 1)
+	x, _ := generated(700, 2, 1)
 	for _, gamma := range []float32{0.03, 0.3, 3} {
 		o := Options{Function: kernel.Function{Kind: kernel.RBF, Gamma: gamma}, Components: 6}
 		exact := fit(t, simd.New(), x, o)

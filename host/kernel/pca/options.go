@@ -22,12 +22,10 @@
 // # The computation
 //
 // Kernel values and all products of large matrices are made by an engine, in float32 and
-// with the same bits on every engine. Small problems are then solved densely in float64.
-// Large ones go through a block Lanczos process with full orthogonalization: it meets the
-// leading D eigenvectors within 2 to 3 times D dimensions, and leaves a matrix T of band
-// form, whose eigenvalues (by rotations to tridiagonal form) and eigenvectors (by inverse
-// iteration on the band) cost little even in plain Go. Everything on the host is float64
-// in a fixed order: a refit has the same bits, whatever the engine and GOMAXPROCS.
+// with the same bits on every engine. LAPACK's dsyev, as gonum has it, finds the eigenvectors of the
+// landmarks' matrix: seconds for a thousand landmarks, and a thousand times as long for ten times as
+// many. Everything on the host is float64 in a fixed order: a refit has the same bits, whatever the
+// engine and GOMAXPROCS.
 package pca
 
 import (
@@ -60,7 +58,7 @@ type Options struct {
 
 	Landmarks int    // m; 0 for all examples, which is exact
 	Rows      []int  // the landmarks, increasing; nil for a random choice, each set equally likely
-	Seed      uint64 // of landmarks and of the start of the Lanczos process
+	Seed      uint64 // of landmarks
 }
 
 // check returns an error for invalid options, for n examples of d features.
@@ -110,32 +108,22 @@ func (o *Options) rank(n, d int) (int, string) {
 	return rank, why
 }
 
-// Bytes returns what Fit needs besides examples x, most of it in float32: kernel values, vectors of
-// the Lanczos process for about 3·D dimensions, landmarks and axes. Its error is the error that Fit
-// has for these options.
+// Bytes returns what Fit needs besides examples x: kernel values, eigenvectors, landmarks and axes.
+// Its error is the error that Fit has for these options.
 func Bytes(x dataset.Examples, o Options) (int64, error) {
 	n, d := x.N, x.D
 	if err := o.check(n, d); err != nil {
 		return 0, err
 	}
-	m, size := n, n // landmarks, and the order of the matrix whose eigenvectors are sought
+	m := n // landmarks
 	if o.Landmarks > 0 {
-		m, size = o.Landmarks, o.Landmarks
+		m = o.Landmarks
 	}
 	basis := memory.Product(m, d+o.Components, 4)
 	if o.Coordinates { // kernel values, factors in float64 and their inverse
 		return memory.Sum(basis, memory.Product(m, m, 32)), nil
 	}
-	var needed int64
-	if size <= denseSize {
-		needed = memory.Product(size, size, 36)
-	} else {
-		steps := min(3*o.Components, size)
-		// Kernel values; both orders, the block and its products, T and its factors, results twice.
-		needed = memory.Sum(memory.Product(size, size, 4), memory.Product(size, steps, 8),
-			memory.Product(size, blockSize, 32), memory.Product(steps, blockSize, 56),
-			memory.Product(o.Components, steps, 8), memory.Product(size, o.Components, 4))
-	}
+	needed := memory.Product(m, m, 36) // kernel values, and eigenvectors in float64
 	if o.Landmarks > 0 {
 		// Factors in float64; features, and of one panel of them products, remainders and the other
 		// order.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
-	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
@@ -130,10 +129,8 @@ type TrainResult struct {
 	// what speaks against the confusion or the result
 	Doubts     []learners.Doubt `json:"doubts"`
 	Validation *Judgement       `json:"validation,omitempty"` // by HoldOut
-	// CompressionSet are the examples, from 0, whose sum the weights are; nil if that is unknown.
-	CompressionSet []int         `json:"compression_set,omitempty"`
-	Notes          []Note        `json:"notes,omitempty"`
-	Device         engine.Device `json:"device"`
+	Notes      []Note           `json:"notes,omitempty"`
+	Device     engine.Device    `json:"device"`
 }
 
 // Annotator is a voter whose errors were estimated.
@@ -354,23 +351,13 @@ func (r *TrainRequest) result(ctx context.Context, t *training, trained *host.Tr
 	found := &TrainResult{Request: *r, Model: &Model{trained.Model}, Learner: meta.Learner,
 		Classes: meta.Classes, Examples: int(n), Features: meta.Features.Count, Steps: run.Steps,
 		Stop: meta.Stop, EstimatedError: run.EstimatedError, Condition: max(1, meta.Condition),
-		Doubts: append([]learners.Doubt{}, trained.Doubts...), CompressionSet: run.CompressionSet,
+		Doubts: append([]learners.Doubt{}, trained.Doubts...),
 		Device: t.on.Device()}
 	found.Request.Data = r.Data.described()
 	if l := run.Noise; l != nil {
 		found.Confusion = rows(l.P, q)
 		for k := range l.Annotators {
 			found.Annotators = append(found.Annotators, newAnnotator(&l.Annotators[k], q))
-		}
-	}
-	if l := run.Noise; l != nil && t.annotations == nil && run.Stop != host.Interrupted {
-		learned, err := estimate.FromLearned(meta.Classes, l)
-		if err != nil {
-			return nil, err
-		}
-		learned.DoubtFeatures(t.data.N, t.data.D)
-		for _, note := range learned.Notes {
-			t.notes.warn("learned confusion matrix: %s", note)
 		}
 	}
 	if held := trained.HeldOut; held != nil && run.Stop != host.Interrupted {

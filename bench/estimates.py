@@ -4,7 +4,7 @@
 usage: estimates.py UMA_GPU DATA RESULTS [SET...]
 
 Ten sets, each under pairwise 40 %, symmetric 40 % and random noise. RESULTS, a JSON object on each line, has what was measured;
-that is not measured again. Prints the tables of docs/confusion.md and docs/learned-confusion.md. Exits 1 if fewer than nine in
+that is not measured again. Prints the tables of docs/confusion.md. Exits 1 if fewer than nine in
 ten entries lie within two standard errors or are said to be not identified, or if a consensus is not as right as is known.
 """
 import csv
@@ -43,8 +43,7 @@ def measure(case):
             r["near"], r["of"], r["entries"], r["classes"] = int(near.sum()), near.size, case.q ** 2, f"{len(told)} of {case.q}"
         if name == "auto":
             r["chosen"] = found["method"].split(":")[0].split(",")[0]
-    ways = {"C known": ["--confusion", case.true], "learned": ["--learn-confusion"],
-            "C by auto": ["--confusion", "auto.csv", "--trust-confusion"], "none": []}
+    ways = {"C known": ["--confusion", case.true], "C by auto": ["--confusion", "auto.csv", "--trust-confusion"], "none": []}
     r["error"] = {way: case.error(*flags)[0] for way, flags in ways.items()}
     return r
 

@@ -210,8 +210,6 @@ func TestBadEvidence(t *testing.T) {
 		{"backward", sets, params(func(p *softmax.Params) { p.Correction = learners.Backward }), noise,
 			"candidate classes"},
 		{"forward", shares, params(func(p *softmax.Params) {}), noise, "em or backward"},
-		{"learn", sets, params(func(p *softmax.Params) { p.LearnConfusion = true }), nil,
-			"learn confusion"},
 		{"balanced", sets, params(func(p *softmax.Params) { p.ClassWeights = learners.Balanced }), nil,
 			"class weights"},
 		{"both", with(with(shares, 3, 1), 4, 1), params(func(p *softmax.Params) {}), nil, "em"},

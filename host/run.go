@@ -66,9 +66,6 @@ type Result struct {
 	// matrix, if that has an inverse.
 	Noise   *confusion.Learned
 	Inverse *confusion.Inverse // C⁻¹ of EstimatedError
-	// CompressionSet are the examples whose sum the last weights of a learners.Compressor are, in
-	// increasing order; nil for other learners.
-	CompressionSet []int
 	// Settled are the parameters without the searches that the run has made: for runs of other
 	// examples of the same kind. It is nil for learners that search for nothing, and before the end.
 	Settled  learners.Params
@@ -307,7 +304,7 @@ func (r *loop) finish(ctx context.Context) (Result, error) {
 			res.Inverse, res.EstimatedError = inverse, inverse.EstimatedError(res.Counts, r.problem.X.N)
 		}
 	}
-	if res.CompressionSet = found.CompressionSet; res.Stop == Converged {
+	if res.Stop == Converged {
 		res.Settled = found.Settled
 	}
 	return res, nil

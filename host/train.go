@@ -303,7 +303,6 @@ func (t *trainer) learn(ctx context.Context) (*Trained, error) {
 	if result.Noise != nil {
 		setLearned(m, result.Noise)
 	}
-	m.Meta.CompressionSet = result.CompressionSet
 	if result.Snapshot != nil {
 		m.State = &result.Snapshot.State
 	}

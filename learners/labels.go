@@ -31,10 +31,9 @@ const (
 
 // Correcting is what a learner does about wrong labels.
 type Correcting struct {
-	Learner        string // its name, for errors
-	Correction     string
-	ClassWeights   ClassWeights
-	LearnConfusion bool // C is learned too
+	Learner      string // its name, for errors
+	Correction   string
+	ClassWeights ClassWeights
 }
 
 // Labels is the evidence on all examples' labels.
@@ -146,12 +145,10 @@ func (p Correcting) CheckEvidence(problem *Problem) error {
 	if problem.Evidence == nil {
 		return nil
 	}
-	learns := p.LearnConfusion || problem.Annotations != nil
 	switch {
-	case learns:
-		return p.wrong("learn_confusion", "a confusion matrix to learn from examples of several "+
-			"classes, or of weights that are not whole", "one class of each, of a whole weight, or a "+
-			"confusion matrix")
+	case problem.Annotations != nil:
+		return p.wrong("annotators", "annotators of examples of several classes, or of weights that are "+
+			"not whole", "one class of each, of a whole weight")
 	case problem.Evidence.Classes == nil:
 		return nil
 	case p.ClassWeights != Equal:

@@ -37,14 +37,6 @@ type Learner interface {
 	Close() error
 }
 
-// Compressor is a Learner whose weights are a sum of a few of the examples.
-type Compressor interface {
-	Learner
-
-	// CompressionSet returns which examples these are, in increasing order. It becomes the caller's.
-	CompressionSet() []int
-}
-
 // Step is what Learner.Step did.
 type Step struct {
 	Done    bool    // there was nothing left to improve; w is as before, the rest but Doubts is empty

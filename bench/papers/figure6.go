@@ -5,10 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/uma-gpu/uma-gpu/bench/papers/localisation"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/localisation"
 )
 
 const (

@@ -161,11 +161,8 @@ type Learned struct {
 	P []float64 // Q×Q, row-major: P[p*Q+q] = P(noisy = p | true = q)
 	// Error is the standard error of each entry of P over samples of this size. It does not include
 	// that features may not separate two classes.
-	Error []float64
-	// Loss is the mean of -log P(label) of held-out examples, and LossError its standard error; 0 if
-	// unknown.
-	Loss, LossError float64
-	Annotators      []Annotator // nil if unknown
+	Error      []float64
+	Annotators []Annotator // nil if unknown
 }
 
 // Annotator is a person or program that labelled examples.

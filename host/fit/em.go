@@ -114,7 +114,7 @@ func expectMaximise(ctx context.Context, r *training, lambda float64, w []float3
 	switch {
 	case !ok:
 		s = rounds{Lambda: lambda, W: make([]softmax.Floats, foldsOf(r))}
-	case r.noise != nil && r.noise.crowd:
+	case r.noise != nil:
 		r.noise.learn(s.Noise, &r.solver.Labels)
 	}
 	r.lambda = s.Lambda
@@ -146,7 +146,7 @@ func emRound(ctx context.Context, r *training, g softmax.Goal, s rounds, w []flo
 	if err != nil {
 		return s, err
 	}
-	if r.noise != nil && r.noise.crowd {
+	if r.noise != nil {
 		if _, err := relearn(r, scores); err != nil {
 			return s, err
 		}
@@ -157,7 +157,7 @@ func emRound(ctx context.Context, r *training, g softmax.Goal, s rounds, w []flo
 			return s, err
 		}
 	}
-	if err := probabilities(r, scores, true); err != nil {
+	if err := probabilities(r, scores); err != nil {
 		return s, err
 	}
 	settled := s.Soft != nil && changed(s.Soft, scores, r.problem.Q) <= settledShare
@@ -236,12 +236,11 @@ func mean(all []softmax.Floats) []float32 {
 	return w
 }
 
-// probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels if
-// labelled.
-func probabilities(r *training, s []float32, labelled bool) error {
+// probabilities turns scores, n×Q, into the probabilities of the true classes, given the labels.
+func probabilities(r *training, s []float32) error {
 	q, e := r.problem.Q, r.problem.Evidence
 	var c []float64
-	if r.solver.Labels.Classes != nil && labelled {
+	if r.solver.Labels.Classes != nil {
 		c = r.Correcting().Confusion(r.problem)
 	}
 	var wrong atomic.Bool
@@ -249,7 +248,7 @@ func probabilities(r *training, s []float32, labelled bool) error {
 		for i := from; i < to; i++ {
 			row := s[i*q : (i+1)*q]
 			distribution := c != nil && e.Distribution(i, q)
-			if labelled && !distribution {
+			if !distribution {
 				for k, v := range r.solver.Labels.Likelihood(i, q) {
 					row[k] += v
 				}

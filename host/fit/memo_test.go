@@ -37,10 +37,6 @@ func TestResumedAfterEachFit(t *testing.T) {
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
 		"em":     func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 },
-		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
-		"learn and em": func(p *softmax.Params) {
-			p.LearnConfusion, p.Correction, p.Rounds = true, learners.EM, 2
-		},
 	} {
 		params := softmax.Defaults()
 		change(params)

@@ -9,8 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	budget "github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -18,11 +16,10 @@ import (
 )
 
 // What is known of a confusion matrix before any label: that one is right more often than it is
-// any other, and the matrix that is given, if one is. They count as examples of each class.
+// any other. It counts as examples of each class.
 const (
 	rightBefore = 0.6
 	countBefore = 1
-	countGiven  = 20
 )
 
 // shrink is as how many labels of each class, given by the mean annotator, an annotator's own
@@ -42,25 +39,19 @@ const (
 	learningIterations = 25
 )
 
-// The penalties of these fits, in the units of a search for one, which is only possible when the
-// noise is known. Of single labels C is what lets the weights grow sharp, and a penalty that
-// keeps them small makes two classes that are often confused one; annotators tell how they are
-// wrong by where they differ, and too sure a model of few examples only spoils that.
-const (
-	singleLambda = 1e-5
-	crowdLambda  = 1e-3
-)
+// crowdLambda is the penalty of these fits, in the units of a search for one, which is only possible
+// when the noise is known. Annotators tell how they are wrong by where they differ, and too sure a
+// model of few examples only spoils that.
+const crowdLambda = 1e-3
 
 // labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
-// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3; one matrix if nobody
-// knows who gave which label. Here the probabilities of the true classes are
-// out-of-fold.
+// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3. Here the probabilities
+// of the true classes are out-of-fold.
 type labelNoise struct {
 	q      int
 	labels *dataset.Annotations
-	y      []int32   // the labels that the learned matrix is of: the votes, or all there are
+	y      []int32   // the votes, which the learned matrix is of
 	anchor []float64 // Q×Q: what counts beside the labels of the mean annotator
-	crowd  bool      // labels have names
 	state  learnedNoise
 }
 
@@ -70,36 +61,24 @@ type learnedNoise struct {
 	// Over the examples with label k of y: sums of the posteriors of class t, and of their
 	// squares, Q×Q each. They are 0 before the first round.
 	Sums, Squares []float64
-	// Loss is the mean of -log P(label) over examples, each by models that have not seen it, and
-	// LossError its standard error; 0 of annotators, and before the first round.
-	Loss, LossError float64
 }
 
 // newNoise returns nil if nothing is to be learned of the noise.
 func newNoise(p *softmax.Params, problem *learners.Problem) (*labelNoise, error) {
-	if problem.Annotations == nil && !p.LearnConfusion {
+	if problem.Annotations == nil {
 		return nil, nil
 	}
-	if err := p.CheckLearning("annotations"); err != nil {
+	if err := p.CheckAnnotations(); err != nil {
 		return nil, err
 	}
 	q := problem.Q
-	n := &labelNoise{q: q, labels: problem.Annotations, y: problem.Y,
-		crowd: problem.Annotations != nil}
+	n := &labelNoise{q: q, labels: problem.Annotations, y: problem.Y}
 	n.anchor = make([]float64, q*q)
 	for k := range n.anchor {
 		n.anchor[k] = countBefore * (1 - rightBefore) / float64(q)
 		if k%q == k/q {
 			n.anchor[k] += countBefore * rightBefore
 		}
-		if problem.Noise != nil {
-			n.anchor[k] += float64(countGiven * problem.Noise.P[k])
-		}
-	}
-	if !n.crowd {
-		// One label for each example, at the place of the example.
-		n.labels = &dataset.Annotations{Names: []string{""}, Start: learners.AllClasses(len(n.y) + 1),
-			By: make([]int32, len(n.y)), Label: n.y}
 	}
 	count := len(n.labels.Names)
 	what := fmt.Sprintf("confusion matrices of %d annotators and %d classes", count, q)
@@ -110,25 +89,11 @@ func newNoise(p *softmax.Params, problem *learners.Problem) (*labelNoise, error)
 	return n, nil
 }
 
-// lambda returns the penalty of the fits by which it learns.
-func (n *labelNoise) lambda() float64 {
-	if n.crowd {
-		return crowdLambda
-	}
-	return singleLambda
-}
-
 // begin enters what is known before the first round: of annotators how often each agrees with the
 // others' votes. If the classes of some examples are known, those alone count: votes may be wrong
 // in a way that no round gets out of.
 func (n *labelNoise) begin() {
 	v := learnedNoise{Sums: make([]float64, n.q*n.q), Squares: make([]float64, n.q*n.q)}
-	defer func() { n.state = v }()
-	if !n.crowd {
-		v.Matrices = slices.Clone(n.anchor)
-		normalise(v.Matrices, n.q)
-		return
-	}
 	shares := make([]float32, len(n.y)*n.q)
 	for i := range n.y {
 		if class, known := n.labels.Known(i); known {
@@ -145,35 +110,7 @@ func (n *labelNoise) begin() {
 	n.count(&v, shares)
 	clear(v.Sums)
 	clear(v.Squares)
-}
-
-// expect is the E-step where there is one matrix a: it writes to t, n×Q, the posteriors of the true
-// classes, whose probabilities before the label are p.
-func (n *labelNoise) expect(t, p []float32, a []float64) {
-	q := n.q
-	parallel.Ranges(len(n.y), 1<<8, func(from, to int) {
-		for i := from; i < to; i++ {
-			row, likely, sum := t[i*q:(i+1)*q], a[int(n.y[i])*q:][:q], 0.0
-			for c, v := range p[i*q : (i+1)*q] {
-				sum += float64(float64(v) * likely[c])
-			}
-			for c, v := range p[i*q : (i+1)*q] {
-				row[c] = float32(float64(float64(v)*likely[c]) / sum)
-			}
-		}
-	})
-}
-
-// loss returns the mean of -log P(label), and its standard error, where there is one matrix a and
-// the true classes have the probabilities p, n×Q.
-func (n *labelNoise) loss(p []float32, a []float64) (mean, deviation float64) {
-	return lists.MeanError(len(n.y), func(i int) float64 {
-		likely := 0.0
-		for c, v := range p[i*n.q : (i+1)*n.q] {
-			likely += float64(float64(v) * a[int(n.y[i])*n.q+c])
-		}
-		return -float64(numerics.Log(float32(max(likely, 0x1p-60))))
-	})
+	n.state = v
 }
 
 // count is the M-step: it finds the matrices, of expected true classes t, n×Q. Annotators whose
@@ -206,10 +143,6 @@ func (n *labelNoise) count(v *learnedNoise, t []float32) {
 		mean[k%(q*q)] += f
 	}
 	normalise(mean, q)
-	if !n.crowd { // the mean is of the only one
-		v.Matrices = mean
-		return
-	}
 	for k := range all {
 		all[k] += float64(shrink * mean[k%(q*q)])
 	}
@@ -242,16 +175,13 @@ func normalise(a []float64, q int) {
 	}
 }
 
-// evidence returns the logarithms of how likely the labels are with each true class: Q×Q, row k
-// for label k, or n×Q of annotators, whose largest in a row is 0.
+// evidence returns the logarithms of how likely the labels are with each true class, n×Q, the
+// largest in a row being 0.
 func (n *labelNoise) evidence(matrices []float64) []float32 {
 	q := n.q
 	logs := make([]float32, len(matrices))
 	for from := 0; from < len(matrices); from += q * q {
 		copy(logs[from:], learners.LogRows(matrices[from:from+q*q], q))
-	}
-	if !n.crowd {
-		return logs
 	}
 	e := make([]float32, len(n.y)*q)
 	parallel.Ranges(len(n.y), 1<<10, func(from, to int) {
@@ -275,11 +205,8 @@ func (n *labelNoise) evidence(matrices []float64) []float32 {
 
 // aim sets the targets and the evidence of l from the matrices learned so far.
 func (n *labelNoise) aim(l *learners.Labels) {
-	l.Evidence, l.PerExample = n.evidence(n.state.Matrices), n.crowd
-	l.Targets = engine.Targets{Values: l.Evidence, Row: n.y}
-	if n.crowd {
-		l.Targets.Row = nil
-	}
+	l.Evidence, l.PerExample = n.evidence(n.state.Matrices), true
+	l.Targets = engine.Targets{Values: l.Evidence}
 }
 
 // learn takes over what another run has learned.
@@ -315,9 +242,6 @@ func learnNoise(ctx context.Context, r *training, w []float32) ([]float32, error
 		if err != nil {
 			return nil, err
 		}
-		if !r.noise.crowd {
-			nameClasses(r, s.W)
-		}
 		s.Made++
 		s.Noise, s.Ended = r.noise.state, !r.onward(!still && s.Made < learningRounds)
 		if err := r.memo.keep("noise", s); err != nil {
@@ -332,27 +256,14 @@ func learnNoise(ctx context.Context, r *training, w []float32) ([]float32, error
 func relearn(r *training, scores []float32) (bool, error) {
 	n := r.noise
 	before := n.learned()
-	p, t := scores, make([]float32, len(scores))
-	if !n.crowd { // exponentials once
-		p = slices.Clone(scores)
-		if err := probabilities(r, p, false); err != nil {
-			return false, err
-		}
-	}
+	t := make([]float32, len(scores))
 	for range inner {
-		if n.crowd {
-			copy(t, p)
-			if err := probabilities(r, t, true); err != nil {
-				return false, err
-			}
-		} else {
-			n.expect(t, p, n.state.Matrices)
+		copy(t, scores)
+		if err := probabilities(r, t); err != nil {
+			return false, err
 		}
 		n.count(&n.state, t)
 		n.aim(&r.solver.Labels)
-	}
-	if !n.crowd {
-		n.state.Loss, n.state.LossError = n.loss(p, n.state.Matrices)
 	}
 	r.solver.State.Curved = softmax.Curved{}
 	moved := 0.0
@@ -360,38 +271,6 @@ func relearn(r *training, scores []float32) (bool, error) {
 		moved += math.Abs(v - before[k])
 	}
 	return moved/float64(2*r.problem.Q) < settled, nil
-}
-
-// nameClasses exchanges two true classes, also in the weights all, as long as more labels are then
-// right: a likelihood is the same under any names of the true classes, and labels are right more
-// often than any other.
-func nameClasses(r *training, all []softmax.Floats) {
-	q, v, d := r.problem.Q, &r.noise.state, r.problem.X.D
-	a, exchanged := v.Matrices, false
-	columns := func(m []float64, s, t int) {
-		for k := range q {
-			m[k*q+s], m[k*q+t] = m[k*q+t], m[k*q+s]
-		}
-	}
-	for s := range q {
-		for t := range s {
-			if !(a[s*q+t]+a[t*q+s] > a[s*q+s]+a[t*q+t]) {
-				continue
-			}
-			exchanged = true
-			columns(a, s, t)
-			columns(v.Sums, s, t)
-			columns(v.Squares, s, t)
-			for _, w := range all {
-				for j := range d {
-					w[s*d+j], w[t*d+j] = w[t*d+j], w[s*d+j]
-				}
-			}
-		}
-	}
-	if exchanged {
-		r.noise.aim(&r.solver.Labels)
-	}
 }
 
 // learned returns the matrix of the labels y.
@@ -410,8 +289,7 @@ func (n *labelNoise) learned() []float64 {
 // known.
 func (n *labelNoise) found() *confusion.Learned {
 	q, v := n.q, &n.state
-	r := &confusion.Learned{P: n.learned(), Error: make([]float64, q*q), Loss: v.Loss,
-		LossError: v.LossError}
+	r := &confusion.Learned{P: n.learned(), Error: make([]float64, q*q)}
 	for t := range q {
 		count := 0.0
 		for k := range q {
@@ -423,9 +301,6 @@ func (n *labelNoise) found() *confusion.Learned {
 			blur := (v.Sums[at] + n.anchor[at]) / (v.Squares[at] + n.anchor[at])
 			r.Error[at] = math.Sqrt(float64(r.P[at]*(1-r.P[at])) * blur / count)
 		}
-	}
-	if !n.crowd {
-		return r
 	}
 	counts := n.labels.Counts()
 	for a, name := range n.labels.Names {

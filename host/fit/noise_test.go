@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
@@ -45,48 +44,6 @@ func learn(t *testing.T, p *learners.Problem, change func(*softmax.Params)) host
 		t.Fatal(err)
 	}
 	return r
-}
-
-// Learned without knowing C, the weights must be about as good as with it, and C about right.
-func TestLearnedConfusion(t *testing.T) {
-	random := func(share float64) func([]string) (*confusion.Matrix, error) {
-		return func(classes []string) (*confusion.Matrix, error) {
-			return confusion.Random(classes, share, 5)
-		}
-	}
-	symmetric := func(classes []string) (*confusion.Matrix, error) {
-		return confusion.Symmetric(classes, 0.3)
-	}
-	for name, noise := range map[string]func([]string) (*confusion.Matrix, error){
-		"pairwise": pairwise(0.35), "symmetric": symmetric, "random": random(0.4),
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := digits(t, 1300, noise)
-			given := wrong(t, p.Engine, learn(t, p, func(*softmax.Params) {}).W, 1300)
-			c := p.Noise.P
-			p.Noise = nil
-			r := learn(t, p, func(params *softmax.Params) { params.LearnConfusion = true })
-			learned := wrong(t, p.Engine, r.W, 1300)
-			if r.Noise == nil {
-				t.Fatal("nothing was learned of the noise")
-			}
-			far, within := 0.0, 0
-			for k, v := range r.Noise.P {
-				far += math.Abs(v-c[k]) / float64(2*p.Q)
-				if math.Abs(v-c[k]) <= 3*r.Noise.Error[k] {
-					within++
-				}
-			}
-			t.Logf("error %.3f, with C %.3f; C off by %.3f; %d of %d entries within 3 standard errors",
-				learned, given, far, within, p.Q*p.Q)
-			if learned > given+0.03 || far > 0.15 {
-				t.Errorf("error %.3f, with C %.3f; C is off by %.3f", learned, given, far)
-			}
-			if within < p.Q*p.Q*3/4 {
-				t.Errorf("%d of %d entries of C are within 3 standard errors", within, p.Q*p.Q)
-			}
-		})
-	}
 }
 
 // annotate gives the examples of p labels by annotators of these kinds, who each label a
@@ -222,11 +179,6 @@ func TestTrusted(t *testing.T) {
 // examples, and after being resumed from any stage.
 func TestLearnedNoiseBits(t *testing.T) {
 	for name, change := range map[string]func(*learners.Problem, *softmax.Params){
-		"learn": func(_ *learners.Problem, s *softmax.Params) { s.LearnConfusion = true },
-		"learn, from C, em": func(p *learners.Problem, s *softmax.Params) {
-			s.LearnConfusion, s.Correction, s.Rounds, s.Folds = true, learners.EM, 2, 3
-			p.Noise = must(confusion.Pairwise(names(p.Q), 0.2))
-		},
 		"annotators": func(p *learners.Problem, s *softmax.Params) { s.Folds = 3 },
 		"annotators, em": func(p *learners.Problem, s *softmax.Params) {
 			s.Correction, s.L2, s.Rounds, s.Folds = learners.EM, softmax.L2(0.001), 3, 3
@@ -234,10 +186,7 @@ func TestLearnedNoiseBits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := digits(t, 150, pairwise(0.3))
-			p.Noise = nil
-			if strings.HasPrefix(name, "annotators") {
-				annotate(t, p, kinds(t, p.Q), 0.5)
-			}
+			annotate(t, p, kinds(t, p.Q), 0.5)
 			params := softmax.Defaults()
 			params.Iterations = 8
 			change(p, params)
@@ -303,10 +252,6 @@ func TestLearningRefuses(t *testing.T) {
 		if _, err := fit.Start(t.Context(), p, crowded); !facts.Told(err,
 			fmt.Sprintf(c.want, "annotations")) {
 			t.Errorf("annotations: %v, want %q", err, c.want)
-		}
-		p.LearnConfusion = true
-		if err := learners.Check(p); !facts.Told(err, fmt.Sprintf(c.want, "learn_confusion")) {
-			t.Errorf("learn-confusion: %v, want %q", err, c.want)
 		}
 	}
 }

@@ -46,8 +46,6 @@ type Run interface {
 type Found struct {
 	// Noise is what was learned of how labels are wrong; nil if nothing was to be.
 	Noise *confusion.Learned
-	// CompressionSet are the examples of a learners.Compressor.
-	CompressionSet []int
 	// Settled are the parameters with the values found by searches, once Fit has ended well: for runs
 	// of similar examples of similar number. It is nil if there is nothing to search for.
 	Settled learners.Params
@@ -93,12 +91,7 @@ func (s steps) Fit(ctx context.Context, w engine.Weights, after func(learners.St
 	}
 }
 
-func (s steps) Found() (f Found) {
-	if c, ok := s.Learner.(learners.Compressor); ok {
-		f.CompressionSet = c.CompressionSet()
-	}
-	return f
-}
+func (steps) Found() (f Found) { return f }
 
 // training is one run of softmax.
 type training struct {
@@ -147,7 +140,7 @@ func newTraining(p *softmax.Params, problem *learners.Problem) (*training, error
 	r.noise.aim(&solver.Labels)
 	r.penalty = p.L2.Lambda
 	if p.L2.Search {
-		r.penalty = r.noise.lambda() * meanSquared(problem.X, problem.Bias)
+		r.penalty = crowdLambda * meanSquared(problem.X, problem.Bias)
 	}
 	return r, nil
 }

@@ -43,10 +43,6 @@ var sequences = []struct {
 			return confusion.Pairwise(classes, 0.4)
 		})
 	}, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
-	{"learned confusion", noisyDigits, func(p *softmax.Params) { p.LearnConfusion = true }},
-	{"learned confusion, em", noisyDigits, func(p *softmax.Params) {
-		p.LearnConfusion, p.Correction, p.Rounds = true, learners.EM, 3
-	}},
 	{"annotators", annotated, func(*softmax.Params) {}},
 	{"annotators, em", annotated, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
 	{"distributions, em", soft, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},

@@ -20,7 +20,6 @@ func TestShortTime(t *testing.T) {
 	for name, change := range map[string]func(*softmax.Params){
 		"search": func(*softmax.Params) {},
 		"em":     func(p *softmax.Params) { p.Correction = learners.EM },
-		"learn":  func(p *softmax.Params) { p.LearnConfusion = true },
 	} {
 		for _, m := range []int{n / 16, n} {
 			if m == n && name != "search" {

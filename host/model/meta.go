@@ -39,9 +39,6 @@ type Meta struct {
 	Shares []float64 `json:"shares,omitempty"`
 	// Annotators are who labelled the training data; nil if nobody knows.
 	Annotators []Annotator `json:"annotators,omitempty"`
-	// CompressionSet are the training examples, from 0 upwards in increasing order, whose sum the
-	// last weights are; empty if the learner does not tell.
-	CompressionSet []int `json:"compression_set,omitempty"`
 	// Condition is the condition number of the confusion matrix, at least 1; 0 if it is not known, or
 	// if there is no matrix.
 	Condition float64 `json:"condition_number"`

@@ -11,7 +11,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/bpm"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
-	"github.com/uma-gpu/uma-gpu/learners/localisation"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
 	"github.com/uma-gpu/uma-gpu/learners/online"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -29,7 +28,6 @@ func All() []*learners.Definition {
 		of(kernelmean.Defaults()),
 		online.Definitions(),
 		of(noisyperceptron.NewBylander(), noisyperceptron.NewBlum()),
-		of(localisation.Defaults()),
 		of(bpm.Defaults()),
 	)
 }

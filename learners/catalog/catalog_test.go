@@ -98,17 +98,10 @@ func TestOtherParameters(t *testing.T) {
 		{"ultraconservative", []string{"step", "random"}, fast, nil},
 		{"copa", []string{"correction", "steps", "aggressiveness", "0.01"}, fast, nil},
 		{"pa1", []string{"class_weights", "balanced", "multiclass", "ovr"}, fast, nil},
-		{"localisation", []string{"oracle", "random", "updates", "1000"}, fast, nil},
 		{"uma", []string{"step", "pair"}, all, nil},
 		{"uma", []string{"step", "region", "select", "random"}, quick(), nil},
 		{"uma", []string{"alpha", "1e-4"}, quick(), nil},
 		{"uma", []string{"step", "pair", "alpha", "1e-6", "alpha_unit", "score"}, quick(), nil},
-		{"softmax", []string{"learn_confusion", "true", "folds", "2"}, fast,
-			func(c string) bool {
-				// A given C is a beginning, so the identity is not the same as none; and learning takes
-				// more steps than the case makes: TestLearnedConfusion judges it.
-				return c != "identity and no noise" && c != "learns"
-			}},
 	} {
 		defaults, err := catalog.Find(v.learner)
 		if err != nil {

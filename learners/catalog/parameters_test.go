@@ -11,9 +11,9 @@ import (
 // TestJSON: model files keep the parameters in these bytes.
 func TestJSON(t *testing.T) {
 	for _, c := range []struct{ learner, set, want string }{
-		{"softmax", "", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01,"learn_confusion":false}`},
-		{"softmax", "l2=1e-4", `{"correction":"forward","l2":"0.0001","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01,"learn_confusion":false}`},
-		{"softmax", "tolerance=0.00001", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.00001,"learn_confusion":false}`},
+		{"softmax", "", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01}`},
+		{"softmax", "l2=1e-4", `{"correction":"forward","l2":"0.0001","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.01}`},
+		{"softmax", "tolerance=0.00001", `{"correction":"forward","l2":"search","class_weights":"equal","rounds":10,"folds":0,"iterations":200,"tolerance":0.00001}`},
 		{"uma", "", `{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`},
 		{"classmean", "", `{}`},
 		{"kernelmean", "", `{"balanced":true,"atoms":0,"atom_choice":"uniform","atom_weights":"optimal","atom_error":0}`},
@@ -30,7 +30,6 @@ func TestJSON(t *testing.T) {
 		{"copa", "", `{"no_shuffle":false,"no_average":false,"correction":"none","aggressiveness":1}`},
 		{"bylander", "", `{}`},
 		{"blum", "", `{"margin":0}`},
-		{"localisation", "", `{"oracle":"largest","updates":10000}`},
 		{"bpm", "", `{"softness":0.03,"tolerance":0.01}`},
 	} {
 		d, err := catalog.Find(c.learner)

@@ -71,10 +71,6 @@ type Params struct {
 	Folds        int     // of EM; 2 to 100, or less for the default
 	Iterations   int     // of L-BFGS at most, for each λ that is tried and at the end; ≥ 1
 	Tolerance    float64 // what they may leave of the loss, as a share of what chance decides; ≥ 0
-
-	// LearnConfusion has C learned too; a C that is given is then where that begins. With
-	// annotations their matrices are learned in any case.
-	LearnConfusion bool
 }
 
 // Defaults returns the default parameters.
@@ -101,17 +97,17 @@ var definition = learners.Definition{
 
 func (p *Params) Definition() *learners.Definition {
 	d := definition
-	d.Parameters, d.Check = p.parameters(), p.check
+	d.Parameters = p.parameters()
 	return &d
 }
 
 // Unlabelled implements learners.Probabilistic.
-func (p *Params) Unlabelled() bool { return p.Correction == learners.EM && !p.LearnConfusion }
+func (p *Params) Unlabelled() bool { return p.Correction == learners.EM }
 
 // Correcting returns what p does about wrong labels.
 func (p *Params) Correcting() learners.Correcting {
 	return learners.Correcting{Learner: definition.Name, Correction: p.Correction,
-		ClassWeights: p.ClassWeights, LearnConfusion: p.LearnConfusion}
+		ClassWeights: p.ClassWeights}
 }
 
 func (p *Params) parameters() []learners.Parameter {
@@ -135,17 +131,7 @@ func (p *Params) parameters() []learners.Parameter {
 		learners.Float("tolerance", &p.Tolerance, learners.Range{},
 			"what iterations may leave of the loss, as a share of what the choice of the examples "+
 				"decides of it; 1e-6 for the minimum"),
-		learners.Bool("learn_confusion", &p.LearnConfusion,
-			"learn the confusion matrix too, from labels that are right more often than not; one that is "+
-				"given counts as 20 examples of each class"),
 	}
-}
-
-func (p *Params) check() error {
-	if p.LearnConfusion {
-		return p.CheckLearning("learn_confusion")
-	}
-	return nil
 }
 
 func (p *Params) wrong(parameter, got, want string) error {
@@ -153,14 +139,14 @@ func (p *Params) wrong(parameter, got, want string) error {
 		Want: want}
 }
 
-// CheckLearning returns an error if the noise, which what asks for, cannot be learned.
-func (p *Params) CheckLearning(what string) error {
+// CheckAnnotations returns an error if annotators' noise cannot be learned.
+func (p *Params) CheckAnnotations() error {
 	if p.Correction != learners.Forward && p.Correction != learners.EM {
-		return p.wrong("correction", fmt.Sprintf("%s with %s", p.Correction, what),
+		return p.wrong("correction", p.Correction+" with annotations",
 			"forward or em, which use what is learned")
 	}
 	if p.ClassWeights != learners.Equal {
-		return p.wrong("class_weights", fmt.Sprintf("%s with %s", p.ClassWeights, what),
+		return p.wrong("class_weights", string(p.ClassWeights)+" with annotations",
 			"equal: wrong labels are learned from examples that count alike")
 	}
 	return nil

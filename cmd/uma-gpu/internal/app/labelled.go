@@ -147,10 +147,9 @@ func (r *LabelReader) Known(ctx context.Context, d *dataset.Dataset) (labels *um
 	if err != nil || noise != nil {
 		return labels, noise, err
 	}
-	learn, ok := learners.Lookup(r.Learner, "learn_confusion")
 	switch {
 	case r.Base != nil && r.Base.State != nil && r.Base.Confusion != nil:
-	case labels != nil || ok && learn.String() == "true":
+	case labels != nil:
 		r.Notes.Say("confusion matrix: none given; it is learned")
 	default:
 		r.Notes.Say("confusion matrix: none given, so the identity: all labels are taken to be right")

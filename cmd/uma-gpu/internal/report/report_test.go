@@ -188,7 +188,7 @@ func TestReportNextRuns(t *testing.T) {
 	}
 	clitest.Write(t, dir, "my table.csv", rows.String())
 	clitest.Succeed(t, "train", "--data", "my table.csv", "--label-column", "kind", "--text", "note",
-		"--separator", ";", "--learn-confusion", "--model", "m.npz")
+		"--separator", ";", "--model", "m.npz")
 	text, _ := clitest.Succeed(t, "report", "--model", "m.npz", "--data", "my table.csv",
 		"--label-column",
 		"kind", "--json")

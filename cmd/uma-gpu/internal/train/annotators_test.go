@@ -88,34 +88,6 @@ func TestTrainByAnnotators(t *testing.T) {
 	}
 }
 
-func TestLearnConfusionFlag(t *testing.T) {
-	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) + ".npz" }
-	few := filepath.Join(dir, "few.csv")
-	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "300", "--out", few)
-	data, c := clitest.Noisy(t, dir, few)
-	train := []string{"train", "--data", data, "--learner", "softmax", "--learn-confusion", "--folds",
-		"3", "--max-steps", "80"}
-	clitest.Succeed(t, with(train, "--model", path("alone"))...)
-	clitest.Succeed(t, with(train, "--model", path("given"), "--confusion", c)...)
-	alone, given := clitest.Load(t, path("alone")), clitest.Load(t, path("given"))
-	if alone.Confusion != nil || alone.Learned == nil || given.Confusion == nil ||
-		given.Learned == nil || given.Meta.Annotators != nil {
-		t.Errorf("given %v and %v, learned %v and %v", alone.Confusion, given.Confusion, alone.Learned,
-			given.Learned)
-	}
-	out, _ := clitest.Succeed(t, "confusion", "show", path("given"))
-	if !strings.Contains(out, "given: P(noisy") || !strings.Contains(out, "\nlearned: P(noisy") {
-		t.Errorf("confusion show prints %q", out)
-	}
-	uma := path("uma")
-	clitest.Succeed(t, "train", "--data", data, "--model", uma, "--max-steps", "1")
-	if out, _ := clitest.Succeed(t, "confusion", "show", uma); !strings.Contains(out,
-		"labels were trusted") {
-		t.Errorf("confusion show prints %q", out)
-	}
-}
-
 func TestAnnotatorsRefuses(t *testing.T) {
 	dir := t.TempDir()
 	data, table := annotated(t, dir, 60)

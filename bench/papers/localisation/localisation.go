@@ -164,6 +164,7 @@ func rivalOf(scores []float32, y int) (rival int32, margin float64) {
 	return rival, float64(scores[y]) - float64(scores[rival])
 }
 
+// CompressionSet returns the examples, in increasing order, whose sum the weights are.
 func (l *learner) CompressionSet() (all []int) {
 	for _, p := range l.planes.all {
 		all = append(all, int(p.Example))

@@ -16,7 +16,6 @@ require (
 	golang.org/x/term v0.37.0
 	golang.org/x/text v0.28.0
 	gonum.org/v1/gonum v0.17.0
-	gonum.org/v1/netlib v0.0.0-20190313105609-8cb42192e0e0
 	google.golang.org/protobuf v1.34.2
 )
 
@@ -38,6 +37,5 @@ require (
 	github.com/xuri/efp v0.0.1 // indirect
 	github.com/xuri/nfp v0.0.1 // indirect
 	golang.org/x/crypto v0.41.0 // indirect
-	golang.org/x/exp v0.0.0-20191002040644-a1355ae1e2c3 // indirect
 	golang.org/x/tools v0.36.0 // indirect
 )

@@ -105,10 +105,7 @@ var foreign = map[string][]string{
 	"golang.org/x/term":             {"cmd/uma-gpu"},
 	"pgregory.net/rapid":            {"cmd/uma-gpu"}, // of tests
 	"golang.org/x/text":             {"host/dataset/features", "host/dataset/file"},
-	"gonum.org/v1/gonum": {"host/confusion", "host/kernel/pca", "host/judge/metric",
-		"internal/openblas"},
-	// With -tags openblas.
-	"gonum.org/v1/netlib":           {"internal/openblas"},
+	"gonum.org/v1/gonum":            {"host/confusion", "host/kernel/pca", "host/judge/metric"},
 	"github.com/klauspost/compress": {"host/dataset/file"},
 	// The encoding of ONNX.
 	"google.golang.org/protobuf":       {"host/exchange"},

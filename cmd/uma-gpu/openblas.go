@@ -1,3 +1,0 @@
-package main
-
-import _ "github.com/uma-gpu/uma-gpu/internal/openblas" // with -tags openblas

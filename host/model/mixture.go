@@ -27,7 +27,7 @@ func Mix(members []*Model, shares []float64) *Model {
 		Meta: first.Meta}
 	m.Meta.Shares, m.Meta.Temperature = shares, 1
 	m.Meta.Preparation = dataset.Preparation{D: m.D}
-	m.Meta.Kernel, m.Meta.Trees, m.Meta.CompressionSet = nil, nil, nil
+	m.Meta.Kernel, m.Meta.Trees = nil, nil
 	return m
 }
 

@@ -39,14 +39,14 @@ const (
 	learningIterations = 25
 )
 
-// crowdLambda is the penalty of these fits, in the units of a search for one, which is only possible
-// when the noise is known. Annotators tell how they are wrong by where they differ, and too sure a
-// model of few examples only spoils that.
+// crowdLambda is the penalty of these fits, in the units of a search for one, which is only
+// possible when the noise is known. Annotators tell how they are wrong by where they differ, and
+// too sure a model of few examples only spoils that.
 const crowdLambda = 1e-3
 
 // labelNoise learns how labels came about: a matrix of each annotator, A[k][t] = P(label k | true
-// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3. Here the probabilities
-// of the true classes are out-of-fold.
+// class t), Raykar et al., Learning from crowds, JMLR 11 (2010), Section 2.3. Here the
+// probabilities of the true classes are out-of-fold.
 type labelNoise struct {
 	q      int
 	labels *dataset.Annotations

@@ -139,9 +139,9 @@ func (s *span) addWeights(to, w []float64) {
 	}
 }
 
-// Find returns the classifiers in the centres that o.Strategy names, each of length 1. Row r is class r against the rest; of two classes, row 0 is the negative of row
-// 1. slack is the Slack that it used. At least two classes must have labels. A cancelled ctx ends
-// it with ctx's error.
+// Find returns the classifiers in the centres that o.Strategy names, each of length 1. Row r is
+// class r against the rest; of two classes, row 0 is the negative of row 1. slack is the Slack that
+// it used. At least two classes must have labels. A cancelled ctx ends it with ctx's error.
 func Find(ctx context.Context, p *active.Pool, o Options) (w engine.Weights, slack float64,
 	err error) {
 	s, spaces, slack, err := roomy(ctx, p, o)

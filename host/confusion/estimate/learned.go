@@ -10,8 +10,8 @@ import (
 const mostUnsure = 0.15
 
 // identify finds the unidentified classes and notes them: a true class is unidentified if another
-// label is as likely as its own, or if the standard error of its own is above mostUnsure; that label
-// is then unidentified, too.
+// label is as likely as its own, or if the standard error of its own is above mostUnsure; that
+// label is then unidentified, too.
 func (e *Estimate) identify() {
 	q := e.Q()
 	for t := range q {

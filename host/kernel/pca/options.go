@@ -22,10 +22,10 @@
 // # The computation
 //
 // Kernel values and all products of large matrices are made by an engine, in float32 and
-// with the same bits on every engine. LAPACK's dsyev, as gonum has it, finds the eigenvectors of the
-// landmarks' matrix: seconds for a thousand landmarks, and a thousand times as long for ten times as
-// many. Everything on the host is float64 in a fixed order: a refit has the same bits, whatever the
-// engine and GOMAXPROCS.
+// with the same bits on every engine. LAPACK's dsyev, as gonum has it, finds the eigenvectors of
+// the landmarks' matrix: seconds for a thousand landmarks, and a thousand times as long for ten
+// times as many. Everything on the host is float64 in a fixed order: a refit has the same bits,
+// whatever the engine and GOMAXPROCS.
 package pca
 
 import (

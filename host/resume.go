@@ -73,18 +73,24 @@ func (t *trainer) checkpoints(o *RunOptions) func(error) error {
 		return t.save(s)
 	}
 	return func(err error) error {
-		// nobody knows what was right
-		if err == nil || last.Steps == 0 || errors.Is(err, audit.ErrDiffers) {
-			return err
-		}
-		if t.o.Checkpoint.Failed {
-			if failed := t.save(last); failed != nil {
-				return errors.Join(err, failed)
-			}
-		}
-		return fmt.Errorf("%w; %w: what %d steps have learned is in %s", err, ErrSaved, last.Steps,
-			t.o.Checkpoint.Path)
+		return t.failed(err, last.Steps, func() error { return t.save(last) })
 	}
+}
+
+// failed returns the error of a training that has failed after a checkpoint of some steps, which it
+// saves if that is due now.
+func (t *trainer) failed(err error, steps int, save func() error) error {
+	// nobody knows what was right
+	if err == nil || steps == 0 || errors.Is(err, audit.ErrDiffers) {
+		return err
+	}
+	if t.o.Checkpoint.Failed {
+		if failed := save(); failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	return fmt.Errorf("%w; %w: what %d steps have learned is in %s", err, ErrSaved, steps,
+		t.o.Checkpoint.Path)
 }
 
 // save writes a checkpoint.

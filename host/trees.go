@@ -71,7 +71,7 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "growing trees", Unit: "step"})
 	defer task.End()
-	due, made := t.o.Checkpoint.due(), &trees.State{}
+	due, made, kept := t.o.Checkpoint.due(), &trees.State{}, 0 // steps of the last checkpoint
 	result := Result{Stop: Converged, Inverse: t.inverse, Settled: &made.Settled}
 	w.Step = func(s *trees.State) error {
 		made, result.Steps = s, s.Model.Steps()
@@ -79,10 +79,15 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 		if t.o.Watch.Step != nil {
 			t.o.Watch.Step(Report{Step: result.Steps})
 		}
-		if t.o.Checkpoint.Path != "" && !t.o.Checkpoint.Failed && due(result.Steps) {
-			if err := t.treesModel(s, nil, "checkpoint").Save(t.o.Checkpoint.Path); err != nil {
+		switch {
+		case t.o.Checkpoint.Path == "":
+		case t.o.Checkpoint.Failed:
+			kept = result.Steps
+		case due(result.Steps):
+			if err := t.saveTrees(s); err != nil {
 				return err
 			}
+			kept = result.Steps
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -100,7 +105,7 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	case grown != nil && ctx.Err() != nil:
 		result.Stop = Interrupted
 	default:
-		return nil, err
+		return nil, t.failed(err, kept, func() error { return t.saveTrees(made) })
 	}
 	if made.Model == nil {
 		made.Model = grown
@@ -133,6 +138,11 @@ func (t *trainer) treesModel(s *trees.State, estimate *float64, stop string) *mo
 	settled, _ := json.Marshal(s.Settled) // plain numbers and names, which cannot fail
 	m.State = &model.State{Steps: m.Meta.Steps, Learner: settled}
 	return &m
+}
+
+// saveTrees writes a checkpoint.
+func (t *trainer) saveTrees(s *trees.State) error {
+	return t.treesModel(s, nil, "checkpoint").Save(t.o.Checkpoint.Path)
 }
 
 // countTrees counts the training examples by prediction and noisy label, and estimates the error.

@@ -3,12 +3,15 @@ package host_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -87,6 +90,56 @@ func TestTrees(t *testing.T) {
 			!bytes.Equal(written(t, m.Model), file) {
 			t.Errorf("%s: resumed: %v, or another file", mode, err)
 		}
+	}
+}
+
+// failingDriver is the processor, until it has split that many nodes.
+type failingDriver struct {
+	engine.Driver
+	splits int
+}
+
+func (d *failingDriver) LoadBins(b dataset.Binned, q, all int) (engine.LoadedBins, error) {
+	loaded, err := d.Driver.LoadBins(b, q, all)
+	return &failingBins{loaded, d}, err
+}
+
+type failingBins struct {
+	engine.LoadedBins
+	d *failingDriver
+}
+
+func (b *failingBins) Split(node, feature int, left engine.BinSet, children [2]int) ([2]int64,
+	error) {
+	if b.d.splits--; b.d.splits < 0 {
+		return [2]int64{}, errLost
+	}
+	return b.LoadedBins.Split(node, feature, left, children)
+}
+
+// TestFailedTreesAreSaved: boosting that fails amid a round leaves the rounds before it, from which
+// another training goes on to the same file.
+func TestFailedTreesAreSaved(t *testing.T) {
+	d, noise := fewDigits(t)
+	p := trees.Defaults()
+	p.Mode, p.Rounds, p.Leaves = trees.Boost, 5, 6
+	path := filepath.Join(t.TempDir(), "m.checkpoint.npz")
+	o := host.Options{Engine: simd.New(), Learner: p}
+	want := written(t, must(host.Train(t.Context(), d, noise, o)).Model)
+	o.Engine = engine.New(&failingDriver{simd.NewDriver(), 2*5*len(d.Classes) + 7})
+	o.Checkpoint = host.Checkpoint{Path: path, Failed: true}
+	if _, err := host.Train(t.Context(), d, noise, o); !errors.Is(err, errLost) ||
+		!errors.Is(err, host.ErrSaved) {
+		t.Fatalf("failed in round 3: %v", err)
+	}
+	o = host.Options{Engine: simd.New(), Learner: p}
+	var err error
+	if o.Resume, err = model.Load(path); err != nil || o.Resume.Meta.Steps != 2 {
+		t.Fatalf("saved: %+v, %v", o.Resume, err)
+	}
+	if m, err := host.Train(t.Context(), d, noise, o); err != nil ||
+		!bytes.Equal(written(t, m.Model), want) {
+		t.Errorf("resumed: %v, or another file", err)
 	}
 }
 

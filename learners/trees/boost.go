@@ -50,16 +50,23 @@ func newBoosting(p *Params, d *data, m *ensemble.Model, held []bool) (*boosting,
 	return b, nil
 }
 
-// round grows the trees of a round, and adds them to the scores and the model.
-func (b *boosting) round() error {
+// round grows the trees of a round, and adds them to the scores and the model, all or none.
+func (b *boosting) round() (err error) {
+	m, before, gain := b.model, len(b.model.Trees), slices.Clone(b.model.Gain)
+	defer func() {
+		if err != nil {
+			m.Trees, m.Class = m.Trees[:before], m.Class[:before]
+			copy(m.Gain, gain)
+		}
+	}()
 	if _, err := b.bins.Gradients(); err != nil {
 		return err
 	}
 	first := 0
-	if b.model.Q == 2 {
+	if m.Q == 2 {
 		first = 1
 	}
-	for class := first; class < b.model.Q; class++ {
+	for class := first; class < m.Q; class++ {
 		tree, err := b.tree(class)
 		if err == nil {
 			err = b.bins.Add(tree, class, false)
@@ -67,8 +74,7 @@ func (b *boosting) round() error {
 		if err != nil {
 			return err
 		}
-		b.model.Trees = append(b.model.Trees, tree)
-		b.model.Class = append(b.model.Class, int32(class))
+		m.Trees, m.Class = append(m.Trees, tree), append(m.Class, int32(class))
 	}
 	return nil
 }

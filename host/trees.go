@@ -63,7 +63,7 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	t.phase(Loaded)
 	w := trees.Watch{Note: t.o.note, Most: t.o.MaxSteps}
 	if r := t.o.Resume; r != nil {
-		w.From = &trees.State{Model: r.Trees}
+		w.From = &trees.State{Model: r.Trees, Temperature: r.Meta.Temperature}
 		if err := json.Unmarshal(r.State.Learner, &w.From.Settled); err != nil || r.Trees == nil {
 			return nil, fmt.Errorf("train: %w: state: %w", ErrResume,
 				errors.Join(err, learners.Check(&w.From.Settled)))
@@ -71,10 +71,10 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	}
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "growing trees", Unit: "step"})
 	defer task.End()
-	due, made, kept := t.o.Checkpoint.due(), &trees.State{}, 0 // steps of the last checkpoint
-	result := Result{Stop: Converged, Inverse: t.inverse, Settled: &made.Settled}
+	due, kept := t.o.Checkpoint.due(), 0 // steps of the last checkpoint
+	result := Result{Stop: Converged, Inverse: t.inverse}
 	w.Step = func(s *trees.State) error {
-		made, result.Steps = s, s.Model.Steps()
+		result.Steps = s.Model.Steps()
 		task.Reach(int64(result.Steps))
 		if t.o.Watch.Step != nil {
 			t.o.Watch.Step(Report{Step: result.Steps})
@@ -105,23 +105,19 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	case grown != nil && ctx.Err() != nil:
 		result.Stop = Interrupted
 	default:
-		return nil, t.failed(err, kept, func() error { return t.saveTrees(made) })
+		return nil, t.failed(err, kept, func() error { return t.saveTrees(grown) })
 	}
-	if made.Model == nil {
-		made.Model = grown
-	}
-	result.Settled = &made.Settled
+	result.Steps, result.Settled = grown.Model.Steps(), &grown.Settled
 	if result.Stop == Converged && t.o.MaxSteps > 0 && result.Steps == t.o.MaxSteps {
 		result.Stop = MaxSteps
 	}
-	if err := t.countTrees(&result, grown); err != nil {
+	if err := t.countTrees(&result, grown.Model); err != nil {
 		return nil, err
 	}
-	m := t.treesModel(made, &result.EstimatedError, string(result.Stop))
+	m := t.treesModel(grown, &result.EstimatedError, string(result.Stop))
 	if m.State != nil && (result.Stop == Converged || result.Stop == MaxSteps) {
 		m.State = nil
 	}
-	m.Meta.Temperature = 1 // scores are logarithms of odds
 	if t.o.Trial {
 		t.phase(Learned)
 		return &Trained{Model: m, Run: result, Given: t.inverse, HeldOut: t.held}, nil
@@ -134,6 +130,7 @@ func (t *trainer) treesModel(s *trees.State, estimate *float64, stop string) *mo
 	m := t.model
 	m.SetTrees(s.Model)
 	m.Meta.EstimatedError, m.Meta.Steps, m.Meta.Stop = estimate, s.Model.Steps(), stop
+	m.Meta.Temperature = s.Temperature
 	t.setDevice(&m)
 	settled, _ := json.Marshal(s.Settled) // plain numbers and names, which cannot fail
 	m.State = &model.State{Steps: m.Meta.Steps, Learner: settled}

@@ -235,12 +235,12 @@ func grown(params func() *trees.Params,
 func fromTrees(params func() *trees.Params,
 ) func(context.Context, *contest, []int) ([]float32, error) {
 	return func(ctx context.Context, c *contest, some []int) ([]float32, error) {
-		m, err := trees.Fit(ctx, params(), c.problem(0), c.part.Encoding, trees.Watch{})
+		s, err := trees.Fit(ctx, params(), c.problem(0), c.part.Encoding, trees.Watch{})
 		if err != nil {
 			return nil, err
 		}
 		scores := make([]float32, len(some)*c.q)
-		m.Scores(scores, c.data.Pick(some), nil)
+		s.Model.Scores(scores, c.data.Pick(some), nil)
 		for at := 0; at < len(scores); at += c.q {
 			numerics.Softmax(scores[at:at+c.q], scores[at:at+c.q])
 			for k, v := range scores[at : at+c.q] {

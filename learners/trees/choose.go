@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -40,9 +41,10 @@ var (
 // too sure nor too unsure: trials are compared at the best one, as it changes no prediction.
 var sharpened = []float32{1, 0.5, 0.7, 1.4, 2, 3, 4}
 
-// trial are settled parameters, and the losses of examples held out.
+// trial are settled parameters, and the scores and losses of examples held out.
 type trial struct {
 	p      Params
+	scores []float32
 	losses []float64
 }
 
@@ -60,8 +62,10 @@ func (t *trial) beats(other *trial) bool {
 }
 
 // settle returns the parameters with all values chosen: by the corrected loss of examples that
-// trees have not seen. A search ends at half of the time.
-func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (Params, error) {
+// trees have not seen. A search ends at half of the time. Their scores also have a temperature, 1
+// if there was no search.
+func settle(ctx context.Context, p Params, d *data, note func(string, ...any),
+) (settled Params, temperature float32, err error) {
 	s := search{ctx: ctx, d: d.some(mostSearched), note: note}
 	if s.note == nil {
 		s.note = func(string, ...any) {}
@@ -75,7 +79,7 @@ func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (
 		one.Mode = mode
 		found, err := s.mode(one, p.Mode == Auto)
 		if err != nil {
-			return p, err
+			return p, 0, err
 		}
 		if found.beats(&best) {
 			best = found
@@ -84,7 +88,16 @@ func settle(ctx context.Context, p Params, d *data, note func(string, ...any)) (
 			break
 		}
 	}
-	return best.p, nil
+	temperature = 1
+	if d := s.d; best.scores != nil && d.labels.Classes == nil {
+		temperature, err = confusion.Temperature(ctx, best.scores, d.problem.Y, d.problem.Q,
+			d.problem.Noise)
+		if err != nil {
+			s.note("no probabilities: %v", err)
+			temperature = 0
+		}
+	}
+	return best.p, temperature, nil
 }
 
 // some returns at most count of the examples, drawn.
@@ -148,7 +161,11 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 		if all {
 			tried = []float64{p.Least}
 		}
-		return climb(len(tried), s.short, func(k int) (trial, error) {
+		at := (len(tried) - 1) / 2
+		if s.d.problem.Noise == nil {
+			at = 0 // leaves of one example fit right labels best
+		}
+		return climb(at, len(tried), s.short, func(k int) (trial, error) {
 			p.Least = tried[k]
 			return s.forest(p)
 		})
@@ -169,7 +186,7 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 	if p.Leaves > 0 {
 		tried = []int{p.Leaves}
 	}
-	best, err := climb(len(tried), s.short, func(k int) (trial, error) {
+	best, err := climb((len(tried)-1)/2, len(tried), s.short, func(k int) (trial, error) {
 		p.Leaves = tried[k]
 		return s.boost(p)
 	})
@@ -184,9 +201,8 @@ func (s *search) mode(p Params, loss bool) (trial, error) {
 	return best, err
 }
 
-// climb tries the values of a list from the middle on, up while they are better, else down.
-func climb(n int, short func() bool, try func(k int) (trial, error)) (best trial, err error) {
-	at := (n - 1) / 2
+// climb tries the values of a list from one on, up while they are better, else down.
+func climb(at, n int, short func() bool, try func(k int) (trial, error)) (best trial, err error) {
 	if best, err = try(at); err != nil {
 		return best, err
 	}
@@ -219,7 +235,7 @@ func (s *search) forest(p Params) (trial, error) {
 	sums := slices.Repeat(m.Base, s.d.binned.N)
 	m.Add(sums, s.d.binned, s.d.sampler(nil).times)
 	m.Logs(sums, s.d.c)
-	t := trial{p, s.d.sharpest(sums)}
+	t := trial{p, sums, s.d.sharpest(sums)}
 	s.note("forest of leaves of at least %g examples: loss %.5f", p.Least, lists.Mean(t.losses))
 	return t, nil
 }
@@ -275,7 +291,7 @@ func (s *search) boost(p Params) (trial, error) {
 			break
 		}
 	}
-	best.losses = s.d.sharpest(kept)
+	best.scores, best.losses = kept, s.d.sharpest(kept)
 	s.note("boosting of %d leaves, %g of the rows and %g of the columns: loss %.5f at round %d",
 		p.Leaves, p.Rows, p.Columns, lists.Mean(best.losses), best.p.Rounds)
 	return best, nil

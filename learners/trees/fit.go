@@ -25,8 +25,11 @@ type Watch struct {
 
 // State is what a fit continues from to the same bits.
 type State struct {
-	Settled Params          // all values chosen
-	Model   *ensemble.Model // with the trees that are done
+	Settled Params // all values chosen
+	// Temperature of the scores, by examples held out: 1 if nothing was chosen, 0 if they say nothing
+	// of the labels.
+	Temperature float32
+	Model       *ensemble.Model // with the trees that are done
 }
 
 // data are the examples of a problem in bins, and what is known of their labels.
@@ -63,20 +66,21 @@ func load(p *Params, problem *learners.Problem, e *dataset.Encoding) (*data, err
 }
 
 // Fit fits trees to a problem, whose examples are not prepared: values as they are, or encoded as e
-// says. It chooses the values of parameters that are 0.
+// says. It chooses the values of parameters that are 0. With an error that ends the growing, it
+// also returns what has grown.
 func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.Encoding, w Watch,
-) (*ensemble.Model, error) {
+) (*State, error) {
 	d, err := load(p, problem, e)
 	if err != nil {
 		return nil, err
 	}
 	state := w.From
 	if state == nil {
-		settled, err := settle(ctx, *p, d, w.Note)
+		settled, temperature, err := settle(ctx, *p, d, w.Note)
 		if err != nil {
 			return nil, err
 		}
-		state = &State{Settled: settled, Model: d.begin(&settled)}
+		state = &State{Settled: settled, Temperature: temperature, Model: d.begin(&settled)}
 	}
 	var step func() error
 	if w.Step != nil {
@@ -86,7 +90,7 @@ func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.E
 	if w.Most > 0 {
 		settled.Rounds = min(settled.Rounds, w.Most)
 	}
-	return state.Model, d.fit(ctx, &settled, state.Model, nil, step)
+	return state, d.fit(ctx, &settled, state.Model, nil, step)
 }
 
 // begin returns a model without trees.

@@ -22,7 +22,7 @@ func Held(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.
 	if err != nil {
 		return nil, nil, settled, err
 	}
-	if settled, err = settle(ctx, *p, d, nil); err != nil {
+	if settled, _, err = settle(ctx, *p, d, nil); err != nil {
 		return nil, nil, settled, err
 	}
 	noisy, clean, err = d.held(ctx, &settled, folds)

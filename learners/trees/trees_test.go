@@ -97,10 +97,11 @@ func (t *table) noisy(q int, share float64, e *engine.Engine) *learners.Problem 
 func fit(t *testing.T, p *trees.Params, problem *learners.Problem, e *dataset.Encoding,
 ) *ensemble.Model {
 	t.Helper()
-	m, err := trees.Fit(context.Background(), p, problem, e, trees.Watch{})
+	s, err := trees.Fit(context.Background(), p, problem, e, trees.Watch{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := s.Model
 	if err := m.Check(problem.X.D); err != nil {
 		t.Fatal(err)
 	}
@@ -305,6 +306,9 @@ func TestChoice(t *testing.T) {
 	if v := s.Settled; v.Mode == trees.Auto || v.Rounds*v.Leaves == 0 ||
 		v.Rate*v.Rows*v.Columns == 0 {
 		t.Errorf("got settled parameters %+v, want all of them", v)
+	}
+	if s.Temperature == 0 || s.Temperature == 1 {
+		t.Errorf("got temperature %v, want one by examples held out", s.Temperature)
 	}
 	got, err := trees.Fit(context.Background(), p, problem, data.e, trees.Watch{From: &s})
 	if err != nil || !reflect.DeepEqual(got, want) {

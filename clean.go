@@ -19,6 +19,8 @@ import (
 type CleanRequest struct {
 	Data   Data    `json:"data,omitzero"`
 	Labels *Labels `json:"labels,omitempty"` // nil for the labels of FromDataset
+	// Confusion is the noise of the labels; nil to estimate it.
+	Confusion *Confusion `json:"confusion,omitempty"`
 	// Checked are the true classes of rows that somebody has checked, below 0 of others; nil for none.
 	Checked   []int32 `json:"-" array:"checked"`
 	Normalize string  `json:"normalize,omitempty"`
@@ -106,9 +108,9 @@ func preparation(normalize string) (string, error) {
 	return normalize, nil
 }
 
-// Clean estimates which labels are wrong, by a mixture of models that have not seen them and by
-// estimates of the confusion matrix that compete to explain them, and learns a model of the true
-// classes. It changes the labels that FindIssues calls wrong. Row i of the result is example i of
+// Clean estimates which labels are wrong, by a mixture of models that have not seen them and by the
+// given confusion matrix, or estimates of it that compete to explain them, and learns a model of
+// the true classes. It changes the labels that FindIssues calls wrong. Row i of the result is example i of
 // the data.
 func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	if err := r.Check(); err != nil {
@@ -116,13 +118,17 @@ func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	}
 	said := notes{to: r.Compute.Note}
 	set, err := labelled(ctx, &r.Data, r.Labels, &said)
+	var noise *confusion.Matrix
 	if err == nil {
 		err = checkTrue(r.Checked, "checked", set)
+	}
+	if err == nil {
+		noise, err = r.Confusion.matrix(set, &said)
 	}
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	o := clean.Options{Right: r.Checked, Options: host.Options{Seed: cmp.Or(r.Seed, 1), Tool: Version,
+	o := clean.Options{Right: r.Checked, Given: noise, Options: host.Options{Seed: cmp.Or(r.Seed, 1), Tool: Version,
 		Watch: host.Watch{Note: said.say}}}
 	o.Preparation, _ = preparation(r.Normalize)
 	result := &CleanResult{Request: *r, Classes: set.Classes}

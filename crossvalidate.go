@@ -159,6 +159,9 @@ type validation struct {
 	known   []int             // examples with a label
 }
 
+// usualFolds is how many folds there are unless a request says.
+const usualFolds = 5
+
 func (v *validation) folds() int { return cmp.Or(v.request.Folds, usualFolds) }
 
 // judgeBy finds the labels that judge: of annotators their consensus.

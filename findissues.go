@@ -14,20 +14,22 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/learners"
+	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// FindIssuesRequest asks which labels are likely wrong, given that some are.
+// FindIssuesRequest asks which labels are likely wrong, given that some are. A mixture of models
+// judges, or Probabilities.
 type FindIssuesRequest struct {
 	Data      Data       `json:"data,omitzero"`       // the zero value for none, with Probabilities
 	Labels    *Labels    `json:"labels,omitempty"`    // noisy; nil for the labels of FromDataset
 	Confusion *Confusion `json:"confusion,omitempty"` // nil to estimate it
 	// Probabilities are out-of-fold probabilities of classes by any program, n×Q; nil to train models.
 	Probabilities []float32 `json:"-" array:"probabilities"`
-	// Settings choose the only model that judges; zero values mix several.
-	Settings
-	Folds   int     `json:"folds,omitempty"`
-	Survey  bool    `json:"survey,omitempty"` // also say what is odd about the data as a whole
-	Compute Compute `json:"-"`
+	Normalize     string    `json:"normalize,omitempty"`
+	Seed          uint64    `json:"seed,omitempty"`   // of votes that tie
+	Survey        bool      `json:"survey,omitempty"` // also say what is odd about the data as a whole
+	Compute       Compute   `json:"-"`
 }
 
 // FindIssuesResult has a value for each example. An example without a label is no issue.
@@ -57,23 +59,15 @@ func (r *FindIssuesRequest) Check() error {
 		return err
 	}
 	switch {
-	case r.Probabilities != nil && r.chosen() != "":
-		return conflict(r.chosen(), "a value beside probabilities", "one of them: nothing is trained")
+	case r.Probabilities != nil && r.Normalize != "":
+		return conflict("normalize", "a value beside probabilities", "one of them: nothing is trained")
 	case r.Probabilities == nil && r.Data.given() == 0:
 		return conflict("data", "none", "examples, or probabilities")
 	case r.Survey && r.Data.given() == 0:
 		return conflict("survey", "no data", "examples too")
 	}
-	_, err := r.Settings.options()
+	_, err := preparation(r.Normalize)
 	return err
-}
-
-// chosen names an option that chooses the model that judges; "" for none.
-func (r *FindIssuesRequest) chosen() string {
-	if r.Folds != 0 {
-		return "folds"
-	}
-	return r.Settings.besides("normalize", "seed", "time")
 }
 
 // FindIssues judges each label by models that have not seen it, given that some labels are wrong.
@@ -175,7 +169,7 @@ func (f *issueFinder) vote(l *Labels) error {
 	voted := a.Labelled()
 	f.annotations = a.Pick(voted)
 	f.set.Classes, f.set.Y = l.Classes, slices.Repeat([]int32{dataset.Unlabelled}, f.set.N)
-	for k, y := range f.annotations.Votes(f.request.Settings.seed()) {
+	for k, y := range f.annotations.Votes(cmp.Or(f.request.Seed, 1)) {
 		f.set.Y[voted[k]] = y
 	}
 	return nil
@@ -206,50 +200,35 @@ func checkProbabilities(p []float32, n, q int) error {
 
 // find judges the labels by models.
 func (f *issueFinder) find(ctx context.Context, e *engine.Engine) error {
-	r := f.request
-	o, err := r.Settings.options()
-	if err != nil {
-		return err
-	}
-	o.Engine, o.Annotations, o.Watch = e, f.annotations, host.Watch{Note: f.notes.say}
-	if f.annotations == nil && r.chosen() == "" {
-		f.result.Folds = clean.DefaultFolds
+	f.result.Folds = clean.DefaultFolds
+	o := host.Options{Engine: e, Seed: cmp.Or(f.request.Seed, 1), Tool: Version,
+		Watch: host.Watch{Note: f.notes.say}}
+	o.Preparation, _ = preparation(f.request.Normalize)
+	if f.annotations == nil {
 		return f.enter(clean.Find(ctx, f.set, clean.Options{Options: o, Given: f.noise}))
 	}
 	some, labelled := withLabel(f.set)
-	f.result.Folds = cmp.Or(r.Folds, usualFolds)
-	held, err := host.OutOfFold(ctx, some, f.noise, o, f.result.Folds)
+	p := softmax.Defaults()
+	p.Correction = learners.EM
+	o.Learner, o.Annotations = p, f.annotations
+	held, err := host.OutOfFold(ctx, some, nil, o, clean.DefaultFolds)
 	if err != nil {
 		return err
 	}
-	p, err := held.Probabilities()
+	likely, err := held.Probabilities()
 	if err != nil {
-		return &Fault{Kind: Unfit, Option: "learner", Got: err.Error(),
-			Want: "models that tell the classes apart", Advice: "take another learner or kernel, or check " +
-				"the confusion matrix"}
+		return &Fault{Kind: Unfit, Option: "labels", Got: err.Error(),
+			Want: "features and votes that tell the classes apart"}
 	}
-	f.result.Learner = o.Learner.Definition().Name
-	if f.annotations != nil {
-		same := dataset.Firsts(some.Examples)
-		found, err := estimate.FindCrowdIssues(p, f.annotations, some.Y, same,
-			func(i int) []confusion.Annotator { return held.Learned[held.Fold[i]].Annotators })
-		if err == nil {
-			f.fill(found, same, labelled)
-		}
-		return err
+	f.result.Learner = p.Definition().Name
+	same := dataset.Firsts(some.Examples)
+	found, err := estimate.FindCrowdIssues(likely, f.annotations, some.Y, same,
+		func(i int) []confusion.Annotator { return held.Learned[held.Fold[i]].Annotators })
+	if err == nil {
+		f.fill(found, same, labelled)
 	}
-	o.Watch.Note = nil
-	found, err := clean.Find(ctx, some, clean.Options{Options: o, Given: f.noise, Probabilities: p})
-	if err != nil {
-		return err
-	}
-	f.fill(found.Issues, found.Same, labelled)
-	f.judgedBy(found)
-	return nil
+	return err
 }
-
-// usualFolds is how many folds there are unless a request says.
-const usualFolds = 5
 
 // enter enters what was found of all examples.
 func (f *issueFinder) enter(found *clean.Result, err error) error {
@@ -257,16 +236,11 @@ func (f *issueFinder) enter(found *clean.Result, err error) error {
 		return err
 	}
 	f.fill(found.Issues, found.Same, lists.UpTo[int](f.set.N))
-	f.result.Learner = found.By
-	f.judgedBy(found)
-	return nil
-}
-
-func (f *issueFinder) judgedBy(found *clean.Result) {
-	f.result.Noise = rows(found.Noise.P, len(f.set.Classes))
+	f.result.Learner, f.result.Noise = found.By, rows(found.Noise.P, len(f.set.Classes))
 	if f.noise == nil {
 		f.result.Method = found.Noise.Method
 	}
+	return nil
 }
 
 // fill enters the judgements of some examples, same as in dataset.Firsts, nil of different ones.

@@ -98,9 +98,7 @@ func TestFindIssues(t *testing.T) {
 		"probabilities":        {Probabilities: exact(right)},
 		"probabilities, known": {Probabilities: exact(right), Confusion: fortyPercent},
 		"classes, known":       {Probabilities: certain(right), Confusion: fortyPercent},
-		"contest, known":       {Data: r.Data, Confusion: fortyPercent},
-		"one model": {Data: r.Data, Confusion: fortyPercent, Survey: true,
-			Settings: umagpu.Settings{Learner: "softmax"}},
+		"contest, known":       {Data: r.Data, Confusion: fortyPercent, Survey: true},
 	} {
 		c.Labels = threeClasses(noisy)
 		got, err := umagpu.FindIssues(t.Context(), c)
@@ -245,8 +243,8 @@ func TestFaultsOfLabels(t *testing.T) {
 			Probabilities: sum},
 		"probabilities: got 177 numbers": &umagpu.FindIssuesRequest{Labels: labels,
 			Probabilities: p[3:]},
-		"folds: got a value beside probabilities": &umagpu.FindIssuesRequest{Labels: labels, Folds: 3,
-			Probabilities: p},
+		"normalize: got a value beside probabil": &umagpu.FindIssuesRequest{Labels: labels,
+			Normalize: "bias", Probabilities: p},
 		"data: got none":      &umagpu.FindIssuesRequest{Labels: labels},
 		"survey: got no data": &umagpu.FindIssuesRequest{Labels: labels, Probabilities: p, Survey: true},
 		"confusion: confusion matrix: the column": &umagpu.FindIssuesRequest{Labels: labels,

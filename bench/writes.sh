@@ -28,7 +28,7 @@ commands() {
 		calibrate --device cpu --model m.npz --data d.csv --out out/a.npz
 		export --model m.npz --out out/a.onnx
 		report --device cpu --model m.npz --data n.csv --out out/a.html
-		issues --device cpu --data n.csv --confusion C.csv --out out/a.csv --write-clean out/b.csv
+		issues --device cpu --data n.csv --confusion C.csv --out out/a.csv
 		query --device cpu --data n.csv --out out/a.csv
 		clean n.csv --device cpu --dir out
 	END

@@ -458,7 +458,7 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		"train --data BIG --model new.npz --kernel rbf --gamma search", "train --data BIG --model new.npz --learner pa1 --max-steps 1000",
 		"train --data BIG --model new.npz --learner kernelmean --kernel rbf --gamma search",
 		"train --data BIG --model new.npz --learner softmax --correction em", "cv --data BIG --folds 10",
-		"cv --data BIG --folds 5 --try --l2=search", "issues --data BIG --folds 10 --out new.csv", "info --data BIG",
+		"cv --data BIG --folds 5 --try --l2=search", "issues --data BIG --out new.csv", "info --data BIG",
 		"convert --data BIG --out new.svm", "split --data BIG --fractions 0.5 --out new.csv",
 		"confusion inject --data BIG --pairwise 0.4 --out new.csv",
 		"confusion estimate --data BIG --out new.csv", "query --data BIG --no-labels --classes a,b --out new.csv",

@@ -504,8 +504,7 @@ var rowUses = []rowUse{
 		return s.scores(s.path("t.npz"))
 	}},
 	{"issues", "mu", false, func(s *rowTable) string {
-		s.call("issues", "--learner", "uma", "--max-steps", "5", "--folds", "2", "--out",
-			s.path("i.csv"))
+		s.call("issues", "--out", s.path("i.csv"))
 		return s.rows(s.read("i.csv"), 0, 7)
 	}},
 	{"issues --probabilities", "mu", false, func(s *rowTable) string {
@@ -513,8 +512,7 @@ var rowUses = []rowUse{
 		return s.rows(s.read("i.csv"), 0, 7)
 	}},
 	{"issues --annotators", "s", false, func(s *rowTable) string {
-		s.call("issues", "--learner", "softmax", "--l2", ".01", "--max-steps", "5", "--folds", "2",
-			"--annotators", s.votes(), "--out", s.path("i.csv"))
+		s.call("issues", "--annotators", s.votes(), "--out", s.path("i.csv"))
 		return s.rows(s.read("i.csv"), 0, 7)
 	}},
 	{"confusion estimate --clean", "mu", false, func(s *rowTable) string {
@@ -570,9 +568,8 @@ var rowUses = []rowUse{
 		return s.numbers(s.call("report", "--json", "--model", s.trained(), "--out", s.path("r.html")))
 	}},
 	{"FindIssues", "u", false, func(s *rowTable) string {
-		r := &umagpu.FindIssuesRequest{Data: s.matrix(), Labels: s.labels(), Folds: 2}
-		r.Learner = "uma"
-		found, err := umagpu.FindIssues(s.t.Context(), r)
+		found, err := umagpu.FindIssues(s.t.Context(), &umagpu.FindIssuesRequest{Data: s.matrix(),
+			Labels: s.labels()})
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -615,7 +612,7 @@ var rowUses = []rowUse{
 			s.t.Fatal(said)
 		}
 		var report struct {
-			Next []int `json:"next"`
+			Next []int `json:"check_next"`
 		}
 		if err := json.Unmarshal([]byte(out), &report); err != nil {
 			s.t.Fatal(err)

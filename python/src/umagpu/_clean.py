@@ -11,7 +11,7 @@ import pandas
 
 from ._classifier import NoisyClassifier, Page
 from ._data import framed, is_frame, labels_of
-from ._requests import asked, index_of, named, page_of
+from ._requests import asked, index_of, named, page_of, with_classes
 
 
 @dataclass(repr=False, eq=False)
@@ -54,7 +54,7 @@ class Cleaned:
         return self.text
 
 
-def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str] = None,
+def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = None, name: Optional[str] = None,
           **options: Any) -> Cleaned:
     """Find the wrong labels, correct them, and learn a model: clean(df, label="y") or clean(X, y).
 
@@ -64,6 +64,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         array or a sparse matrix.
     label : the name of the column of labels, or labels, one for each row. None, NaN and pandas.NA
         are no label: such rows get a suggestion.
+    confusion : P(noisy = row | true = column); None to estimate it.
     checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label}
         or the path of checked.csv, which the review page saves; or one value for each row, None or
         NaN where not checked; or the name of their column.
@@ -97,7 +98,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         y = pandas.Series(y, index=index if len(y) == len(index) else None)
     if is_frame(X) and hasattr(y, "iloc") and not y.index.equals(index) and set(y.index) == set(index):
         raise ValueError("label: found the index of X in another order, wanted label.reindex(X.index)")
-    labels = labels_of(y, what="label" if column is None else f"column {column!r}")
+    labels = with_classes(y, confusion, "label" if column is None else f"column {column!r}")
     arrays = {}
     if checked is not None:
         right = labels_of(_by_row(checked, index, len(labels.codes)), what="checked")
@@ -108,7 +109,7 @@ def clean(X: Any, label: Any = None, *, checked: Any = None, name: Optional[str]
         arrays["checked"] = np.array([*places, -1], np.int32)[right.codes]
     again = call_text[:-1] + ", checked='checked.csv')"
     options["page"] = page_of(X, name, call_text, again)
-    found = asked("clean", data, labels, None, options, arrays)
+    found = asked("clean", data, labels, confusion, options, arrays)
     classes, cleaned = labels.classes, found.pop("cleaned")
     review = found.pop("review", np.empty(0, int))
     order = pandas.array([None] * len(index), dtype="Int64")

@@ -197,9 +197,10 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
     n_jobs : no result depends on it.
     verbose : whether to print the number of issues.
     X : features in place of pred_probs: an array, a sparse matrix or a DataFrame. Models that have
-        not seen an example judge it.
+        not seen an example judge it: of clean for "probability", else one that settings choose.
     confusion : P(noisy = row | true = column) for "probability"; None to estimate it.
-    settings : with X, of the models, such as learner="uma", folds=10 or seed=3.
+    settings : with X, of the table; for other rules than "probability" also of the model, such as
+        learner="uma", folds=10 or seed=3.
     """
     if multi_label:
         raise ValueError("multi_label: found True, wanted False: each example has one label; call once "

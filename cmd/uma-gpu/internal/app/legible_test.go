@@ -36,7 +36,7 @@ func TestNamesDoNothingToTerminals(t *testing.T) {
 		{"eval", "--model", m, "--data", data}, {"predict", "--model", m, "--data", data},
 		{"train", "--data", data, "--model", m, "--ignore-columns", "label"}, {"eval", "--model", m + "x",
 			"--data", data},
-		{"issues", "--data", data, "--folds", "2", "--out", filepath.Join(dir, "\x9bi.csv")},
+		{"issues", "--data", data, "--out", filepath.Join(dir, "\x9bi.csv")},
 		{"report", "--model", m, "--data", data}, {"convert", "--data", data, "--out", filepath.Join(dir,
 			"c\x08.svm")},
 	} {

@@ -26,6 +26,7 @@ type Options struct {
 // Input are files and how they are read.
 type Input struct {
 	app.Data
+	app.Noise
 	Checked string `json:"checked,omitempty"` // "" for none
 }
 
@@ -44,7 +45,8 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "find and correct the wrong labels of a table, and train a model",
 		Description: `Takes a table whose labels may be wrong, and estimates how many are, which ones, and the
 right labels. A mixture of models predicts rows that it has not seen, and estimates of how labels are
-wrong compete to explain the labels by it. If there is no evidence of wrong labels, no label is changed.
+wrong compete to explain the labels by it; with --confusion, only that matrix does. If there is no
+evidence of wrong labels, a note says so: what is corrected may then be a rare but right label.
 
 --checked names a table of rows whose labels were verified: their number (column row, from 1) or id,
 and the right label. All models train on them, and each estimate has to explain them too. Twenty such
@@ -62,8 +64,10 @@ Writes into the folder --dir, by default customers.clean for customers.csv:
 Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
-		Flags: app.Flags(app.Input(&o.Input.Path, "data", "same as TABLE"+app.DataUsage),
+		Flags: app.Flags(app.Input(&o.Input.Data.Path, "data", "same as TABLE"+app.DataUsage),
 			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(), o.Input.TextFlag(),
+			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy "+
+				"(default: estimated)"),
 			app.Input(&o.Input.Checked, "checked",
 				"verified labels of some rows: `FILE`, a CSV row,label or id,label"),
 			&cli.StringFlag{Name: "dir", DefaultText: "the table's name, with .clean for its ending",
@@ -91,7 +95,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 			os.Remove(o.Output.Folder) // which is empty
 		}
 	}()
-	d, err := o.Input.Read(ctx, o.Input.Options())
+	d, err := o.Input.Data.Read(ctx, o.Input.Options())
 	if err != nil {
 		return err
 	}
@@ -102,6 +106,9 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 	r := o.Request
 	if r.Checked, err = app.ReadRight(ctx, o.Input.Checked, d); err != nil {
+		return err
+	}
+	if r.Confusion, err = o.Input.Confusion(ctx, d.Classes); err != nil {
 		return err
 	}
 	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
@@ -123,7 +130,7 @@ func Run(ctx context.Context, o *Options) (err error) {
 
 // check checks the options before a data file is read.
 func (o *Options) check() error {
-	switch path := &o.Input.Path; {
+	switch path := &o.Input.Data.Path; {
 	case len(o.Args) > 1 || len(o.Args) == 1 && *path != "":
 		return app.Usage("unexpected argument %q, wanted one table", o.Args[len(o.Args)-1])
 	case len(o.Args) == 1:
@@ -132,10 +139,10 @@ func (o *Options) check() error {
 		return app.Usage("the table is missing: uma-gpu clean TABLE --label COLUMN")
 	}
 	if o.Output.Folder == "" {
-		if o.Input.Path == "-" {
+		if o.Input.Data.Path == "-" {
 			return app.Missing("dir")
 		}
-		path, _ := file.SplitSheet(o.Input.Path)
+		path, _ := file.SplitSheet(o.Input.Data.Path)
 		o.Output.Folder = strings.TrimSuffix(path, filepath.Ext(path)) + ".clean"
 	}
 	return nil

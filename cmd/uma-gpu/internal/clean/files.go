@@ -72,7 +72,7 @@ func (w *writer) page(ctx context.Context) *page.Request {
 	o := &page.Request{Name: filepath.Base(w.d.Path), Date: page.Today(), Call: w.Command(),
 		Again: w.Command(), Show: w.Output.Show, Model: filepath.Join(w.Output.Folder, "model.npz"),
 		Review: "review.html", Spell: umagpu.SpellFlag}
-	o.OfFile(ctx, w.d, w.Input.Path, w.Input.Options())
+	o.OfFile(ctx, w.d, w.Input.Data.Path, w.Input.Options())
 	if w.Input.Checked == "" {
 		o.Again += " --checked checked.csv"
 	}

@@ -83,7 +83,10 @@ func (r *Report) first(d *dataset.Dataset) string {
 // evidence says whether labels are wrong, and how surely.
 func (r *Report) evidence() string {
 	text := "none beyond classes that overlap: what is corrected may be a rare but right label"
-	if r.Shown {
+	switch {
+	case r.CleanResult.Request.Confusion != nil:
+		return "the confusion matrix, which was given"
+	case r.Shown:
 		text = "held-out labels or checked rows show that labels are wrong"
 	}
 	if r.Unstable() {
@@ -95,15 +98,18 @@ func (r *Report) evidence() string {
 
 // judges names the models whose mixture judges, and the matrix that it believes most.
 func (r *Report) judges() string {
-	most := slices.MaxFunc(r.Hypotheses, func(a, b umagpu.Hypothesis) int {
-		return cmp.Compare(a.Weight, b.Weight)
-	})
 	var names []string
 	for _, b := range r.Bases {
 		if b.Share >= 0.05 {
 			names = append(names, fmt.Sprintf("%s (%s)", b.Name, percent(b.Share)))
 		}
 	}
-	return fmt.Sprintf("%s; noise: %s (%s)", strings.Join(names, ", "), most.Method,
-		percent(most.Weight))
+	text := strings.Join(names, ", ")
+	if r.Hypotheses == nil { // of a given matrix
+		return text
+	}
+	most := slices.MaxFunc(r.Hypotheses, func(a, b umagpu.Hypothesis) int {
+		return cmp.Compare(a.Weight, b.Weight)
+	})
+	return fmt.Sprintf("%s; noise: %s (%s)", text, most.Method, percent(most.Weight))
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,12 +26,6 @@ func customersIn(t *testing.T, dir string) (path string, lines []string) {
 	}
 	path = clitest.Write(t, dir, "customers.csv", text.String())
 	return path, strings.SplitAfter(strings.TrimSuffix(text.String(), "\n"), "\n")
-}
-
-// sameButKind says whether two lines differ at most in the label.
-func sameButKind(a, b string) bool {
-	hide := strings.NewReplacer(",big,", ",,", ",small,", ",,")
-	return hide.Replace(a) == hide.Replace(b)
 }
 
 // linesOf returns the lines of a file with their ends; the last one as if it had none.
@@ -68,35 +61,5 @@ func TestConvertKeepsTheCells(t *testing.T) {
 		out)
 	if head := linesOf(t, out)[0]; head != "id,size,colour,kind\n" {
 		t.Errorf("found %q", head)
-	}
-}
-
-// Cleaned tables lack rows, or have other labels; all else is as it was.
-func TestIssuesKeepTheTable(t *testing.T) {
-	dir := t.TempDir()
-	data, want := customersIn(t, dir)
-	out := filepath.Join(dir, "clean.csv")
-	for _, by := range []string{"filter", "relabel"} {
-		_, stderr := clitest.Succeed(t, "issues", "--data", data, "--label", "kind", "--id", "id",
-			"--learner",
-			"softmax", "--max-steps", "5", "--folds", "2", "--write-clean", out, "--clean-by", by)
-		if strings.Contains(stderr, "features that columns become") {
-			t.Errorf("%s", stderr)
-		}
-		left := want
-		for _, line := range linesOf(t, out) {
-			same := func(old string) bool {
-				return strings.TrimSuffix(old, "\n") == strings.TrimSuffix(line, "\n") || by == "relabel" &&
-					sameButKind(strings.TrimSuffix(old, "\n"), strings.TrimSuffix(line, "\n"))
-			}
-			at := slices.IndexFunc(left, same)
-			if at < 0 || by == "relabel" && at > 0 {
-				t.Fatalf("%s: found %q out of order", by, line)
-			}
-			left = left[at+1:]
-		}
-		if by == "relabel" && len(left) > 0 {
-			t.Errorf("%d rows are missing", len(left))
-		}
 	}
 }

@@ -2,7 +2,6 @@ package issues
 
 import (
 	"cmp"
-	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -12,8 +11,6 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 // issueRow is a row of the table of issues.
@@ -83,32 +80,4 @@ func (o *Options) writeCSV(out io.Writer, d *dataset.Dataset, rows []issueRow) e
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// clean writes the data without the rows whose labels are likely wrong, or with corrected labels.
-// It returns a description.
-func (o *Options) clean(ctx context.Context, d *dataset.Dataset, read file.Options,
-	files *osfile.Group, found *umagpu.FindIssuesResult) (description string, err error) {
-	wrong, what := 0, "relabelled"
-	y := slices.Clone(d.Y)
-	for i, is := range found.Wrong {
-		if !is {
-			continue
-		}
-		wrong++
-		if y[i] = found.Likely[i]; o.Output.CleanBy != relabel {
-			y[i] = -1
-		}
-	}
-	if o.Output.CleanBy != relabel {
-		what = "left out"
-		if wrong == d.N-len(dataset.WithoutLabel(d)) {
-			return "", fmt.Errorf("%s: all labels are likely wrong, so no row is left to write; check the "+
-				"confusion matrix, or use --clean-by relabel", d.Path)
-		}
-	}
-	err = o.Input.WriteCopy(ctx, o.Output.Clean, d, file.Copy{Options: read, Y: y},
-		app.Together(files, app.CopyOptions(o.Output.Clean, d)))
-	return fmt.Sprintf("clean: %d of %d rows %s, written to %s", wrong, d.N, what,
-		o.Output.Clean), err
 }

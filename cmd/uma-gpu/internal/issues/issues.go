@@ -20,12 +20,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
-// The values of --clean-by: what happens to rows whose labels are likely wrong.
-const (
-	filter  = "filter"
-	relabel = "relabel"
-)
-
 type Options struct {
 	app.Common `json:"-"`
 	Input      Input                    `json:"input"`
@@ -42,9 +36,7 @@ type Input struct {
 
 // Output are files to write.
 type Output struct {
-	Rows    string `json:"out,omitempty"`
-	Clean   string `json:"write_clean,omitempty"` // the data, cleaned
-	CleanBy string `json:"clean_by,omitempty"`
+	Rows string `json:"out,omitempty"`
 
 	Safe app.SafeCells `json:"safe_cells,omitempty"` // of Rows
 }
@@ -60,9 +52,8 @@ together. Prints the number of issues, by class and by pair of classes, and the 
 all issues.
 
 Linear and rbf kernel models, nearest neighbours, a forest and boosting are mixed, by the likelihood
-of held-out labels. A flag that chooses a model uses only that one, out of fold (--folds).
---probabilities takes out-of-fold predictions of any program instead, and trains nothing. Without
---confusion, C is estimated.
+of held-out labels. --probabilities takes out-of-fold predictions of any program instead, and trains
+nothing. Without --confusion, C is estimated. clean corrects the labels that issues finds.
 
 --out writes all rows, the least likely label first, with cleanlab's columns and more; rows that were
 skipped or have no label come last, by their numbers alone:
@@ -77,11 +68,8 @@ skipped or have no label come last, by their numbers alone:
   duplicate_of       number of the first row with equal features, 0 if this is the first
   conflict           whether equal rows have other labels
 
---write-clean keeps the column of --id-column in a CSV.
-
 --annotators takes labels of several people. The given label is the majority vote. The predicted
 label combines the model with all annotators, each weighted by a matrix learned without the row.
---clean-by relabel writes it.
 
 The rows with the lowest predicted_quality are the most uncertain. With right labels in a column
 true, --out's table is a table for clean --checked. Such rows are wrong more often than others, so
@@ -92,19 +80,14 @@ regions and classes with more wrong labels, classes with less than a tenth of an
 missing values, and tests whether the order of the rows is random.
 
 Example: uma-gpu issues --data noisy.csv --confusion C.csv --out issues.csv
-Example: uma-gpu issues --data noisy.csv --probabilities p.npy --write-clean clean.csv --clean-by relabel
+Example: uma-gpu issues --data noisy.csv --probabilities p.npy
 Example: uma-gpu issues --data pictures.csv --annotators labels.csv --out consensus.csv`,
 		Flags: app.Flags(app.NoisyFlags(&o.Input.Labelled, &o.Common),
 			app.AnnotatorFlags(&o.Input.Labelled),
-			app.ParameterFlags(&o.Request, "normalize", "learner", "max_steps", "folds",
-				"kernel", "survey"),
-			app.LearnerFlags(&o.Request.Settings, "correction", "l2"),
+			app.ParameterFlags(&o.Request, "normalize", "survey"),
 			o.Device.Flags(), app.Input(&o.Input.OutOfFold, "probabilities",
 				"out-of-fold probabilities of classes: `FILE`, .npy or CSV"),
 			app.Output(&o.Output.Rows, "out", "also write all rows, ranked, to `FILE`.csv"),
-			app.Output(&o.Output.Clean, "write-clean", "also write the cleaned data to `FILE`"),
-			app.Choice(&o.Output.CleanBy, "clean-by", filter,
-				"`RULE` for rows with wrong labels: filter or relabel", filter, relabel),
 			o.Output.Safe.Flag(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
@@ -169,49 +152,24 @@ func Run(ctx context.Context, o *Options) error {
 	if err := app.Interrupted(ctx); err != nil {
 		return err
 	}
-	var files osfile.Group
-	defer files.Discard()
 	if out := o.Output.Rows; out != "" {
-		if err := files.Write(out, func(w io.Writer) error {
-			return o.writeCSV(w, d, rows)
-		}); err != nil {
+		err := osfile.Write(out, func(w io.Writer) error { return o.writeCSV(w, d, rows) })
+		if err != nil {
 			return err
 		}
-	}
-	cleaned := ""
-	if o.Output.Clean != "" {
-		if cleaned, err = o.clean(ctx, d, read, &files, result); err != nil {
-			return err
-		}
-	}
-	if err := files.Commit(); err != nil {
-		return err
-	}
-	if o.Output.Rows != "" {
-		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), o.Output.Rows)
-	}
-	if o.Output.Clean != "" {
-		o.Notes.Say("%s", cleaned)
-		o.Notes.IDsLeftOut(d, o.Output.Clean, app.CopyOptions(o.Output.Clean, d).Format)
+		o.Notes.Say("issues: %d rows, ranked, written to %s", len(rows), out)
 	}
 	return o.PrintTable(report, report.fill)
 }
 
 // check checks the options before a file is read, and returns how to read the data.
 func (o *Options) check() (read file.Options, err error) {
-	out := &o.Output
+	out := o.Output.Rows
 	switch {
-	case out.Rows != "" && !strings.EqualFold(filepath.Ext(out.Rows), ".csv"):
-		return read, app.Usage("--out is %s, wanted a name that ends in .csv", out.Rows)
-	case out.Clean == "" && o.Given("clean-by"):
-		return read, app.Usage("--clean-by is given without --write-clean")
+	case out != "" && !strings.EqualFold(filepath.Ext(out), ".csv"):
+		return read, app.Usage("--out is %s, wanted a name that ends in .csv", out)
 	case o.Input.OutOfFold != "" && o.Input.Annotators != "":
 		return read, app.Usage("--probabilities and --annotators exclude each other: nothing is trained")
-	}
-	if out.Clean != "" {
-		if err := o.Input.CheckOutput(out.Clean); err != nil {
-			return read, err
-		}
 	}
 	try := o.Request // with what will be read
 	try.Data = umagpu.FromDataset(new(dataset.Dataset))
@@ -230,12 +188,6 @@ func (o *Options) check() (read file.Options, err error) {
 // readMore reads what other files say of d.
 func (o *Options) readMore(ctx context.Context, d *dataset.Dataset, r *umagpu.FindIssuesRequest,
 ) (err error) {
-	if o.Output.Clean != "" {
-		if err := app.CheckRaw(d,
-			"a model would name the data without the changes; clean the original data"); err != nil {
-			return err
-		}
-	}
 	if o.Input.Annotators != "" {
 		reader := &app.LabelReader{Input: &o.Input.Labelled, Notes: o.Notes, In: o.In, Seed: r.Seed}
 		a, err := reader.Annotations(ctx, d)

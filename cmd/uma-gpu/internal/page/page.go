@@ -102,6 +102,9 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 	if result.Confusion != nil {
 		p.Noise = &report.Noise{Source: "estimated from the labels", Checked: result.CheckedRows,
 			Matrix: result.Confusion, Errors: result.Errors}
+		if request.Confusion != nil {
+			p.Noise.Source = "given"
+		}
 	}
 	o.judged(p, result.Judgement, clean.DefaultFolds)
 	err = o.suspects(p, source, found{result.Suggested, result.WrongProbability,

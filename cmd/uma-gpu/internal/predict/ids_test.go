@@ -103,7 +103,6 @@ func TestIDs(t *testing.T) {
 	for _, args := range [][]string{
 		{"convert", "--data", data, "--out", out + ".csv"},
 		{"confusion", "inject", "--data", data, "--pairwise", "0", "--out", out + ".csv"},
-		{"issues", "--data", data, "--write-clean", out + ".csv", "--clean-by", "relabel"},
 	} {
 		clitest.Succeed(t, append(args, "--id-column", "who")...)
 		got := strings.Split(string(clitest.Read(t, out+".csv")), "\n")

@@ -183,7 +183,7 @@ func (o *Options) issues(d *dataset.Dataset) string {
 			words += " --text " + app.Quoted(strings.Join(texts, ","))
 		}
 	}
-	return words + " --out issues.csv --write-clean clean.csv"
+	return words + " --out issues.csv"
 }
 
 // pictureSize reads --pictures: 0, 0 if it gives no size.

@@ -213,7 +213,6 @@ func TestIssuesUsage(t *testing.T) {
 		{"--out i.txt", []string{"--data", "d.csv", "--out", "i.txt"}},
 		{"--normalize probabilities", []string{"--data", "d.csv", "--probabilities", "p.npy",
 			"--normalize", "bias"}},
-		{"--learner flag", []string{"--data", "d.csv", "--learner", "uma"}},
 		{"--probabilities annotators", []string{"--data", "d.csv", "--probabilities", "p.npy",
 			"--annotators", "a.csv"}},
 	} {

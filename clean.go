@@ -110,8 +110,8 @@ func preparation(normalize string) (string, error) {
 
 // Clean estimates which labels are wrong, by a mixture of models that have not seen them and by the
 // given confusion matrix, or estimates of it that compete to explain them, and learns a model of
-// the true classes. It changes the labels that FindIssues calls wrong. Row i of the result is example i of
-// the data.
+// the true classes. It changes the labels that FindIssues calls wrong. Row i of the result is
+// example i of the data.
 func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	if err := r.Check(); err != nil {
 		return nil, err
@@ -128,8 +128,8 @@ func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	o := clean.Options{Right: r.Checked, Given: noise, Options: host.Options{Seed: cmp.Or(r.Seed, 1), Tool: Version,
-		Watch: host.Watch{Note: said.say}}}
+	o := clean.Options{Right: r.Checked, Given: noise, Options: host.Options{
+		Seed: cmp.Or(r.Seed, 1), Tool: Version, Watch: host.Watch{Note: said.say}}}
 	o.Preparation, _ = preparation(r.Normalize)
 	result := &CleanResult{Request: *r, Classes: set.Classes}
 	err = r.Compute.use(workOn(set), func(e *engine.Engine) error {

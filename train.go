@@ -214,7 +214,7 @@ func (r *TrainRequest) checkEstimate() error {
 		name = "resume"
 	case r.HoldOut > 0:
 		name = "hold_out"
-	case r.Checkpoint.Path != "":
+	case r.Checkpoint.Path != "" && !r.Checkpoint.Failed:
 		name = "checkpoint"
 	}
 	if name != "" {

@@ -40,7 +40,8 @@ type LabelReader struct {
 	Seed  uint64
 	Base  *model.Model // whose classes the training keeps; nil for none
 	// Learner is the one that learns from the labels; nil if none is known.
-	Learner learners.Params
+	Learner   learners.Params
+	Estimated bool // the confusion matrix is
 }
 
 // Check checks the flags, and returns how to read the data by them.
@@ -148,7 +149,7 @@ func (r *LabelReader) Known(ctx context.Context, d *dataset.Dataset) (labels *um
 		return labels, noise, err
 	}
 	switch {
-	case r.Base != nil && r.Base.State != nil && r.Base.Confusion != nil:
+	case r.Base != nil && r.Base.State != nil && r.Base.Confusion != nil || r.Estimated:
 	case labels != nil:
 		r.Notes.Say("confusion matrix: none given; it is learned")
 	default:

@@ -36,7 +36,8 @@ func TestIssues(t *testing.T) {
 	args := []string{"issues", "--data", noisy, "--confusion", matrix}
 	stdout, stderr := clitest.Succeed(t, append(args, "--json", "--out", in("i.csv"))...)
 	r := clitest.Decode[issues.Report](t, stdout)
-	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Folds != 5 || len(r.PerClass) != 10 || !facts.Told(stderr, "issues 500 rows") {
+	if r.Examples != 500 || r.Issues != len(r.Rows) || r.Folds != 5 ||
+		len(r.PerClass) != 10 || !facts.Told(stderr, "issues 500 rows") {
 		t.Fatalf("found %+v\n%s", r, stderr)
 	}
 	found, corrupted := 0, 0

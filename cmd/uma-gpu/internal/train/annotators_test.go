@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -85,6 +86,31 @@ func TestTrainByAnnotators(t *testing.T) {
 	if report := clitest.Decode[show.ModelReport](t, out); len(report.Annotators) != 3 ||
 		report.Annotators[2].Name != "eve" || report.Given != nil {
 		t.Errorf("confusion show --json: %+v", report)
+	}
+}
+
+// An estimated matrix is in the model, which is the one of clean; nothing else may choose a model.
+func TestEstimateConfusionFlag(t *testing.T) {
+	dir := t.TempDir()
+	few, m := filepath.Join(dir, "few.csv"), filepath.Join(dir, "m.npz")
+	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "200", "--out", few)
+	data, c := clitest.Noisy(t, dir, few)
+	train := []string{"train", "--data", data, "--model", m}
+	clitest.Succeed(t, with(train, "--estimate-confusion")...)
+	clitest.Succeed(t, "clean", data, "--dir", dir, "--json")
+	if !bytes.Equal(clitest.Read(t, m), clitest.Read(t, filepath.Join(dir, "model.npz"))) {
+		t.Error("train and clean learn different models")
+	}
+	if out, _ := clitest.Succeed(t, "confusion", "show", m); !strings.Contains(out, "P(noisy") {
+		t.Errorf("confusion show prints %q", out)
+	}
+	for _, flags := range [][]string{{"--learner", "uma"}, {"--confusion", c}, {"--checkpoint", m}} {
+		clitest.Fail(t, 2, flags[0], with(train, append(flags, "--estimate-confusion")...)...)
+	}
+	clitest.Succeed(t, with(train, "--max-steps", "1")...)
+	if out, _ := clitest.Succeed(t, "confusion", "show", m); !strings.Contains(out,
+		"labels were trusted") {
+		t.Errorf("confusion show prints %q", out)
 	}
 }
 

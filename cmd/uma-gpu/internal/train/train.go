@@ -166,6 +166,9 @@ func (o *Options) check(r *umagpu.TrainRequest) (base *model.Model, err error) {
 		return nil, app.Usage("--quiet and --verbose exclude each other")
 	case in.Resume != "" && in.From != "":
 		return nil, app.Usage("--resume and --from exclude each other")
+	case r.EstimateConfusion && in.Noise.Path != "":
+		return nil, app.Usage("--estimate-confusion and --confusion exclude each other: the matrix is " +
+			"estimated, or known")
 	case in.Match != "" && in.Resume == "" && in.From == "":
 		return nil, app.Usage("--match-features is given without --resume or --from")
 	case r.HoldOut > 0 && in.Annotators != "":
@@ -205,7 +208,7 @@ func (o *Options) readLabels(ctx context.Context, d *dataset.Dataset, r *umagpu.
 		return err
 	}
 	reader := &app.LabelReader{Input: &o.Input.Labelled, Notes: o.Notes, In: o.In, Seed: r.Seed,
-		Base: base, Learner: learner}
+		Base: base, Learner: learner, Estimated: r.EstimateConfusion}
 	if r.Resume != nil {
 		reader.Seed = base.Meta.Seed
 	}

@@ -6,5 +6,3 @@ var (
 	Systematic = systematic
 	Boundary   = boundary
 )
-
-type Trial = trial

@@ -21,13 +21,6 @@ type Learning struct {
 	Note  func(format string, args ...any)
 }
 
-// A trial of the search for γ makes at most searchSteps steps, or searchShare of the learner's
-// most steps if that is more.
-const (
-	searchSteps = 300
-	searchShare = 0.3
-)
-
 // Fit fits the kernel map to the prepared examples of p, or the learner's own, whose numbers are
 // not prepared, and returns it and the mapped examples. Errors: errors from FindPCA, from the
 // search, and from pca.Fit.
@@ -63,17 +56,16 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 		steps = []dataset.Steps{{Bias: true}}
 	}
 	switch {
-	case k.searches() && o.Coordinates:
-		if o.Function.Gamma, err = ridgeGamma(ctx, p, o, tell); err != nil {
-			return nil, z, err
-		}
-	case k.searches():
-		best, err := search(ctx, p, l, o, steps)
-		if err != nil {
-			return nil, z, err
-		}
-		o.Function.Gamma, steps = best.Gamma, []dataset.Steps{best.Steps}
-	case len(steps) > 1 && float64(o.Components) > manyComponents*float64(p.X.N):
+	case !k.searches():
+	case own:
+		o.Function.Gamma, err = searchOwn(ctx, p, l, o.Function)
+	default:
+		o.Function.Gamma, err = ridgeGamma(ctx, p, o, tell)
+	}
+	if err != nil {
+		return nil, z, err
+	}
+	if len(steps) > 1 && float64(o.Components) > manyComponents*float64(p.X.N) {
 		inverse, err := p.Inverse()
 		if err != nil {
 			return nil, z, err
@@ -88,7 +80,12 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 		}
 		o.Landmarks = len(o.Rows)
 	}
-	basis, err := fitBasis(ctx, l.Learner, p, o, tell)
+	var basis *pca.Basis
+	if own {
+		basis, err = fitOwn(ctx, l.Learner, p, o.Function, tell)
+	} else {
+		basis, err = pca.Fit(ctx, p.Engine, p.X, o)
+	}
 	if err != nil {
 		return nil, z, err
 	}
@@ -101,40 +98,10 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 	return m, z, nil
 }
 
-// search returns the best of some values of γ around the median, with the given preparations.
-func search(
-	ctx context.Context, p *learners.Problem, l Learning, o pca.Options, steps []dataset.Steps,
-) (trial, error) {
-	most := max(searchSteps, int(searchShare*float64(l.Learner.Definition().MaxSteps)))
-	l.MaxSteps = min(l.MaxSteps, most)
-	factors := []float32{0.25, 0.5, 1, 2, 4, 8, 16}
-	// Means need narrower kernel functions (docs/kernel-mean.md).
-	if l.Learner.Definition().FitMap != nil {
-		factors = []float32{1, 2, 4, 8, 16, 32, 64}
-	}
-	for k := range factors {
-		factors[k] *= o.Function.Gamma
-	}
-	trials, at, err := tryGammas(ctx, p, l, o, factors, steps)
-	if err != nil {
-		return trial{}, err
-	}
-	l.Note("kernel: gamma %v, %s is taken", trials[at].Gamma, trials[at].Steps)
-	return trials[at], nil
-}
-
-// fitBasis fits the map of the prepared examples of p for the learner: its own map, or kernel PCA.
-// note receives remarks on the learner's own map; it may be nil.
-func fitBasis(ctx context.Context, l learners.Params, p *learners.Problem, o pca.Options,
+// fitOwn fits the learner's own map of the prepared examples of p. note receives remarks on it.
+func fitOwn(ctx context.Context, l learners.Params, p *learners.Problem, f kernel.Function,
 	note func(string, ...any)) (*pca.Basis, error) {
-	fitMap := l.Definition().FitMap
-	if fitMap == nil {
-		return pca.Fit(ctx, p.Engine, p.X, o)
-	}
-	if note == nil {
-		note = func(string, ...any) {}
-	}
-	projection, err := fitMap(ctx, p, o.Function, note)
+	projection, err := l.Definition().FitMap(ctx, p, f, note)
 	if err != nil {
 		return nil, err
 	}

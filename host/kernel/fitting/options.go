@@ -39,8 +39,8 @@ type Options struct {
 	// and with Median, 1 / the median squared distance of examples
 	Function kernel.Function
 	Median   bool
-	// find the best of some values of γ near 1 / that median: on a sample if coordinates are taken,
-	// or else of seven
+	// find the best of some values of γ near 1 / that median, by ridge regression on a sample; for a
+	// learner with a map of its own of seven, by training with each
 	Search bool
 	// take the γ that sets the means of the classes farthest apart in feature space
 	Mean       bool

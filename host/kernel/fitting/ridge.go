@@ -1,6 +1,7 @@
 package fitting
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,7 +58,8 @@ func sample(p *learners.Problem, count int) sampled {
 // with their basis.
 func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 ) (*pca.Basis, *ridge, error) {
-	o.Landmarks = min(o.Landmarks, ridgeLandmarks, len(s.y))
+	o.Landmarks = min(cmp.Or(o.Landmarks, p.X.N), ridgeLandmarks, len(s.y))
+	o.Coordinates, o.Components = true, 0
 	b, err := pca.Fit(ctx, p.Engine, s.x, o)
 	if err != nil {
 		return nil, nil, err

@@ -5,81 +5,73 @@ import (
 	"fmt"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/kernel/pca"
+	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
-// trial is the result of the search for one γ and one preparation.
-type trial struct {
-	Gamma          float32
-	Steps          dataset.Steps
-	Components     int
-	EstimatedError float64 // on the examples held out
+// ownFactors are what γ is tried at, times the median: means need narrower kernel functions
+// (docs/kernel-mean.md).
+var ownFactors = []float32{1, 2, 4, 8, 16, 32, 64}
+
+// searchOwn returns the best γ for a learner with a map of its own.
+func searchOwn(ctx context.Context, p *learners.Problem, l Learning, f kernel.Function) (float32,
+	error) {
+	var gammas []float32
+	for _, factor := range ownFactors {
+		gammas = append(gammas, factor*f.Gamma)
+	}
+	best, _, err := tryGammas(ctx, p, l, f, gammas)
+	if err == nil {
+		l.Note("kernel: gamma %v is taken", best)
+	}
+	return best, err
 }
 
-// tryGammas finds γ and the preparation of the components of a kernel map from noisy labels. For
-// each γ and each of steps it fits a map and a learner to four fifths of the examples, which p.Seed
-// chooses, and estimates the clean error on the rest (clause 10). It returns the trials and the
-// index of the first with the least error. A cancelled ctx ends it with ctx's error.
-func tryGammas(ctx context.Context, p *learners.Problem, l Learning, o pca.Options,
-	gammas []float32, steps []dataset.Steps) (trials []trial, best int, err error) {
+// tryGammas finds γ of a learner's own map from noisy labels. For each γ it fits the map and the
+// learner to four fifths of the examples, which p.Seed chooses, and estimates the clean error on
+// the rest (clause 10). It returns the first γ with the least error, and the errors. A cancelled
+// ctx ends it with ctx's error.
+func tryGammas(ctx context.Context, p *learners.Problem, l Learning, f kernel.Function,
+	gammas []float32) (best float32, errs []float64, err error) {
 	const parts = 5
 	if p.X.N < parts {
-		return nil, 0, fmt.Errorf("search for gamma: got %d examples, want at least %d to hold some "+
+		return 0, nil, fmt.Errorf("search for gamma: got %d examples, want at least %d to hold some "+
 			"out; name a gamma", p.X.N, parts)
 	}
 	fit, rest := dataset.DivideFolds(
 		dataset.DrawFolds(p.Y, p.Q, parts, p.Seed, dataset.OuterFolds), 0)
 	train, err := copied(p, fit)
 	if err != nil {
-		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+		return 0, nil, fmt.Errorf("search for gamma: %w", err)
 	}
 	test, err := copied(p, rest)
 	if err != nil {
-		return nil, 0, fmt.Errorf("search for gamma: %w", err)
+		return 0, nil, fmt.Errorf("search for gamma: %w", err)
 	}
-	// Four fifths of the examples may have fewer landmarks and components.
-	o.Landmarks = min(o.Landmarks, len(fit))
-	o.Components = min(o.Components, o.MostComponents(len(fit), p.X.D))
 	ctx, task := progress.Begin(ctx, progress.Work{
-		Name: "search for gamma", Unit: "trial", Total: int64(len(gammas) * len(steps))})
+		Name: "search for gamma", Unit: "trial", Total: int64(len(gammas))})
 	defer task.End()
+	least := 0.0
 	for _, gamma := range gammas {
-		o.Function.Gamma = gamma
-		fitted, held := sampled{y: train.y}, sampled{y: test.y}
-		basis, err := fitBasis(ctx, l.Learner, p.On(train.x, train.y), o, nil)
-		if err == nil {
-			fitted.x, err = basis.Components(ctx, p.Engine, train.x)
+		f.Gamma = gamma
+		estimate, err := l.try(ctx, p, f, train, test)
+		if ctx.Err() != nil {
+			return 0, nil, ctx.Err()
 		}
-		if err == nil {
-			held.x, err = basis.Components(ctx, p.Engine, test.x)
+		if err != nil {
+			return 0, nil, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
-		for _, s := range steps {
-			t := trial{Gamma: gamma, Steps: s}
-			if err == nil {
-				t.Components = basis.Axes.Q
-				t.EstimatedError, err = l.try(ctx, p, s, fitted, held)
-			}
-			if ctx.Err() != nil {
-				return nil, 0, ctx.Err()
-			}
-			if err != nil {
-				return nil, 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
-			}
-			trials = append(trials, t)
-			task.Add(1)
-			if t.EstimatedError < trials[best].EstimatedError {
-				best = len(trials) - 1
-			}
-			l.Note("kernel: gamma %v, %s: estimated error %.4f on the examples held out, %d components",
-				t.Gamma, t.Steps, t.EstimatedError, t.Components)
+		if errs == nil || estimate < least {
+			best, least = gamma, estimate
 		}
+		errs = append(errs, estimate)
+		task.Add(1)
+		l.Note("kernel: gamma %v: estimated error %.4f on the examples held out", gamma, estimate)
 	}
-	return trials, best, nil
+	return best, errs, nil
 }
 
 // copied returns some of the examples of p.
@@ -88,24 +80,23 @@ func copied(p *learners.Problem, some []int) (sampled, error) {
 	return sampled{x: x, y: lists.At(p.Y, some)}, err
 }
 
-// try learns from the components of train, prepared by steps, and returns the estimated error on
-// test.
-func (l Learning) try(ctx context.Context, p *learners.Problem, steps dataset.Steps, train,
+// try maps and learns from train, and returns the estimated error on test.
+func (l Learning) try(ctx context.Context, p *learners.Problem, f kernel.Function, train,
 	test sampled) (estimate float64, err error) {
-	preparation, err := features.Fit(steps, train.x)
+	basis, err := fitOwn(ctx, l.Learner, p.On(train.x, train.y), f, func(string, ...any) {})
 	if err != nil {
 		return 0, err
 	}
-	x, err := features.Apply(preparation, train.x)
+	x, err := basis.Components(ctx, p.Engine, train.x)
 	if err != nil {
 		return 0, err
 	}
-	held, err := features.Apply(preparation, test.x)
+	held, err := basis.Components(ctx, p.Engine, test.x)
 	if err != nil {
 		return 0, err
 	}
 	on := p.On(x, train.y)
-	on.Bias, on.OwnMap = steps.Bias, l.Learner.Definition().FitMap != nil
+	on.OwnMap = true
 	w, err := l.Learn(ctx, on, l.MaxSteps)
 	if err != nil {
 		return 0, err

@@ -18,13 +18,8 @@ func parts(n int, f func(k, from, to int)) {
 	parallel.Tasks(countParts(n), func(k int) { f(k, k*part, min((k+1)*part, n)) })
 }
 
-// means returns the mean of each column of x, n × b row-major.
-func means[T float32 | float64](x []T, b int) []float64 {
-	return meansOfParts(partSums(x, b), b, len(x)/b)
-}
-
-// partSums returns the sum of each column of x over each part.
-func partSums[T float32 | float64](x []T, b int) [][]float64 {
+// partSums returns the sum of each column of x, n × b row-major, over each part.
+func partSums(x []float32, b int) [][]float64 {
 	n := len(x) / b
 	sums := make([][]float64, countParts(n))
 	parts(n, func(k, from, to int) {

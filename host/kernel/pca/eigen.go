@@ -7,28 +7,16 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
 	lapackgo "gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 var errNoAxis = fmt.Errorf("%w, as far as the landmarks can tell; take more, or another seed",
 	ErrConstant)
 
-// leading returns the leading eigenpairs of the n×n matrix HMH; mean holds the column means of M,
-// nil if M is centred.
-func (b *Basis) leading(m []float32, n int, mean []float64, o Options) (eigenpairs, error) {
-	all := 0.0
-	for _, v := range mean {
-		all += v / float64(n)
-	}
-	a, values := make([]float64, n*n), make([]float64, n)
-	for i := range n {
-		for j := i; j < n; j++ {
-			v := float64(m[i*n+j])
-			if mean != nil {
-				v = v - mean[i] - mean[j] + all
-			}
-			a[i*n+j] = v
-		}
-	}
+// leading returns the leading eigenpairs of the symmetric n×n matrix m.
+func (b *Basis) leading(m []float32, n int, o Options) (eigenpairs, error) {
+	a, values := lists.As[float64](m), make([]float64, n)
 	eigen := func(work []float64, size int) bool { // column t of a becomes eigenvector t
 		return lapackgo.Implementation{}.Dsyev(lapack.EVCompute, blas.Upper, n, a, n, values, work, size)
 	}
@@ -44,7 +32,7 @@ func (b *Basis) leading(m []float32, n int, mean []float64, o Options) (eigenpai
 	if kept == 0 {
 		return eigenpairs{}, errNoAxis
 	}
-	b.DroppedAxes = d - kept
+	b.DroppedAxes = o.Components - kept
 	found := eigenpairs{values: values[:kept:kept], vectors: make([]float32, kept*n)}
 	for t := range kept {
 		for i := range n {

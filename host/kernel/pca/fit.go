@@ -28,61 +28,17 @@ func Fit(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) (
 	ctx, task := progress.Begin(ctx, progress.Work{Name: "fitting the kernel"})
 	defer task.End()
 	b := &Basis{Projection: engine.Projection{Function: o.Function}}
-	fit := b.fitLandmarks
 	if o.Landmarks == 0 {
-		fit = b.fitAll
+		o.Landmarks = x.N
 	}
-	if err := fit(ctx, e, x, o); err != nil {
+	if err := b.fitLandmarks(ctx, e, x, o); err != nil {
 		return nil, err
 	}
 	return b, nil
 }
 
-// fitAll makes every example a landmark.
-func (b *Basis) fitAll(ctx context.Context, e *engine.Engine, x dataset.Examples, o Options) error {
-	b.Rows = lists.UpTo[int](x.N)
-	b.Landmarks = x.Pick(b.Rows) // a copy: the basis outlives x
-	values := make([]float32, x.N*x.N)
-	if err := e.ProjectBlocks(ctx, values, x, engine.Projection{Function: o.Function,
-		Landmarks: b.Landmarks}); err != nil {
-		return err
-	}
-	mean := means(values, x.N)
-	if err := b.setVariance(x, mean); err != nil {
-		return err
-	}
-	found, err := b.leading(values, x.N, mean, o)
-	if err != nil {
-		return err
-	}
-	parallel.Tasks(len(found.values), func(t int) {
-		row, sum := found.vectors[t*x.N:(t+1)*x.N], 0.0
-		for _, v := range row {
-			sum += float64(float64(v) * float64(v))
-		}
-		scale := 1 / math.Sqrt(float64(sum*found.values[t]))
-		for l := range row {
-			row[l] = float32(float64(row[l]) * scale)
-		}
-	})
-	b.setAxes(found.vectors, found.values, mean)
-	return nil
-}
-
 var errOverflow = fmt.Errorf("kernel PCA: %w: kernel values overflow float32; scale the examples, "+
 	"or take a smaller gamma, coef0 or degree", engine.ErrValue)
-
-// setVariance sets the variance in feature space from the mean of each column of the matrix
-// of kernel values.
-func (b *Basis) setVariance(x dataset.Examples, mean []float64) error {
-	var squares, all float64
-	for i, m := range mean {
-		squares += engine.SelfValue(b.Function, x, i)
-		all += m
-	}
-	b.Variance = squares - all
-	return b.checkVariance(squares)
-}
 
 // checkVariance refuses a variance that is rounding, given the sum of squared lengths, or
 // not finite.
@@ -116,9 +72,8 @@ func allEqual(x dataset.Examples) bool {
 type Basis struct {
 	engine.Projection // landmarks, axes and offsets; D = Axes.Q
 
-	// Rows[k] is the index of the training example that is landmark k. If every example is a
-	// landmark, Rows is 0, 1, 2, …. If only some are, they come in the order of the pivots: landmark
-	// k is the chosen example that landmarks 0..k-1 approximate worst.
+	// Rows[k] is the index of the training example that is landmark k, in the order of the pivots:
+	// landmark k is the chosen example that landmarks 0..k-1 approximate worst.
 	Rows []int
 	// Eigenvalues[t] = Σ_i z_it² over the training examples i, in decreasing order; nil for
 	// coordinates

@@ -33,7 +33,7 @@ func (b *Basis) fitLandmarks(ctx context.Context, e *engine.Engine, x dataset.Ex
 	if err != nil {
 		return err
 	}
-	found, err := b.leading(gram, len(b.Rows), nil, o)
+	found, err := b.leading(gram, len(b.Rows), o)
 	if err != nil {
 		return err
 	}

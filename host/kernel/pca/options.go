@@ -124,11 +124,8 @@ func Bytes(x dataset.Examples, o Options) (int64, error) {
 		return memory.Sum(basis, memory.Product(m, m, 32)), nil
 	}
 	needed := memory.Product(m, m, 36) // kernel values, and eigenvectors in float64
-	if o.Landmarks > 0 {
-		// Factors in float64; features, and of one panel of them products, remainders and the other
-		// order.
-		needed = memory.Sum(needed, memory.Product(m, m, 20), memory.Product(n, m, 4),
-			memory.Product(n, min(m, panelSize), 16))
-	}
-	return memory.Sum(basis, needed), nil
+	// Factors in float64; features, and of one panel of them products, remainders and the other
+	// order.
+	return memory.Sum(basis, needed, memory.Product(m, m, 20), memory.Product(n, m, 4),
+		memory.Product(n, min(m, panelSize), 16)), nil
 }

@@ -5,10 +5,11 @@
 #        testing.sh page DIR         prints the page
 #
 # A record is what a check printed, behind a line of its date, seconds and exit code. Lengths are
-# FUZZTIME, KILLS, RUNS and MOST, in the environment.
+# FUZZTIME, KILLS, PROGRAMS and MOST, in the environment.
 set -u
 export KILLS=${KILLS:-300} FUZZTIME=${FUZZTIME:-1m} MOST=${MOST:-6} SEED=${SEED:-0}
-checks="coverage branches kernels learners readers fuzz kills hostile writes faults rapid devices response"
+checks="coverage branches kernels learners readers rows fuzz kills hostile writes faults rapid devices
+response"
 
 run() {
 	case $1 in
@@ -19,7 +20,8 @@ run() {
 		kernels) go test -vet=off -timeout 2h -v -run '^TestMutantsAreCaught$' ./gpu -all ;;
 		learners) go test -vet=off -count=1 -v -run 'Mutants' ./learners/catalog ./host/engine/enginetest ./cpuref/simd ;;
 		readers) make -s mutants-readers ;;
-		fuzz) make -s fuzz FUZZTIME="$FUZZTIME" ;;
+		rows) make -s rows PROGRAMS="${PROGRAMS:-1000}" SEED="$SEED" ;;
+		fuzz) echo "each for $FUZZTIME" && make -s fuzz FUZZTIME="$FUZZTIME" ;;
 		kills) make -s kills KILLS="$KILLS" SEED="$SEED" ;;
 		hostile) make -s hostile ;;
 		writes) bench/writes.sh build/uma-gpu build/writes "$MOST" ;;
@@ -83,7 +85,9 @@ row kernels "broken kernels that tests catch" 'count kernels "^    --- PASS: Tes
 row learners "broken learners and evaluations that tests catch" \
 	'echo $(($(count learners "^ +--- PASS: Test.*Mutants.*/") + $(grep mutants_test.go "$dir/learners" | grep -vc "caught by")))' '`go test -run Mutants ./...`'
 row readers "broken readers that tests catch" 'last readers "[0-9]+ of [0-9]+ reader mutants killed" || echo "$(count readers ": killed by") killed of $(count readers ": killed by|: survives") tried"' '`make mutants-readers`'
-row fuzz "fuzz targets" 'echo "$(count fuzz " Fuzz[A-Za-z]+$"), '"$FUZZTIME"' each"' '`make fuzz`'
+row rows "programs on tables with malformed or unlabelled rows, and without them" \
+	'echo "$(last rows "passed [0-9]+ tests"), seed $(last rows "seed [0-9]{6,}" | cut -c6-)"' '`make rows`'
+row fuzz "fuzz targets" 'echo "$(count fuzz " Fuzz[A-Za-z]+$"), $(last fuzz "each for .*")"' '`make fuzz`'
 row kills "kills of trainings" \
 	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]{6,}" | cut -c6-)"' '`make kills`'
 row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes)") cases"' '`make hostile`'

@@ -82,7 +82,7 @@ func CheckNoise(ctx context.Context, r *CheckNoiseRequest) (*CheckNoiseResult, e
 				return err
 			}
 		}
-		result.NoiseCheck, err = judge.CheckNoise(set.Y, noise, held[0], held[1])
+		result.NoiseCheck, err = judge.CheckNoise(ctx, set.Y, noise, held[0], held[1])
 		return err
 	})
 	if err != nil {

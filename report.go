@@ -189,7 +189,7 @@ func (j *judging) fold(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		j.result.Check, err = judge.CheckNoise(d.Y, j.noise, j.held, without)
+		j.result.Check, err = judge.CheckNoise(ctx, d.Y, j.noise, j.held, without)
 		return err
 	})
 }

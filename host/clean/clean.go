@@ -137,7 +137,7 @@ func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *
 			return nil, nil, nil, err
 		}
 		task.Add(1)
-		one, err := c.judge(m.last)
+		one, err := c.judge(ctx, m.last)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -147,7 +147,7 @@ func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *
 		}
 		v := one // of a single repetition
 		if len(shown) > 1 {
-			if v, err = c.judge(m.p); err != nil {
+			if v, err = c.judge(ctx, m.p); err != nil {
 				return nil, nil, nil, err
 			}
 		}

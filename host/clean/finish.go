@@ -22,7 +22,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, m *mixture, v *verd
 	n, q := c.data.N, c.q
 	r.True = make([]float32, n*q)
 	put := func(some []int, p []float32) {
-		p = outward(c, sharpened(unmixedLogs(p, v.noise.P, q), v.power, q))
+		p = outward(c, sharpened(unmixedLogs(ctx, p, v.noise.P, q), v.power, q))
 		for k, i := range some {
 			copy(r.True[i*q:(i+1)*q], p[k*q:(k+1)*q])
 		}

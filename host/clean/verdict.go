@@ -1,6 +1,7 @@
 package clean
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -54,10 +55,10 @@ const (
 )
 
 // judge weighs the hypotheses by the out-of-fold probabilities of labels.
-func (c *contest) judge(p []float32) (*verdict, error) {
+func (c *contest) judge(ctx context.Context, p []float32) (*verdict, error) {
 	q := c.q
 	if c.Given != nil {
-		return taken(c, p), nil
+		return taken(ctx, c, p), ctx.Err()
 	}
 	right, err := confusion.Symmetric(c.part.Classes, 0)
 	if err != nil {
@@ -67,23 +68,27 @@ func (c *contest) judge(p []float32) (*verdict, error) {
 	kept := &estimate.Estimate{Matrix: *right, Method: estimate.AllRight, Assumes: "labels are right"}
 	list := []*estimate.Estimate{kept}
 	if q <= mostJudged && (c.Probabilities != nil || len(c.rows) >= fewRows*q) {
-		more, err := estimates(c, p)
+		more, err := estimates(ctx, c, p)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, more...)
 	}
-	v, weights := weigh(c, p, list)
-	return v, combine(c, v, p, list, weights)
+	v, weights := weigh(ctx, c, p, list)
+	if err := combine(ctx, c, v, p, list, weights); err != nil {
+		return nil, err
+	}
+	return v, ctx.Err()
 }
 
 // estimates returns the confusion matrices that compete.
-func estimates(c *contest, p []float32) (list []*estimate.Estimate, err error) {
+func estimates(ctx context.Context, c *contest, p []float32) (list []*estimate.Estimate,
+	err error) {
 	e := estimate.Evidence{Classes: c.part.Classes, Y: c.given, P: p, Known: c.truth}
 	if c.near != nil {
 		e.Near, e.Neighbours = c.near.Index, c.near.K
 	}
-	found, err := estimate.FromEvidence(e)
+	found, err := estimate.FromEvidence(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,8 @@ func estimates(c *contest, p []float32) (list []*estimate.Estimate, err error) {
 }
 
 // weigh returns the hypotheses. The first one is that labels are right.
-func weigh(c *contest, p []float32, list []*estimate.Estimate) (*verdict, []float64) {
+func weigh(ctx context.Context, c *contest, p []float32, list []*estimate.Estimate) (*verdict,
+	[]float64) {
 	v := new(verdict)
 	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
 	var losses []float64 // of labels as they are
@@ -113,7 +119,7 @@ func weigh(c *contest, p []float32, list []*estimate.Estimate) (*verdict, []floa
 	hits := engine.Predicted(p, c.q)
 	logs := make([]float64, len(list))
 	for k, e := range list {
-		classes, _, loss := explain(c, p, e.P, some)
+		classes, _, loss := explain(ctx, c, p, e.P, some)
 		h := Hypothesis{Method: e.Method, Loss: lists.Mean(loss)}
 		logs[k] = ofChecked(c, e.P, k == 0)
 		entropy := entropy(classes, c.q, some)
@@ -229,10 +235,10 @@ var powers = [...]float64{1, 1.25, 1.5, 2}
 
 // explain returns the probabilities of the true classes, unmixed by the noise m and sharpened by
 // the power that makes some labels likeliest, and their losses.
-func explain(c *contest, p []float32, m []float64, some []int) (classes []float32, power float64,
-	losses []float64) {
+func explain(ctx context.Context, c *contest, p []float32, m []float64, some []int) (
+	classes []float32, power float64, losses []float64) {
 	q := c.q
-	logs := unmixedLogs(p, m, q)
+	logs := unmixedLogs(ctx, p, m, q)
 	for _, a := range powers {
 		t := sharpened(logs, a, q)
 		loss := make([]float64, len(some))
@@ -254,9 +260,9 @@ func explain(c *contest, p []float32, m []float64, some []int) (classes []float3
 }
 
 // unmixedLogs returns the logarithms of probabilities of labels, unmixed by the noise m.
-func unmixedLogs(p []float32, m []float64, q int) []float32 {
+func unmixedLogs(ctx context.Context, p []float32, m []float64, q int) []float32 {
 	logs := slices.Clone(p)
-	estimate.Unmix(logs, m, q)
+	estimate.Unmix(ctx, logs, m, q)
 	parallel.Ranges(len(logs), 1<<12, func(from, to int) {
 		for at := from; at < to; at++ {
 			logs[at] = numerics.Log(max(logs[at], leastShare))
@@ -284,8 +290,8 @@ func sharpened(logs []float32, power float64, q int) []float32 {
 const mostDoubted = 1.0 / 3
 
 // combine sets the noise of v, the mean of the estimates.
-func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, weights []float64,
-) error {
+func combine(ctx context.Context, c *contest, v *verdict, p []float32, list []*estimate.Estimate,
+	weights []float64) error {
 	q, doubted := c.q, 1-weights[0]
 	mean := make([]float64, q*q)
 	for k, e := range list[1:] {
@@ -343,7 +349,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 		return err
 	}
 	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
-	_, v.power, _ = explain(c, p, v.noise.P, some)
+	_, v.power, _ = explain(ctx, c, p, v.noise.P, some)
 	return nil
 }
 
@@ -391,7 +397,7 @@ const (
 )
 
 // taken is the verdict of a given matrix.
-func taken(c *contest, p []float32) *verdict {
+func taken(ctx context.Context, c *contest, p []float32) *verdict {
 	q := c.q
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q)}
 	for y, from := range c.classes {
@@ -403,7 +409,7 @@ func taken(c *contest, p []float32) *verdict {
 	v := &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, shown: true,
 		power: 1}
 	if c.Probabilities == nil { // what is supplied stays as it is
-		_, v.power, _ = explain(c, p, m.P, some)
+		_, v.power, _ = explain(ctx, c, p, m.P, some)
 	}
 	return v
 }

@@ -47,7 +47,7 @@ func takeRidge(ctx context.Context, r *training, s *search, held []int,
 	if err != nil || inverse.Condition == 1 || inverse.Condition > mostCondition {
 		return nil, 0, nil // without C⁻¹ there is no rival
 	}
-	if err := r.solver.MeasureAtZero(s.best()); err != nil {
+	if err := r.solver.MeasureAtZero(ctx, s.best()); err != nil {
 		return nil, 0, err
 	}
 	lambda, least := mostRidge*meanSquared(r.problem.X, r.problem.Bias), math.Inf(1)

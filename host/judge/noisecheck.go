@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -71,7 +72,8 @@ func WithoutTraining(n int, noise *confusion.Matrix) *NoiseCheck {
 
 // CheckNoise compares out-of-fold predictions of examples with noisy labels y, from trainings with
 // the matrix and without. It reaches a verdict also where predictions are no better than chance.
-func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*NoiseCheck, error) {
+func CheckNoise(ctx context.Context, y []int32, noise *confusion.Matrix, with, without *HeldOut) (
+	*NoiseCheck, error) {
 	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}, Turned: Explanation{P: 1}}
 	p, err := with.Probabilities()
 	var plain []float32
@@ -85,8 +87,8 @@ func CheckNoise(y []int32, noise *confusion.Matrix, with, without *HeldOut) (*No
 	} else if err != nil {
 		return nil, err
 	}
-	contest, err := estimate.FromEvidence(estimate.Evidence{Classes: noise.Classes, Y: y, P: plain,
-		Given: noise})
+	contest, err := estimate.FromEvidence(ctx, estimate.Evidence{Classes: noise.Classes, Y: y,
+		P: plain, Given: noise})
 	if err != nil {
 		return nil, err
 	}

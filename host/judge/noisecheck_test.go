@@ -24,7 +24,7 @@ func TestCheckNoise(t *testing.T) {
 	}
 	without := out(nil)
 	check := func(noise *confusion.Matrix) *judge.NoiseCheck {
-		return must(judge.CheckNoise(data.Y, noise, out(noise), without))
+		return must(judge.CheckNoise(t.Context(), data.Y, noise, out(noise), without))
 	}
 	if c := check(right); c.Verdict != judge.Helps || c.Contradicted || c.Accuracy.Mean < 0.1 ||
 		len(c.Warnings) > 0 {

@@ -1,6 +1,7 @@
 package softmax
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -111,8 +112,8 @@ func (c *curvature) whole() bool {
 
 func (c *curvature) close() error { return c.eval.Close() }
 
-// measure finds the information at weights w that labels give by f.
-func (c *curvature) measure(w []float32, f informant) error {
+// measure finds the information at weights w that labels give by f, until ctx ends.
+func (c *curvature) measure(ctx context.Context, w []float32, f informant) error {
 	q, d, unit := c.problem.Q, c.x.D, 1.0
 	if f.weight != nil {
 		sum := 0.0
@@ -135,7 +136,7 @@ func (c *curvature) measure(w []float32, f informant) error {
 		return err
 	}
 	parallel.Ranges(c.x.N, 64, func(from, to int) {
-		for i := from; i < to; i++ {
+		for i := from; i < to && ctx.Err() == nil; i++ { // each takes Q×Q
 			p := scores[i*q : (i+1)*q]
 			if m, _ := numerics.Softmax(p, p); m-m == 0 {
 				of := i
@@ -146,6 +147,9 @@ func (c *curvature) measure(w []float32, f informant) error {
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	c.factor = nil
 	if c.whole() {
 		return c.gram(h, unit)

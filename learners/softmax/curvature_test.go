@@ -85,7 +85,7 @@ func TestInformation(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { c.close() })
-				if err := c.measure(w, f); err != nil {
+				if err := c.measure(t.Context(), w, f); err != nil {
 					t.Fatal(err)
 				}
 				return c
@@ -143,7 +143,7 @@ func TestFactor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.close()
-	if err := c.measure(make([]float32, 2*d), informant{q: 2}); err != nil {
+	if err := c.measure(t.Context(), make([]float32, 2*d), informant{q: 2}); err != nil {
 		t.Fatal(err)
 	}
 	c.penalise(lambda, true)

@@ -17,15 +17,14 @@ const (
 )
 
 // MeasureAtZero measures the curvature at W = 0, from which Ridge begins, for a penalty.
-func (s *Solver) MeasureAtZero(lambda float64) error {
-	return s.measure(Goal{Targets: s.Labels.Targets, Lambda: lambda},
+func (s *Solver) MeasureAtZero(ctx context.Context, lambda float64) error {
+	return s.measure(ctx, Goal{Targets: s.Labels.Targets, Lambda: lambda},
 		make([]float32, s.Problem.Q*s.Problem.X.D))
 }
 
 // Ridge returns the weights of the ridge regression of the labels, as 0 and 1 for each class, Q×d,
-// of
-// all examples but a fold, -1 for none. It continues from weights w; nil for 0. Conjugate gradients
-// of all classes together begin from the curvature of the fits.
+// of all examples but a fold, -1 for none. It continues from weights w; nil for 0. Conjugate
+// gradients of all classes together begin from the curvature of the fits.
 func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without int, w []float64,
 ) ([]float64, error) {
 	q, d, n := s.Problem.Q, s.Problem.X.D, s.Problem.X.N

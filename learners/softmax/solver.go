@@ -157,14 +157,14 @@ func (s *Solver) Fit(ctx context.Context, g Goal, w []float32,
 	if math.IsInf(now.loss, 1) {
 		return nil, errOutOfReach
 	}
-	if err := s.bend(g, w); err != nil {
+	if err := s.bend(ctx, g, w); err != nil {
 		return nil, err
 	}
 	m := &minimiser{at: s.at, now: now, curve: s.curve, most: memoryOf(s.Problem.X.D),
 		pairs: s.State.Pairs}
 	for !s.ended(g, m) {
 		if s.State.Curved.Made >= max(fresh, s.State.Made/2) {
-			if err := s.measure(g, m.now.w); err != nil {
+			if err := s.measure(ctx, g, m.now.w); err != nil {
 				return nil, err
 			}
 			m.renew()
@@ -207,24 +207,24 @@ const fresh = 16
 
 // bend makes the curvature that a fit begins with from w: of an earlier fit, but for the last one,
 // which is of the most examples.
-func (s *Solver) bend(g Goal, w []float32) (err error) {
+func (s *Solver) bend(ctx context.Context, g Goal, w []float32) (err error) {
 	at := s.State.Curved
 	if s.curve == nil && at.W != nil { // the run continues
-		if err := s.measureAt(at.W, g.Targets); err != nil {
+		if err := s.measureAt(ctx, at.W, g.Targets); err != nil {
 			return err
 		}
 		s.curve.penalise(at.Lambda, true)
 	}
 	if at.W == nil || g.Last && s.State.Made == 0 && !slices.Equal(at.W, w) {
-		return s.measure(g, w)
+		return s.measure(ctx, g, w)
 	}
 	s.penalise(g)
 	return nil
 }
 
 // measure measures the curvature at w for the targets and the penalty of a goal.
-func (s *Solver) measure(g Goal, w []float32) error {
-	if err := s.measureAt(w, g.Targets); err != nil {
+func (s *Solver) measure(ctx context.Context, g Goal, w []float32) error {
+	if err := s.measureAt(ctx, w, g.Targets); err != nil {
 		return err
 	}
 	s.State.Curved = Curved{W: slices.Clone(w)}
@@ -232,13 +232,13 @@ func (s *Solver) measure(g Goal, w []float32) error {
 	return nil
 }
 
-func (s *Solver) measureAt(w []float32, t engine.Targets) (err error) {
+func (s *Solver) measureAt(ctx context.Context, w []float32, t engine.Targets) (err error) {
 	if s.curve == nil {
 		if s.curve, err = newCurvature(s.Problem); err != nil {
 			return err
 		}
 	}
-	return s.curve.measure(w, s.informs(t))
+	return s.curve.measure(ctx, w, s.informs(t))
 }
 
 // informs returns what labels say about the classes in a fit of targets t.

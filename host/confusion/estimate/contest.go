@@ -2,6 +2,7 @@ package estimate
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -69,9 +70,9 @@ const mostApart = 0.1
 // about equally well. Standard errors are by the jackknife over tenths of the examples, and by the
 // spread over these candidates. Checked examples count with their true class.
 //
-// It trains nothing and is deterministic. Neither the order of examples nor the order of classes
-// matters, except by rounding.
-func FromEvidence(e Evidence) (*Contest, error) {
+// It trains nothing, ends with ctx, and is deterministic. Neither the order of examples nor the
+// order of classes matters, except by rounding.
+func FromEvidence(ctx context.Context, e Evidence) (*Contest, error) {
 	q, n := len(e.Classes), len(e.Y)
 	if len(e.P) != n*q || e.Known != nil && len(e.Known) != n ||
 		e.Near != nil && len(e.Near) != n*e.Neighbours {
@@ -89,7 +90,11 @@ func FromEvidence(e Evidence) (*Contest, error) {
 		q); err != nil {
 		return nil, err
 	}
-	return f.run()
+	found, err := f.run(ctx)
+	if ctx.Err() != nil { // so that found means nothing
+		return nil, ctx.Err()
+	}
+	return found, err
 }
 
 // contest is a call of FromEvidence.
@@ -124,7 +129,7 @@ func (f *contest) observe(p []float32) *observed {
 	return newObserved(lists.At(f.Y, f.labelled), some, known, q)
 }
 
-func (f *contest) run() (*Contest, error) {
+func (f *contest) run(ctx context.Context) (*Contest, error) {
 	q := len(f.Classes)
 	right, err := confusion.Symmetric(f.Classes, 0)
 	if err != nil {
@@ -137,7 +142,7 @@ func (f *contest) run() (*Contest, error) {
 	o := f.observe(f.P)
 	enter := func(method string, to *observed, p []float32, start []float64, s shape) *explained {
 		fit := begin(start, s, q)
-		to.improve(fit, firstRounds)
+		to.improve(ctx, fit, firstRounds)
 		f.fits = append(f.fits, fitted{fit, method, to, p})
 		return fit
 	}
@@ -152,7 +157,7 @@ func (f *contest) run() (*Contest, error) {
 	if f.Near != nil {
 		p := f.shares()
 		near := enter(ByNeighbourhoods, f.observe(p), p, joint.P, free)
-		f.fits[len(f.fits)-1].to.improve(near, outerRounds)
+		f.fits[len(f.fits)-1].to.improve(ctx, near, outerRounds)
 		enter(ByPosteriors, o, f.P, near.c, free)
 	}
 	f.result.Given = -1
@@ -169,7 +174,7 @@ func (f *contest) run() (*Contest, error) {
 	best = lists.Where(len(f.fits), func(k int) bool { return f.fits[k].method == ByPosteriors })[0]
 	for k, fit := range f.fits {
 		if fit.method == ByPosteriors && fit.worse(f.fits[best].explained) < hopeless {
-			o.improve(fit.explained, outerRounds)
+			o.improve(ctx, fit.explained, outerRounds)
 			if fit.worse(f.fits[best].explained) < 0 {
 				best = k
 			}
@@ -186,8 +191,8 @@ func (f *contest) run() (*Contest, error) {
 		f.result.Candidates[k].Behind = fit.worse(f.fits[best].explained)
 	}
 	every := observed{q: q, y: f.Y, p: f.P}
-	f.result.True = every.probabilities(f.fits[best].explained)
-	return &f.result, f.errors(best, q)
+	f.result.True = every.probabilities(ctx, f.fits[best].explained)
+	return &f.result, f.errors(ctx, best, q)
 }
 
 // possible returns C with a small share of labels that may be anything: a matrix that is rounded or
@@ -306,9 +311,9 @@ func (f *contest) enter(fit fitted) error {
 // variance of an entry adds up the jackknife's, sampling, the distance of the estimate by
 // neighbours, half the distance of equally good candidates, and doubts about the classes of
 // examples that labels are of.
-func (f *contest) errors(best, q int) error {
+func (f *contest) errors(ctx context.Context, best, q int) error {
 	chosen, fit := &f.result.Candidates[best], f.fits[best]
-	variance := f.jackknife(fit, q)
+	variance := f.jackknife(ctx, fit, q)
 	mass, certain := f.certainty(f.result.True, q)
 	for at, v := range chosen.P {
 		t := at % q
@@ -367,11 +372,11 @@ const (
 )
 
 // jackknife returns the variance of each entry by leaving out tenths of the examples.
-func (f *contest) jackknife(fit fitted, q int) []float64 {
+func (f *contest) jackknife(ctx context.Context, fit fitted, q int) []float64 {
 	variance, means := make([]float64, q*q), make([]float64, q*q)
-	u, parts := fit.to.unmixed(fit.c), make([][]float64, jackknife)
+	u, parts := fit.to.unmixed(ctx, fit.c), make([][]float64, jackknife)
 	for part := range parts {
-		parts[part] = shrunk(fit.to.without(part, fit.explained, u).counts, q)
+		parts[part] = shrunk(fit.to.without(ctx, part, fit.explained, u).counts, q)
 		lists.Add(means, parts[part])
 	}
 	for _, c := range parts {

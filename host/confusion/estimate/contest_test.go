@@ -53,7 +53,7 @@ func TestFromEvidence(t *testing.T) {
 		{"pairwise", must(confusion.Pairwise(classes, 0.4))},
 	} {
 		e, _ := cautious(c.noise, 2000, 0.6)
-		r := must(estimate.FromEvidence(e))
+		r := must(estimate.FromEvidence(t.Context(), e))
 		found := r.Candidates[r.Chosen]
 		if len(found.Unidentified) > 0 {
 			t.Errorf("%s: not identified: %v", c.name, found.Unidentified)
@@ -67,14 +67,15 @@ func TestFromEvidence(t *testing.T) {
 		if lead := r.Candidates[r.Right].Behind; (lead > 5) != (c.name != "right") {
 			t.Errorf("%s: labels as they are are behind by %.1f", c.name, lead)
 		}
-		if again := must(estimate.FromEvidence(e)); fmt.Sprint(again.Candidates[again.Chosen].P) !=
+		again := must(estimate.FromEvidence(t.Context(), e))
+		if fmt.Sprint(again.Candidates[again.Chosen].P) !=
 			fmt.Sprint(found.P) {
 			t.Errorf("%s: a second call finds another matrix", c.name)
 		}
 	}
 	noise := must(confusion.Symmetric(classes, 0.3))
 	e, truth := cautious(noise, 2000, 0)
-	r := must(estimate.FromEvidence(e))
+	r := must(estimate.FromEvidence(t.Context(), e))
 	if found := r.Candidates[r.Chosen]; len(found.Unidentified) != 3 {
 		t.Errorf("features that tell nothing: found %v ± %v", found.P, found.Error)
 	}
@@ -82,7 +83,7 @@ func TestFromEvidence(t *testing.T) {
 		t.Errorf("features that tell nothing: found %d examples to check", len(check))
 	}
 	e.Known = slices.Concat(truth[:300], slices.Repeat([]int32{-1}, 1700))
-	r = must(estimate.FromEvidence(e))
+	r = must(estimate.FromEvidence(t.Context(), e))
 	found := r.Candidates[r.Chosen]
 	for at, v := range found.P {
 		if off := math.Abs(v - noise.P[at]); off > 3*found.Error[at] || found.Error[at] > 0.06 {
@@ -93,7 +94,8 @@ func TestFromEvidence(t *testing.T) {
 	if len(found.Unidentified) > 0 {
 		t.Errorf("300 checked: not identified: %v", found.Unidentified)
 	}
-	if _, err := estimate.FromEvidence(estimate.Evidence{Classes: classes, Y: e.Y}); err == nil {
+	e = estimate.Evidence{Classes: classes, Y: e.Y}
+	if _, err := estimate.FromEvidence(t.Context(), e); err == nil {
 		t.Error("without probabilities: found no error")
 	}
 }

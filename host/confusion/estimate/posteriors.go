@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -108,10 +109,10 @@ func begin(start []float64, s shape, q int) *explained {
 }
 
 // improve continues a fit by EM with the shape's M-step, for some outer rounds at most.
-func (o *observed) improve(e *explained, outer int) {
+func (o *observed) improve(ctx context.Context, e *explained, outer int) {
 	for range outer {
-		u, before := o.unmixed(e.c), slices.Clone(e.c)
-		o.settle(e, u, all)
+		u, before := o.unmixed(ctx, e.c), slices.Clone(e.c)
+		o.settle(ctx, e, u, all)
 		moved := 0.0
 		for at, v := range e.c {
 			moved = max(moved, math.Abs(v-before[at]))
@@ -128,10 +129,10 @@ func (e *explained) worse(other *explained) float64 {
 }
 
 // without continues a fit without one part of the examples.
-func (o *observed) without(part int, e *explained, u []float32) *explained {
+func (o *observed) without(ctx context.Context, part int, e *explained, u []float32) *explained {
 	again := *e
 	again.c, again.bias = slices.Clone(e.c), slices.Clone(e.bias)
-	o.settle(&again, u, part)
+	o.settle(ctx, &again, u, part)
 	return &again
 }
 
@@ -139,12 +140,12 @@ func (o *observed) without(part int, e *explained, u []float32) *explained {
 // along their direction (Varadhan and Roland, Simple and globally convergent methods for
 // accelerating the convergence of any EM algorithm, Scand. J. Statist. 35, 2008), since EM is slow
 // where the labels tell little; a leap that explains them worse is taken back.
-func (o *observed) settle(e *explained, u []float32, without int) {
+func (o *observed) settle(ctx context.Context, e *explained, u []float32, without int) {
 	for range leaps {
 		first := e.place()
-		o.round(e, u, without)
+		o.round(ctx, e, u, without)
 		second := e.place()
-		o.round(e, u, without)
+		o.round(ctx, e, u, without)
 		third, least := e.place(), e.loss+e.doubt
 		step, bend := 0.0, 0.0
 		for at := range first {
@@ -165,10 +166,10 @@ func (o *observed) settle(e *explained, u []float32, without int) {
 			to[at] = first[at] + float64(2*far*r) + float64(far*far*v)
 		}
 		e.move(to)
-		o.round(e, u, without)
+		o.round(ctx, e, u, without)
 		if e.loss+e.doubt > least {
 			e.move(third)
-			o.round(e, u, without)
+			o.round(ctx, e, u, without)
 		}
 	}
 }
@@ -203,14 +204,14 @@ func (e *explained) bound() {
 }
 
 // unmixed returns log u.
-func (o *observed) unmixed(c []float64) []float32 {
+func (o *observed) unmixed(ctx context.Context, c []float64) []float32 {
 	q, mix := o.q, slices.Clone(c)
 	for at, v := range mix {
 		mix[at] = max(v, leastMixed)
 	}
 	numerics.NormaliseColumns(mix, q)
 	u := slices.Clone(o.p)
-	Unmix(u, mix, q)
+	Unmix(ctx, u, mix, q)
 	parallel.Ranges(len(u), 1<<12, func(from, to int) {
 		for at := from; at < to; at++ {
 			u[at] = numerics.Log(max(u[at], leastUnmixed))
@@ -227,13 +228,13 @@ type tally struct {
 }
 
 // round is one E-step and one M-step.
-func (o *observed) round(e *explained, u []float32, without int) {
+func (o *observed) round(ctx context.Context, e *explained, u []float32, without int) {
 	q, n := o.q, len(o.y)
 	blocks := make([]tally, (n+blockRows-1)/blockRows)
 	parallel.Tasks(len(blocks), func(k int) {
 		t := tally{counts: make([]float64, q*q), class: make([]float64, q)}
 		p, s := make([]float32, q), make([]float32, q)
-		for i := k * blockRows; i < min(n, (k+1)*blockRows); i++ {
+		for i := k * blockRows; i < min(n, (k+1)*blockRows) && ctx.Err() == nil; i++ {
 			if int(o.part[i]) != without {
 				sum := e.classes(p, s, u[i*q:(i+1)*q])
 				e.add(&t, p, s, u[i*q:(i+1)*q], sum, int(o.y[i]), o.class(i))
@@ -327,8 +328,8 @@ func (e *explained) maximise(t *tally) {
 }
 
 // probabilities returns the probabilities of the true classes given the features, n×Q.
-func (o *observed) probabilities(e *explained) []float32 {
-	u, q := o.unmixed(e.c), o.q
+func (o *observed) probabilities(ctx context.Context, e *explained) []float32 {
+	u, q := o.unmixed(ctx, e.c), o.q
 	parallel.Ranges(len(o.y), 1<<8, func(from, to int) {
 		for i := from; i < to; i++ {
 			row := u[i*q : (i+1)*q]

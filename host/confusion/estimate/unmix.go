@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"context"
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -15,8 +16,9 @@ const unmixRounds = 30
 //
 //	t[k]  ←  t[k] · Σ_y p[y]·C[y][k] / (C·t)[y]
 //
-// The time is in proportion to the entries of C that are above the least of their column.
-func Unmix(p []float32, noise []float64, q int) {
+// The time is in proportion to the entries of C that are above the least of their column. Where ctx
+// ends, so does Unmix, and p means nothing.
+func Unmix(ctx context.Context, p []float32, noise []float64, q int) {
 	least := slices.Clone(noise[:q])
 	for at, v := range noise {
 		least[at%q] = min(least[at%q], v)
@@ -34,6 +36,9 @@ func Unmix(p []float32, noise []float64, q int) {
 	parallel.Ranges(len(p)/q, 16, func(from, to int) {
 		t, next := make([]float64, q), make([]float64, q)
 		for row := range slices.Chunk(p[from*q:to*q], q) {
+			if ctx.Err() != nil {
+				return
+			}
 			for k := range t {
 				t[k] = 1 / float64(q)
 			}

@@ -41,7 +41,7 @@ func TestUnmixEqualsFormula(t *testing.T) {
 			p = append(p, row...)
 		}
 		got := slices.Clone(p)
-		Unmix(got, noise, q)
+		Unmix(t.Context(), got, noise, q)
 		for i := range n {
 			truth := slices.Repeat([]float64{1. / q}, q)
 			for range unmixRounds {

@@ -206,6 +206,7 @@ func forest() *trees.Params {
 func boosting() *trees.Params {
 	p := trees.Defaults()
 	p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, 60, 8
+	p.Rows, p.Columns = 1, 1
 	return p
 }
 

@@ -20,37 +20,51 @@ import (
 // everywhere judges all examples of data by the mixture and the verdict.
 func (c *contest) everywhere(ctx context.Context, r *Result, m *mixture, v *verdict) error {
 	n, q := c.data.N, c.q
-	r.True = make([]float32, n*q)
-	put := func(some []int, p []float32) {
-		p = outward(c, sharpened(unmixedLogs(ctx, p, v.noise.P, q), v.power, q))
-		for k, i := range some {
-			copy(r.True[i*q:(i+1)*q], p[k*q:(k+1)*q])
-		}
-	}
-	put(c.rows, m.p)
 	inside := make([]bool, n)
 	for _, i := range c.rows {
 		inside[i] = true
 	}
-	if others := lists.Where(n, func(i int) bool { return !inside[i] }); others != nil {
-		p, err := m.outside(ctx, c, others)
-		if err != nil {
+	others := lists.Where(n, func(i int) bool { return !inside[i] })
+	var beyond []float32
+	if others != nil {
+		var err error
+		if beyond, err = m.outside(ctx, c, others); err != nil {
 			return err
 		}
-		put(others, p)
+	}
+	under := func(noise []float64) []float32 { // the probabilities of the true classes
+		power, all := c.power(ctx, m.p, noise), make([]float32, n*q)
+		for _, part := range []struct {
+			rows []int
+			p    []float32
+		}{{c.rows, m.p}, {others, beyond}} {
+			p := outward(c, sharpened(unmixedLogs(ctx, part.p, noise, q), power, q))
+			for k, i := range part.rows {
+				copy(all[i*q:(i+1)*q], p[k*q:(k+1)*q])
+			}
+		}
+		return all
+	}
+	r.True = under(v.noise.P)
+	judged := r.True // where labels are judged
+	if !slices.Equal(v.even, v.noise.P) {
+		judged = under(v.even)
 	}
 	r.Noise = outwardNoise(c, v.noise)
 	doubt := confusion.Matrix{Classes: c.data.Classes, P: outwardMatrix(c, v.doubt)}
 	if c.data.D > 0 {
 		r.Same = dataset.Firsts(c.data.Examples)
 	}
-	var err error
-	r.Issues, err = estimate.FindIssues(r.True, c.data.Y, r.Same, q, &doubt)
+	believed, err := estimate.FindIssues(r.True, c.data.Y, r.Same, q, &r.Noise.Matrix)
 	if err != nil {
 		return err
 	}
-	c.measure(r, v)
-	settle(c, r, doubt.P)
+	r.Issues, err = estimate.FindIssues(judged, c.data.Y, r.Same, q, &doubt)
+	if err != nil {
+		return err
+	}
+	c.measure(r, v, believed)
+	settle(c, r, judged, doubt.P)
 	next(c, r)
 	return nil
 }
@@ -80,10 +94,10 @@ func outwardNoise(c *contest, e *estimate.Estimate) *estimate.Estimate {
 }
 
 // settle applies the known classes, and computes what Learn learns: the probabilities of the true
-// classes given features and label.
-func settle(c *contest, r *Result, doubt []float64) {
+// classes given label and features. p has these given features alone.
+func settle(c *contest, r *Result, p []float32, doubt []float64) {
 	q := c.q
-	r.posterior = slices.Clone(r.True)
+	r.posterior = slices.Clone(p)
 	for i := range r.Issues {
 		y, t := c.data.Y[i], c.right[i]
 		row := r.posterior[i*q : (i+1)*q]
@@ -112,8 +126,9 @@ func settle(c *contest, r *Result, doubt []float64) {
 	}
 }
 
-// measure estimates the shares of wrong labels and of wrong predictions.
-func (c *contest) measure(r *Result, v *verdict) {
+// measure estimates the shares of wrong labels, by what the noise says of them, and of wrong
+// predictions.
+func (c *contest) measure(r *Result, v *verdict, issues []estimate.Issue) {
 	q, believed, unsure, n := c.q, 0.0, 0.0, 0.0
 	shares := make([]float64, q) // of the true classes
 	for i, y := range c.data.Y {
@@ -123,7 +138,7 @@ func (c *contest) measure(r *Result, v *verdict) {
 			shares[t] += float64(f) / float64(c.data.N)
 		}
 		if y >= 0 {
-			believed += 1 - r.Issues[i].Quality
+			believed += 1 - issues[i].Quality
 			n++
 		}
 	}
@@ -131,7 +146,7 @@ func (c *contest) measure(r *Result, v *verdict) {
 	r.Error.Value = unsure
 	both := lists.Keep(c.known, func(i int) bool { return c.data.Y[i] >= 0 })
 	if len(both) >= LeastRight {
-		measureChecked(c, r, believed, both)
+		measureChecked(c, r, believed, issues, both)
 		return
 	}
 	squares, most := 0.0, believed
@@ -152,7 +167,8 @@ func (c *contest) measure(r *Result, v *verdict) {
 // measureChecked measures by examples both of whose labels are known: the difference on them
 // corrects what is believed of all. As the noise was counted on the same examples, the standard
 // error is at least half of what their number gives.
-func measureChecked(c *contest, r *Result, believed float64, both []int) {
+func measureChecked(c *contest, r *Result, believed float64, issues []estimate.Issue,
+	both []int) {
 	misses, wrong, n := 0, 0.0, float64(len(both))
 	more, off := lists.MeanError(len(both), func(k int) float64 {
 		i := both[k]
@@ -161,9 +177,9 @@ func measureChecked(c *contest, r *Result, believed float64, both []int) {
 		}
 		if c.data.Y[i] != c.right[i] {
 			wrong += 1 / n
-			return r.Issues[i].Quality
+			return issues[i].Quality
 		}
-		return r.Issues[i].Quality - 1
+		return issues[i].Quality - 1
 	})
 	off = max(off, 1/n, math.Sqrt(wrong*(1-wrong)/n)/2)
 	r.Wrong = interval(believed+more, 2*off)
@@ -246,9 +262,9 @@ func (r *Result) options(t host.Options, n int) host.Options {
 	switch r.kind {
 	case isTrees:
 		p := trees.Defaults()
-		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, finalLeaves
-		if n > manyRows {
-			p.Leaves = manyLeaves
+		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, manyLeaves
+		if n <= manyRows {
+			p.Leaves, p.Rows, p.Columns = finalLeaves, 1, 1
 		}
 		t.Learner = p
 		return t
@@ -263,6 +279,6 @@ func (r *Result) options(t host.Options, n int) host.Options {
 
 // Boosted trees of Learn: what they learn is smooth, and needs no search against overfitting.
 const (
-	finalRounds, finalLeaves = 150, 8
+	finalRounds, finalLeaves = 150, 16
 	manyRows, manyLeaves     = 20000, 31
 )

@@ -226,15 +226,18 @@ func (m *mixture) name() string {
 // mostPart is the share of a member that name names.
 const mostPart = 0.05
 
-// kind returns the kind of model to learn: trees if they are most of the mixture, else a linear or
-// a curved one, whichever has the larger share.
+// treesPart is the share of trees in the mixture from which they are the model to learn.
+const treesPart = 0.4
+
+// kind returns the kind of model to learn: trees from treesPart on, else a linear or a curved one,
+// whichever has the larger share.
 func (m *mixture) kind(c *contest) kind {
 	var shares [isTrees + 1]float64
 	for _, b := range m.members {
 		shares[b.like] += b.share
 	}
 	switch {
-	case shares[isTrees] > 0.5:
+	case shares[isTrees] > treesPart:
 		return isTrees
 	case shares[isCurved]+shares[isTrees] > shares[isLinear] && dense(mostFeatures)(c):
 		return isCurved

@@ -28,11 +28,12 @@ type Hypothesis struct {
 type verdict struct {
 	hypotheses []Hypothesis
 	noise      *estimate.Estimate // the mean of the hypotheses
-	// doubt is noise in which labels that are kept as they are are wrong as often as predictions
-	// differ from them: labels that contradict these are suspects.
-	doubt []float64
-	power float64 // that sharpens probabilities unmixed by noise
-	shown bool
+	// doubt is the noise under which labels are judged one by one, and even the noise that turns
+	// probabilities of labels into those of the true classes for that. Where noise keeps labels as
+	// they are, doubt is the confident joint, and even is a single rate: labels are wrong as often as
+	// predictions differ from them. Predictions that agree with labels by chance alone count less.
+	doubt, even []float64
+	shown       bool
 }
 
 // The rule. A hypothesis counts by its lead over labels as they are in standard errors, less a unit
@@ -58,7 +59,7 @@ const (
 func (c *contest) judge(ctx context.Context, p []float32) (*verdict, error) {
 	q := c.q
 	if c.Given != nil {
-		return taken(ctx, c, p), ctx.Err()
+		return taken(c), ctx.Err()
 	}
 	right, err := confusion.Symmetric(c.part.Classes, 0)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c *contest) judge(ctx context.Context, p []float32) (*verdict, error) {
 		list = append(list, more...)
 	}
 	v, weights := weigh(ctx, c, p, list)
-	if err := combine(ctx, c, v, p, list, weights); err != nil {
+	if err := combine(c, v, p, list, weights); err != nil {
 		return nil, err
 	}
 	return v, ctx.Err()
@@ -199,19 +200,43 @@ func rates(m []float64, q int) int {
 	return min(some, apart)
 }
 
+// blend returns the mean of a and b in which a has the given share.
+func blend(share, a, b float64) float64 { return float64(share*a) + float64((1-share)*b) }
+
 // agreesLess returns by how much less often classes agree with some labels than others do, and the
 // standard error.
 func agreesLess(c *contest, with, classes []int32, some []int) (fewer, off float64) {
-	is := func(k, y int32) float64 {
-		if k == y {
-			return 1
+	y := lists.At(c.given, some)
+	a, b := agreement(lists.At(with, some), y), agreement(lists.At(classes, some), y)
+	return ahead(a, b)
+}
+
+// agreement has 1 where two labels are the same, else 0.
+func agreement(a, b []int32) []float64 {
+	is := make([]float64, len(a))
+	for i, k := range a {
+		if k == b[i] {
+			is[i] = 1
 		}
-		return 0
 	}
-	return lists.MeanError(len(some), func(k int) float64 {
-		i := some[k]
-		return is(with[i], c.given[i]) - is(classes[i], c.given[i])
-	})
+	return is
+}
+
+// beyondChance returns from 0 to 1 how surely predictions agree with labels more often than by
+// chance: 0 up to two standard errors, 1 from four on.
+func beyondChance(hits, y []int32, q int) float64 {
+	predicted, labels, n := make([]float64, q), make([]float64, q), float64(len(y))
+	for i, k := range y {
+		predicted[hits[i]]++
+		labels[k]++
+	}
+	chance := 0.0
+	for k, v := range predicted {
+		chance += v / n * labels[k] / n
+	}
+	off := math.Sqrt(chance * (1 - chance) / n)
+	excess := lists.Mean(agreement(hits, y)) - chance
+	return max(0, min(1, (excess/max(off, 1/n)-2)/2))
 }
 
 // ofChecked returns the log-likelihood of the labels of checked examples.
@@ -259,6 +284,17 @@ func explain(ctx context.Context, c *contest, p []float32, m []float64, some []i
 	return classes, power, losses
 }
 
+// power returns the power for probabilities p of the contest's labels under the noise m. Supplied
+// ones stay as they are under a given matrix.
+func (c *contest) power(ctx context.Context, p []float32, m []float64) float64 {
+	if c.Given != nil && c.Probabilities != nil || c.q > mostJudged {
+		return 1
+	}
+	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
+	_, power, _ := explain(ctx, c, p, m, some)
+	return power
+}
+
 // unmixedLogs returns the logarithms of probabilities of labels, unmixed by the noise m.
 func unmixedLogs(ctx context.Context, p []float32, m []float64, q int) []float32 {
 	logs := slices.Clone(p)
@@ -290,8 +326,8 @@ func sharpened(logs []float32, power float64, q int) []float32 {
 const mostDoubted = 1.0 / 3
 
 // combine sets the noise of v, the mean of the estimates.
-func combine(ctx context.Context, c *contest, v *verdict, p []float32, list []*estimate.Estimate,
-	weights []float64) error {
+func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, weights []float64,
+) error {
 	q, doubted := c.q, 1-weights[0]
 	mean := make([]float64, q*q)
 	for k, e := range list[1:] {
@@ -299,19 +335,23 @@ func combine(ctx context.Context, c *contest, v *verdict, p []float32, list []*e
 			mean[at] += float64(weights[k+1]*f) / max(doubted, math.SmallestNonzeroFloat64)
 		}
 	}
-	wrong := 0.0 // at most
-	for i, k := range engine.Predicted(p, q) {
-		if k != c.part.Y[i] {
-			wrong += 1 / float64(len(c.rows))
-		}
-	}
-	if wrong = min(wrong, 0.9*(1-1/float64(q))); c.Probabilities == nil {
+	hits := engine.Predicted(p, q)
+	wrong := 1 - lists.Mean(agreement(hits, c.part.Y)) // at most
+	switch wrong = min(wrong, 0.9*(1-1/float64(q))); {
+	case q > mostJudged:
+		wrong = 0
+	case c.Probabilities == nil:
 		wrong = min(wrong, mostDoubted)
 	}
+	able := beyondChance(hits, c.part.Y, q)
 	heaviest := list[lists.Largest(weights)]
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
 		Error: make([]float64, q*q)}
-	v.doubt = make([]float64, q*q)
+	v.doubt, v.even = make([]float64, q*q), make([]float64, q*q)
+	joint, err := estimate.ConfidentJoint(c.part.Classes, c.part.Y, p, true)
+	if err != nil {
+		return err
+	}
 	v.noise = &estimate.Estimate{Matrix: m, Method: "a mean of hypotheses",
 		Assumes: "noise depends on the class alone, and the features determine most classes"}
 	for t := range q {
@@ -328,8 +368,9 @@ func combine(ctx context.Context, c *contest, v *verdict, p []float32, list []*e
 			if y == t {
 				keep, miss = 1, 1-wrong
 			}
-			m.P[at] = float64(trust*mean[at]) + float64((1-trust)*keep)
-			v.doubt[at] = float64(trust*mean[at]) + float64((1-trust)*miss)
+			m.P[at] = blend(trust, mean[at], keep)
+			v.even[at] = blend(trust, mean[at], blend(able, miss, keep))
+			v.doubt[at] = blend(trust, mean[at], blend(able, joint.P[at], miss))
 			for k, e := range list {
 				off := e.P[at] - m.P[at]
 				m.Error[at] += weights[k] * (float64(off*off) + float64(e.Error[at]*e.Error[at]))
@@ -345,12 +386,7 @@ func combine(ctx context.Context, c *contest, v *verdict, p []float32, list []*e
 		missed += (1 - mean[int(y)*q+int(y)]) / float64(len(c.part.Y))
 	}
 	v.shown = doubted > fullyShown && missed > leastShown
-	if err := count(c, v); err != nil {
-		return err
-	}
-	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
-	_, v.power, _ = explain(ctx, c, p, v.noise.P, some)
-	return nil
+	return count(c, v)
 }
 
 // count joins checked examples with the noise of v, their prior.
@@ -367,21 +403,20 @@ func count(c *contest, v *verdict) error {
 	joined.P, joined.Error = slices.Clone(joined.P), slices.Clone(joined.Error)
 	joined.Join(counts)
 	for t := range c.q {
-		n, add := 0.0, make([]float64, c.q)
+		n := 0.0
+		for y := range c.q {
+			n += counts[y*c.q+t]
+		}
+		left := estimate.FewExamples / (estimate.FewExamples + n) // what is checked is doubted less
 		for y := range c.q {
 			at := y*c.q + t
-			n += counts[at]
-			add[y] = v.doubt[at] - v.noise.P[at]
-		}
-		for y, more := range add { // what is checked is doubted less
-			v.doubt[y*c.q+t] = joined.P[y*c.q+t] + more*estimate.FewExamples/(estimate.FewExamples+n)
-		}
-		for y := range c.q {
-			v.doubt[y*c.q+t] = max(0, v.doubt[y*c.q+t])
+			v.doubt[at] = max(0, joined.P[at]+float64(left*(v.doubt[at]-v.noise.P[at])))
+			v.even[at] = max(0, joined.P[at]+float64(left*(v.even[at]-v.noise.P[at])))
 		}
 	}
 	joined.Method += ", with checked examples"
 	numerics.NormaliseColumns(v.doubt, c.q)
+	numerics.NormaliseColumns(v.even, c.q)
 	v.noise = &joined
 	wrong := lists.Count(both, func(i int) bool { return c.given[i] != c.truth[i] })
 	low, _ := wilson(wrong, len(both))
@@ -397,7 +432,7 @@ const (
 )
 
 // taken is the verdict of a given matrix.
-func taken(ctx context.Context, c *contest, p []float32) *verdict {
+func taken(c *contest) *verdict {
 	q := c.q
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q)}
 	for y, from := range c.classes {
@@ -405,13 +440,8 @@ func taken(ctx context.Context, c *contest, p []float32) *verdict {
 			m.P[y*q+t] = c.Given.P[from*q+to]
 		}
 	}
-	some := lists.Where(len(c.rows), func(i int) bool { return c.given[i] >= 0 && c.truth[i] < 0 })
-	v := &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, shown: true,
-		power: 1}
-	if c.Probabilities == nil { // what is supplied stays as it is
-		_, v.power, _ = explain(ctx, c, p, m.P, some)
-	}
-	return v
+	return &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, even: m.P,
+		shown: true}
 }
 
 // ahead returns by how much b is less than a on average, and the standard error of that.

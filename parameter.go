@@ -1,7 +1,6 @@
 package umagpu
 
 import (
-	"cmp"
 	"encoding"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Parameter declares a field of requests that has one value: its flag, help, completion, JSON,
@@ -28,19 +28,10 @@ type Parameter struct {
 	field reflect.Value // of one request; invalid in a declaration
 }
 
-// Range is the numbers of at least Least, above it if Open is set, and of at most Most, unless that
-// is 0.
-type Range struct {
-	Least, Most float64
-	Open        bool
-}
+// Range is the numbers that a parameter may have, as learners' parameters have it.
+type Range = learners.Range
 
-// below1 is the Most of numbers that are less than 1.
-const below1 = 1 - 1e-9
-
-func (r Range) holds(v float64) bool {
-	return v >= r.Least && !(r.Open && v == r.Least) && v <= cmp.Or(r.Most, math.MaxFloat64)
-}
+const below1 = learners.Below1
 
 // Wanted says in words which values p may have.
 func (p *Parameter) Wanted() string {
@@ -64,18 +55,7 @@ func (p *Parameter) Wanted() string {
 	case reflect.Int, reflect.Uint64:
 		what = "a whole number"
 	}
-	switch r := p.Range; {
-	case r.Most != 0 && r.Open && r.Most == below1:
-		return fmt.Sprintf("%s above %g and below 1", what, r.Least)
-	case r.Most == below1:
-		return fmt.Sprintf("%s of at least %g and below 1", what, r.Least)
-	case r.Most != 0:
-		return fmt.Sprintf("%s from %g to %g", what, r.Least, r.Most)
-	case r.Open:
-		return fmt.Sprintf("%s above %g", what, r.Least)
-	default:
-		return fmt.Sprintf("%s of at least %g", what, r.Least)
-	}
+	return what + " " + p.Range.Words()
 }
 
 // kind is the kind of the value: what it points to, or the elements of a list.
@@ -191,12 +171,12 @@ func (p *Parameter) held() *Fault {
 	case v.Kind() == reflect.String:
 		ok, got = p.Choices == nil || slices.Contains(p.Choices, v.String()), strconv.Quote(v.String())
 	case v.CanInt():
-		ok, got = p.Range.holds(float64(v.Int())), fmt.Sprint(v.Int())
+		ok, got = p.Range.Holds(float64(v.Int())), fmt.Sprint(v.Int())
 	case v.CanFloat():
-		ok, got = p.Range.holds(v.Float()), fmt.Sprint(v.Float())
+		ok, got = p.Range.Holds(v.Float()), fmt.Sprint(v.Float())
 	case v.Type() == reflect.TypeFor[[]float64]():
 		for k := range v.Len() {
-			if number := v.Index(k).Float(); !p.Range.holds(number) {
+			if number := v.Index(k).Float(); !p.Range.Holds(number) {
 				ok, got = false, fmt.Sprint(number)
 			}
 		}

@@ -51,19 +51,27 @@ type Range struct {
 	Open        bool
 }
 
-func (r Range) holds(v float64) bool {
+// Below1 is the Most of numbers that are less than 1.
+const Below1 = 1 - 1e-9
+
+// Holds reports whether the range has a number.
+func (r Range) Holds(v float64) bool {
 	return v >= r.Least && v <= cmp.Or(r.Most, math.MaxFloat64) && !(r.Open && v == r.Least)
 }
 
-// words returns the range to write after "a number".
-func (r Range) words() string {
+// Words returns the range to write after "a number".
+func (r Range) Words() string {
+	least := fmt.Sprintf("of at least %g", r.Least)
+	if r.Open {
+		least = fmt.Sprintf("above %g", r.Least)
+	}
 	switch {
-	case r.Open && r.Most == 0:
-		return fmt.Sprintf("above %g", r.Least)
-	case r.Open:
-		return fmt.Sprintf("above %g, to %g", r.Least, r.Most)
 	case r.Most == 0:
-		return fmt.Sprintf("of at least %g", r.Least)
+		return least
+	case r.Most == Below1:
+		return least + " and below 1"
+	case r.Open:
+		return fmt.Sprintf("%s, to %g", least, r.Most)
 	}
 	return fmt.Sprintf("from %g to %g", r.Least, r.Most)
 }
@@ -76,9 +84,9 @@ func Float[T float32 | float64](name string, field *T, r Range, sentence string)
 	}
 	p := declare(name, Number, field, sentence, func(text string) (T, bool) {
 		v, err := strconv.ParseFloat(text, 64)
-		return T(v), err == nil && r.holds(v) && r.holds(float64(T(v)))
+		return T(v), err == nil && r.Holds(v) && r.Holds(float64(T(v)))
 	}, func(v T) string { return strconv.FormatFloat(float64(v), 'g', -1, bits) })
-	p.Wanted = "a number " + r.words()
+	p.Wanted = "a number " + r.Words()
 	return p
 }
 

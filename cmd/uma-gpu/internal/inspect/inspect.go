@@ -54,9 +54,7 @@ type Inspection struct {
 	Temperature *float32       `json:"temperature"`       // null for none
 	// on the training examples, corrected by C; null for none
 	EstimatedError *float64         `json:"estimated_error"`
-	Given          *noiseSummary    `json:"given,omitempty"` // confusion matrix given to the training
-	Learned        *noiseSummary    `json:"learned,omitempty"`
-	Annotators     int              `json:"annotators,omitempty"`
+	Noise          string           `json:"noise"` // where the confusion matrix came from
 	Provenance     model.Provenance `json:"provenance"`
 
 	classes int
@@ -78,19 +76,6 @@ type classSummary struct {
 type featureWeight struct {
 	Feature string  `json:"feature"` // its name, or its position from 1
 	Weight  float32 `json:"weight"`  // of the prepared feature
-}
-
-type noiseSummary struct {
-	Right     float64        `json:"right"`                      // mean of the diagonal
-	Condition float64        `json:"condition_number,omitempty"` // 0 if not known
-	Largest   []ConfusedPair `json:"largest"`                    // off the diagonal, the largest first
-}
-
-// ConfusedPair is an entry of C.
-type ConfusedPair struct {
-	True  string  `json:"true"`
-	Noisy string  `json:"noisy"`
-	P     float64 `json:"p"` // P(noisy | true)
 }
 
 // Run describes a model.
@@ -126,13 +111,14 @@ func inspection(m *model.Model, path string, top int) Inspection {
 	default:
 		r.Classes = summarise(m, top)
 	}
-	if m.Confusion != nil {
-		r.Given = summariseNoise(m.Confusion, m.Meta.Classes)
-		r.Given.Condition = m.Meta.Condition
-	}
-	if m.Learned != nil {
-		r.Learned = summariseNoise(m.Learned.Confusion, m.Meta.Classes)
-		r.Annotators = len(m.Meta.Annotators)
+	const whole = "; uma-gpu confusion show prints the matrix"
+	switch r.Noise = "none: the labels were trusted"; {
+	case m.Meta.Annotators != nil:
+		r.Noise = fmt.Sprintf("learned, of %d annotators%s", len(m.Meta.Annotators), whole)
+	case m.Learned != nil:
+		r.Noise = "estimated" + whole
+	case m.Confusion != nil:
+		r.Noise = fmt.Sprintf("given, condition number %.4g%s", m.Meta.Condition, whole)
 	}
 	return r
 }
@@ -181,26 +167,6 @@ func summarise(m *model.Model, top int) []classSummary {
 	return list
 }
 
-// summariseNoise returns the largest off-diagonal entries of a confusion matrix.
-func summariseNoise(p []float64, classes []string) *noiseSummary {
-	const most = 5
-	q := len(classes)
-	s := &noiseSummary{Largest: []ConfusedPair{}}
-	for noisy := range q {
-		for truth := range q {
-			v := p[noisy*q+truth]
-			if noisy == truth {
-				s.Right += v / float64(q)
-			} else if v > 0 {
-				s.Largest = append(s.Largest, ConfusedPair{classes[truth], classes[noisy], v})
-			}
-		}
-	}
-	slices.SortStableFunc(s.Largest, func(a, b ConfusedPair) int { return cmp.Compare(b.P, a.P) })
-	s.Largest = slices.Clip(s.Largest[:min(most, len(s.Largest))])
-	return s
-}
-
 func (r Inspection) rows(row app.Row) {
 	p := r.Provenance
 	row("model\t%s", r.Model)
@@ -238,30 +204,7 @@ func (r Inspection) rows(row app.Row) {
 	row("device\t%s", device)
 	row("versions\tuma-gpu %s, numerics contract %d", cmp.Or(p.ToolVersion, "unknown"),
 		p.ContractVersion)
-	if r.Given == nil && r.Learned == nil {
-		row("noise\tnone: the labels were trusted")
-	}
-	r.Given.rows(row, "noise given")
-	r.Learned.rows(row, "noise learned")
-	if r.Annotators > 0 {
-		row("annotators\t%d", r.Annotators)
-	}
-}
-
-// rows adds the rows of a confusion matrix, if s is not nil.
-func (s *noiseSummary) rows(row app.Row, name string) {
-	if s == nil {
-		return
-	}
-	condition := ""
-	if s.Condition != 0 {
-		condition = fmt.Sprintf(", condition number %.4g", s.Condition)
-	}
-	row("%s\t%.1f %% of labels right, averaged over classes%s", name, 100*s.Right, condition)
-	for _, pair := range s.Largest {
-		row("\t%.1f %% of %s are labelled %s", 100*pair.P, app.Shorten(pair.True),
-			app.Shorten(pair.Noisy))
-	}
+	row("noise\t%s", r.Noise)
 }
 
 func (r Inspection) classRows(row app.Row) {

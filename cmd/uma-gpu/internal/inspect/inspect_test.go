@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -44,18 +45,17 @@ func TestInspect(t *testing.T) {
 			t.Errorf("found %+v", c)
 		}
 	}
-	g := r.Given
-	if math.Abs(g.Right-0.85) > 1e-12 || g.Condition != m.Meta.Condition || len(g.Largest) != 2 ||
-		g.Largest[0] != (inspect.ConfusedPair{True: "dog", Noisy: "cat", P: 0.2}) || r.Learned != nil {
-		t.Errorf("found %+v", g)
+	if want := fmt.Sprintf("given, condition number %.4g;", m.Meta.Condition); !strings.HasPrefix(
+		r.Noise, want) {
+		t.Errorf("found the noise %q, want %q", r.Noise, want)
 	}
 	if r.Provenance.Seed != 7 || r.Provenance.DataSHA256 != m.Meta.DataSHA256 ||
 		r.Provenance.Learner != "softmax" {
 		t.Errorf("found %+v", r.Provenance)
 	}
 	text, _ := clitest.Succeed(t, "inspect", "--model", at("m.npz"), "--top", "1")
-	for _, want := range []string{"seed 7", m.Meta.DataSHA256, "85.0 % of labels right",
-		"20.0 % of dog are labelled cat", r.Classes[0].Top[0].Feature} {
+	for _, want := range []string{"seed 7", m.Meta.DataSHA256, r.Noise,
+		r.Classes[0].Top[0].Feature} {
 		if !strings.Contains(text, want) {
 			t.Errorf("found no %q in\n%s", want, text)
 		}

@@ -125,11 +125,8 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int,
 }
 
 // Add: clause 26.
-func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
+func (r *bins) Add(t engine.Tree, class int) error {
 	for i := range r.b.N {
-		if outOfBag && r.times(i) > 0 {
-			continue
-		}
 		leaf := t.Leaf(r.b, i)
 		if class >= 0 {
 			r.scores[i*r.q+class] += t.Values[leaf]

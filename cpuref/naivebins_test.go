@@ -144,11 +144,8 @@ func (v *naiveBins) Split(node, feature int, left engine.BinSet, children [2]int
 }
 
 // Add: clause 26.
-func (v *naiveBins) Add(t engine.Tree, class int, outOfBag bool) error {
+func (v *naiveBins) Add(t engine.Tree, class int) error {
 	for i := range v.b.N {
-		if outOfBag && v.often(i) != 0 {
-			continue
-		}
 		leaf := 0
 		for at := 0; len(t.Nodes) > 0 && at >= 0; {
 			n := t.Nodes[at]

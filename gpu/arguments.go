@@ -195,13 +195,12 @@ type splitMoveArgs struct {
 }
 
 type addTreeArgs struct {
-	Bins             *buffer[uint8]
-	Order, Nodes     *buffer[int32]
-	Values, Scores   *buffer[float32]
-	Stride, From, To int
-	Listed           bool
-	Q, Class         int
-	Leaf             bool
+	Bins           *buffer[uint8]
+	Nodes          *buffer[int32]
+	Values, Scores *buffer[float32]
+	Stride, N      int
+	Q, Class       int
+	Leaf           bool
 }
 
 type probeArgs struct {

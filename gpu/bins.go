@@ -39,10 +39,9 @@ type binTile struct {
 	*tile
 	bins   *buffer[uint8]
 	grads  *buffer[int32]
-	order  [2]*buffer[int32] // nodes are ranges of either; out of the bag, of the first
+	order  [2]*buffer[int32] // nodes are ranges of either
 	labels *buffer[int32]
 	times  *buffer[uint8]
-	bag    int
 	nodes  map[int]binRange
 }
 
@@ -160,12 +159,12 @@ func (r *bins) Gradients() (e engine.Evaluation, err error) {
 	return e, err
 }
 
-// Start writes which examples are in the bag of each tile, and then the others.
+// Start writes which examples are in the bag of each tile.
 func (r *bins) Start(g engine.Growth) error {
 	r.growth, r.often = g, false
 	most := 1
 	for _, t := range r.binTiles {
-		order, out := make([]int32, 0, t.rows), []int32(nil)
+		order := make([]int32, 0, t.rows)
 		for i := range int32(t.rows) {
 			m := 1
 			if g.Times != nil {
@@ -173,14 +172,13 @@ func (r *bins) Start(g engine.Growth) error {
 			}
 			if most = max(most, m); m > 0 {
 				order = append(order, i)
-			} else {
-				out = append(out, i)
 			}
 		}
-		t.bag = len(order)
-		t.nodes = map[int]binRange{0: {0, 0, t.bag}}
-		if err := t.order[0].write(0, append(order, out...)); err != nil {
-			return err
+		t.nodes = map[int]binRange{0: {0, 0, len(order)}}
+		if len(order) > 0 {
+			if err := t.order[0].write(0, order); err != nil {
+				return err
+			}
 		}
 		if g.Labels != nil {
 			if err := t.labels.write(0, g.Labels[t.from:t.from+t.rows]); err != nil {
@@ -347,7 +345,7 @@ func splitTile(r *bins, t *binTile, own binRange, feature int, set binSet) (midd
 }
 
 // Add: clause 26.
-func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
+func (r *bins) Add(t engine.Tree, class int) error {
 	var nodes []int32
 	for _, n := range t.Nodes {
 		nodes = append(nodes, n.Feature, n.Children[0], n.Children[1], 0)
@@ -364,16 +362,8 @@ func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 		return err
 	}
 	for _, own := range r.binTiles {
-		from := 0
-		if outOfBag {
-			from = own.bag
-		}
-		if from == own.rows {
-			continue
-		}
-		if err := r.e.addTree.launch(own.rows-from, 1, addTreeArgs{own.bins, own.order[0], r.tree,
-			r.values, own.scores, r.stride, from, own.rows, outOfBag, r.q, class,
-			len(t.Nodes) == 0}); err != nil {
+		if err := r.e.addTree.launch(own.rows, 1, addTreeArgs{own.bins, r.tree, r.values, own.scores,
+			r.stride, own.rows, r.q, class, len(t.Nodes) == 0}); err != nil {
 			return err
 		}
 	}

@@ -358,7 +358,7 @@ var mutants = []mutant{
 	{"trees: bins below 64 as from 64 on", "trees.cl", "(bin < 64 ? a : b)", "b"},
 	{"GPU: trees: nobody waits in the scan", "trees.cl", "SYNC", ""},
 	{"trees: children the wrong way round", "trees.cl", "node[2 - (", "node[1 + ("},
-	{"trees: the order forgotten", "trees.cl", "listed ? order[k] : k", "k"},
+	{"trees: all add to class 0", "trees.cl", "SCORE(i, class)", "SCORE(i, 0)"},
 	{"trees: values of the first leaf", "trees.cl", "(size_t)at * Q + r", "r"},
 	{"trees: h not multiplied by the weight", "residual.cl",
 		"p * (VECTOR(1.0f) - p) * u, counts", "p * (VECTOR(1.0f) - p), counts"},

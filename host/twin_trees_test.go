@@ -149,7 +149,7 @@ func (w *treeTwin) grow(rng *rand.Rand, b dataset.Binned, g engine.Growth, scale
 	}
 	histograms(0)
 	var tree engine.Tree
-	question := []int32{5, 3, 4, class, 0}
+	question := []int32{5, 3, 4, class}
 	for k := range 3 { // the tree is a chain to the right
 		f, left := rng.IntN(b.F), engine.BinSet{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}
 		node, children := 2*k, [2]int{2*k + 1, 2*k + 2}
@@ -175,17 +175,10 @@ func (w *treeTwin) grow(rng *rand.Rand, b dataset.Binned, g engine.Growth, scale
 		tree.Values[k] = (rng.Float32() - 0.5) * scale
 		question = append(question, int32(math.Float32bits(tree.Values[k])))
 	}
-	for _, bag := range []bool{false, true} {
-		if bag {
-			question[4] = 1
-		}
-		w.ask(question, func(r *engine.Bins) ([]any, error) {
-			return nil, r.Add(tree, int(class), bag)
-		})
-		w.ask([]int32{6}, func(r *engine.Bins) ([]any, error) {
-			scores := make([]float32, b.N*q)
-			err := r.Scores(scores, 0, b.N)
-			return []any{scores}, err
-		})
-	}
+	w.ask(question, func(r *engine.Bins) ([]any, error) { return nil, r.Add(tree, int(class)) })
+	w.ask([]int32{6}, func(r *engine.Bins) ([]any, error) {
+		scores := make([]float32, b.N*q)
+		err := r.Scores(scores, 0, b.N)
+		return []any{scores}, err
+	})
 }

@@ -53,24 +53,19 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int,
 
 // Add: clause 26. Examples in the bag of a tree that grew here are in the range of the node that
 // is their leaf; others are sent through the tree.
-func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
-	var others []int32
+func (r *bins) Add(t engine.Tree, class int) error {
+	others := r.order
 	leaves, grown := match(r, t)
 	switch {
-	case outOfBag:
-		others = r.order[r.bag:]
 	case grown:
 		others = r.order[r.bag:]
 		parallel.Share(parallel.Workers(r.bag, splitGrain), len(leaves), func(_, k int) {
 			addValue(r, t, leaves[k].leaf, class, r.order[leaves[k].from:leaves[k].to])
 		})
-	default:
-		if r.nodes == nil { // of no tree yet
-			for i := range r.order {
-				r.order[i] = int32(i)
-			}
+	case r.nodes == nil: // of no tree yet
+		for i := range r.order {
+			r.order[i] = int32(i)
 		}
-		others = r.order
 	}
 	tables := make([][256]uint8, len(t.Nodes))
 	for k, n := range t.Nodes {

@@ -224,18 +224,15 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 //   nodes   twelve numbers each: the feature, the two children (node c, or leaf -1 - c), 0, and the
 //           set as words of 32 bits
 //   values  one for each leaf, or Q of them if class is -1
-//   listed  1 if the examples are order[from..to-1], 0 if they are from..to-1
 //   leaf    1 if there is no node
-// Work-item k takes example k of them.
-__kernel void add_tree(__global const uchar *restrict bins, __global const int *restrict order,
-                       __global const int *restrict nodes, __global const float *restrict values,
-                       __global float *restrict scores, int stride, int from, int to, int listed,
-                       int Q, int class, int leaf)
+// Work-item i takes example i of n.
+__kernel void add_tree(__global const uchar *restrict bins, __global const int *restrict nodes,
+                       __global const float *restrict values, __global float *restrict scores,
+                       int stride, int n, int Q, int class, int leaf)
 {
-	const int k = from + (int)get_global_id(0);
-	if (k >= to)
+	const int i = get_global_id(0);
+	if (i >= n)
 		return;
-	const int i = listed ? order[k] : k;
 	int at = leaf ? -1 : 0;
 	while (at >= 0) {
 		__global const int *node = nodes + 12 * at;

@@ -169,15 +169,12 @@ func (b *Bins) checkNode(node int) error {
 	return nil
 }
 
-// Add adds to the scores of all examples, or only of the examples out of the bag of the last Start,
-// the value of the leaf that each reaches: to the score of a class or, if class is -1, row by row
-// to all (clause 26). Errors: ErrShape; ErrValue for a value that is not finite.
-func (b *Bins) Add(t Tree, class int, outOfBag bool) error {
+// Add adds to the scores of all examples the value of the leaf that each reaches: to the score of a
+// class or, if class is -1, row by row to all (clause 26). Errors: ErrShape; ErrValue for a value
+// that is not finite.
+func (b *Bins) Add(t Tree, class int) error {
 	return b.do("add", checkTree(t, class, b.b.F, b.q), func() error {
-		if outOfBag && b.growth.Times == nil {
-			return nil // no example is out of the bag
-		}
-		return b.driven.Add(t, class, outOfBag)
+		return b.driven.Add(t, class)
 	})
 }
 

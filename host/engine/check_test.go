@@ -370,9 +370,9 @@ func TestBinsErrors(t *testing.T) {
 		"no leaf": {}, "feature": node(2, ^0, ^1), "itself": node(0, 0, ^1), "beyond": node(0, ^0, 1),
 		"leaf beyond": node(0, ^0, ^2),
 	} {
-		wants(t, "add: "+what, r.Add(tree, 0, false), errShape)
+		wants(t, "add: "+what, r.Add(tree, 0), errShape)
 	}
-	wants(t, "add: class", r.Add(node(0, ^0, ^1), 2, false), errShape)
-	wants(t, "add: values", r.Add(engine.Tree{Values: []float32{nan}}, 0, false), errValue)
-	wants(t, "add", r.Add(node(0, ^0, ^1), 0, false), nil)
+	wants(t, "add: class", r.Add(node(0, ^0, ^1), 2), errShape)
+	wants(t, "add: values", r.Add(engine.Tree{Values: []float32{nan}}, 0), errValue)
+	wants(t, "add", r.Add(node(0, ^0, ^1), 0), nil)
 }

@@ -84,7 +84,7 @@ type LoadedBins interface {
 	Start(g Growth) error
 	Histogram(dst []int64, node int, features []int) error
 	Split(node, feature int, left BinSet, children [2]int) (counts [2]int64, err error)
-	Add(t Tree, class int, outOfBag bool) error
+	Add(t Tree, class int) error
 	Scores(dst []float32, from, to int) error
 	Close() error
 }

@@ -10,7 +10,7 @@ import (
 const selfTestF = 9 // two groups of features
 
 // askTrees puts the questions of clauses 24 to 26: gradients of scores of a tree, histograms of
-// gradients and of labels before and after a split, and scores out of the bag.
+// gradients and of labels before and after a split, and scores.
 func (p selfTestProblem) askTrees(e *Engine, compare comparison) error {
 	const n, q = selfTestN, selfTestQ
 	b := dataset.Binned{N: n, F: selfTestF}
@@ -40,7 +40,7 @@ func (p selfTestProblem) askTrees(e *Engine, compare comparison) error {
 		Values: p.w.W[:3*q]}
 	known, _ := selfTestTargets(n, q, p.y)
 	a := answers{compare: compare}
-	err = cmp.Or(r.SetTargets(known), r.Add(t, -1, false))
+	err = cmp.Or(r.SetTargets(known), r.Add(t, -1))
 	found, err2 := r.Gradients()
 	a.put("gradients", cmp.Or(err, err2), []int64{found.Loss, found.Refused})
 	for _, g := range []Growth{{Class: 1, Times: times}, {Class: 2}, {Labels: p.y, Times: times}} {
@@ -55,6 +55,6 @@ func (p selfTestProblem) askTrees(e *Engine, compare comparison) error {
 	}
 	scores := make([]float32, n*q)
 	t.Values = p.w.W[selfTestD:][:3]
-	a.put("add out of the bag", cmp.Or(r.Add(t, 2, true), r.Scores(scores, 0, n)), scores)
+	a.put("add", cmp.Or(r.Add(t, 2), r.Scores(scores, 0, n)), scores)
 	return errors.Join(a.err, r.Close())
 }

@@ -38,10 +38,10 @@ func newBoosting(p *Params, d *data, m *ensemble.Model, held []bool) (*boosting,
 	}
 	err = bins.SetTargets(d.labels.Targets)
 	if err == nil {
-		err = bins.Add(engine.Tree{Values: m.Base}, -1, false)
+		err = bins.Add(engine.Tree{Values: m.Base}, -1)
 	}
 	for t := 0; err == nil && t < len(m.Trees); t++ {
-		err = bins.Add(m.Trees[t], int(m.Class[t]), false)
+		err = bins.Add(m.Trees[t], int(m.Class[t]))
 	}
 	if err != nil {
 		bins.Close() // after a fault that counts more
@@ -69,7 +69,7 @@ func (b *boosting) round() (err error) {
 	for class := first; class < m.Q; class++ {
 		tree, err := b.tree(class)
 		if err == nil {
-			err = b.bins.Add(tree, class, false)
+			err = b.bins.Add(tree, class)
 		}
 		if err != nil {
 			return err

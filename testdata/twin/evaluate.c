@@ -195,8 +195,8 @@ static void weighted_sums(const float *x, const float *a, int n, int d, int coun
  *   2 class often              a tree of a class, -1 for labels; times count if often is 1
  *   3 node feature             its sums, bin by bin, integers of 8 bytes
  *   4 node feature left a b    left is a set, 8 words of 32 bits: the examples of each child, 8 bytes
- *   5 nodes leaves class bag   add a tree of nodes (feature, left, children; leaf l is -1-l) and its
- *                              values; to examples out of the bag alone if bag is 1
+ *   5 nodes leaves class       add a tree of nodes (feature, left, children; leaf l is -1-l) and its
+ *                              values
  *   6                          the scores, n x Q
  */
 static int is_in(const uint32_t *set, int bin) { return set[bin / 32] >> bin % 32 & 1; }
@@ -270,13 +270,12 @@ static int trees(void) {
             put(went[0], 8);
             put(went[1], 8);
         } else if (question == 5) {
-            const int nodes = get(), leaves = get(), of = (int)get(), bag = get();
+            const int nodes = get(), leaves = get(), of = (int)get();
             uint32_t *tree = alloc((size_t)nodes * 11, 4);
             for (int j = 0; j < nodes * 11; j++) tree[j] = get();
             float *values = get_floats((size_t)leaves * (of < 0 ? Q : 1));
             for (int i = 0; i < n; i++) {
                 int at = nodes ? 0 : -1;
-                if (bag && (!often || times[i])) continue;
                 while (at >= 0) {
                     const uint32_t *own = tree + 11 * (size_t)at;
                     at = (int)own[is_in(own + 1, bin[(size_t)own[0] * n + i]) ? 9 : 10];

@@ -131,11 +131,8 @@ func (l *bins) Split(node, feature int, left engine.BinSet, children [2]int) ([2
 	return counts, err
 }
 
-func (l *bins) Add(t engine.Tree, class int, outOfBag bool) error {
+func (l *bins) Add(t engine.Tree, class int) error {
 	for k, i := range l.which {
-		if outOfBag && l.growth.Times[i] != 0 {
-			continue
-		}
 		leaf, scores := t.Leaf(l.b, i), l.scores[k*l.q:(k+1)*l.q]
 		for c := range scores {
 			if class < 0 {
@@ -145,8 +142,8 @@ func (l *bins) Add(t engine.Tree, class int, outOfBag bool) error {
 			}
 		}
 	}
-	return l.both(l.found.Add(t, class, outOfBag), func(r engine.LoadedBins) error {
-		return r.Add(t, class, outOfBag)
+	return l.both(l.found.Add(t, class), func(r engine.LoadedBins) error {
+		return r.Add(t, class)
 	})
 }
 

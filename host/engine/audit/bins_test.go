@@ -72,7 +72,7 @@ func growOnce(e *engine.Engine) error {
 	t := engine.Tree{Nodes: []engine.Node{{Left: engine.BinSet{1}, Children: [2]int32{^0, ^1}}},
 		Values: []float32{1, 2}}
 	targets := engine.Targets{Given: true, Values: []float32{1, 0}, Row: make([]int32, 2)}
-	err = errors.Join(r.SetTargets(targets), r.Add(t, 1, false))
+	err = errors.Join(r.SetTargets(targets), r.Add(t, 1))
 	_, err2 := r.Gradients()
 	err = errors.Join(err, err2, r.Start(engine.Growth{Class: 1}),
 		r.Histogram(make([]int64, 8), 0, []int{0, 1}))

@@ -186,7 +186,7 @@ func (g *grower) grow(class int) {
 		}
 		t.Values = append(t.Values, l.value)
 	}
-	g.timed("add", func() error { return g.r.Add(t, class, false) })
+	g.timed("add", func() error { return g.r.Add(t, class) })
 }
 
 func cpuTime() time.Duration {

@@ -82,7 +82,7 @@ func refusesBins(r *engine.Bins, want error) error {
 	got := map[string]error{"set targets": r.SetTargets(smallTargets),
 		"start":     r.Start(engine.Growth{Labels: []int32{0, 1, 1}}),
 		"histogram": r.Histogram(make([]int64, 4), 0, []int{0}),
-		"add":       r.Add(engine.Tree{Values: []float32{1}}, 0, false),
+		"add":       r.Add(engine.Tree{Values: []float32{1}}, 0),
 		"scores":    r.Scores(make([]float32, 6), 0, 3)}
 	_, got["gradients"] = r.Gradients()
 	_, got["split"] = r.Split(0, 0, engine.BinSet{}, [2]int{1, 2})

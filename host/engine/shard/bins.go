@@ -129,8 +129,8 @@ func (r *bins) Split(node, feature int, left engine.BinSet, children [2]int) ([2
 	return [2]int64(sums), err
 }
 
-func (r *bins) Add(t engine.Tree, class int, outOfBag bool) error {
-	err := r.each(func(_ int, p *binsPart) error { return p.loaded.Add(t, class, outOfBag) })
+func (r *bins) Add(t engine.Tree, class int) error {
+	err := r.each(func(_ int, p *binsPart) error { return p.loaded.Add(t, class) })
 	return r.s.sum(err, r.s.printOf(t, class))
 }
 

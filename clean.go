@@ -138,11 +138,11 @@ func Clean(ctx context.Context, r *CleanRequest) (*CleanResult, error) {
 		if err != nil {
 			return err
 		}
-		trained, err := clean.Learn(ctx, set, o, found)
+		m, err := clean.Learn(ctx, set, o, found)
 		if err != nil {
 			return err
 		}
-		result.Model = &Model{trained.Model}
+		result.Model = &Model{m}
 		return result.fill(set, found, r.Checked)
 	})
 	if err != nil {

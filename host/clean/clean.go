@@ -61,10 +61,10 @@ type Result struct {
 	Checked     int   // examples whose true class is known
 	Next        []int // examples to check next, the most informative first
 
-	posterior []float32    // of the true classes given features and label, n×Q
-	kind      kind         // of the model of Learn
-	linear    *model.Model // of labels as they are, for Reasons; nil if none was learned
-	classes   []int        // the class of the examples that is class k of linear
+	posterior []float32            // of the true classes given features and label, n×Q
+	kinds     [isTrees + 1]float64 // shares of the models of Learn
+	linear    *model.Model         // of labels as they are, for Reasons; nil if none was learned
+	classes   []int                // the class of the examples that is class k of linear
 }
 
 // Base is a kind of model in the mixture.
@@ -155,7 +155,7 @@ func (c *contest) compete(ctx context.Context, task *progress.Task) (*mixture, *
 		if agreeing == len(shown) || len(shown) == mostRepetitions || c.Given != nil {
 			r := &Result{By: m.name(), Shown: v.shown, Repetitions: len(shown),
 				Agreeing: agreeing, Checked: len(c.known), Hypotheses: v.hypotheses,
-				Bases: m.report(c), kind: m.kind(c), classes: c.classes}
+				Bases: m.report(c), kinds: m.kinds(c), classes: c.classes}
 			if f := c.fits["linear"]; f != nil {
 				r.linear = f.models[0]
 			}

@@ -231,35 +231,60 @@ func next(c *contest, r *Result) {
 	r.Next = left[:min(mostNext, len(left))]
 }
 
-// Learn trains a model on what r, the result of Find for the same data and options, says of the
-// true classes of all examples that have a label or a known class.
-func Learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result) (*host.Trained,
-	error) {
-	q := len(data.Classes)
+// Learn trains models on what r, the result of Find for the same data and options, says of the true
+// classes of all examples that have a label or a known class, and returns their mixture. Of many
+// examples it learns the kind of model with the largest share alone.
+func Learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result) (*model.Model, error) {
 	some := lists.Where(data.N, func(i int) bool {
 		return data.Y[i] >= 0 || o.Right != nil && o.Right[i] >= 0
 	})
 	hashes := contents(data.Examples)
 	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(hashes[a], hashes[b]) })
+	var members []*model.Model
+	var shares []float64
+	for k, share := range r.kinds {
+		if share == 0 || len(some) > manyRows && k != lists.Largest(r.kinds[:]) {
+			continue
+		}
+		m, err := learn(ctx, data, o, r, kind(k), some)
+		if err != nil {
+			return nil, err
+		}
+		members, shares = append(members, m), append(shares, share)
+	}
+	m := members[0]
+	if len(members) > 1 {
+		m = model.Mix(members, shares)
+	}
+	if o.Given == nil && o.Probabilities == nil {
+		m.Learned = &model.Learned{Confusion: r.Noise.P, Error: r.Noise.Error}
+	}
+	return m, nil
+}
+
+// learn trains a model of a kind on some examples.
+func learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result, k kind, some []int,
+) (*model.Model, error) {
+	q := len(data.Classes)
 	d := pick(data, some)
 	d.Evidence = &dataset.Evidence{Classes: make([]float32, len(some)*q)}
-	for k, i := range some {
+	for at, i := range some {
 		row := r.posterior[i*q : (i+1)*q]
-		copy(d.Evidence.Classes[k*q:], row)
-		d.Y[k] = int32(lists.Largest(row))
+		copy(d.Evidence.Classes[at*q:], row)
+		d.Y[at] = int32(lists.Largest(row))
 	}
 	t := o.Options
 	t.Seed, t.Memory, t.Watch.Note = 1, []dataset.Memory{dataset.InPlace}, nil
-	m, err := host.Train(ctx, d, nil, r.options(t, len(some)))
-	if err == nil && o.Given == nil && o.Probabilities == nil {
-		m.Learned = &model.Learned{Confusion: r.Noise.P, Error: r.Noise.Error}
+	m, err := host.Train(ctx, d, nil, k.options(t, len(some)))
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return m.Model, nil
 }
 
-// options returns the options of the model of n examples.
-func (r *Result) options(t host.Options, n int) host.Options {
-	switch r.kind {
+// options returns the options of a model of n examples.
+func (k kind) options(t host.Options, n int) host.Options {
+	switch k {
 	case isTrees:
 		p := trees.Defaults()
 		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, manyLeaves

@@ -226,23 +226,20 @@ func (m *mixture) name() string {
 // mostPart is the share of a member that name names.
 const mostPart = 0.05
 
-// treesPart is the share of trees in the mixture from which they are the model to learn.
-const treesPart = 0.4
-
-// kind returns the kind of model to learn: trees from treesPart on, else a linear or a curved one,
-// whichever has the larger share.
-func (m *mixture) kind(c *contest) kind {
-	var shares [isTrees + 1]float64
+// kinds returns the shares of the kinds of models to learn: halfway between those of the mixture
+// and equal ones, which the noise does not sway.
+func (m *mixture) kinds(c *contest) (shares [isTrees + 1]float64) {
+	if c.Probabilities != nil || !dense(mostFeatures)(c) {
+		shares[isLinear] = 1
+		return shares
+	}
+	for k := range shares {
+		shares[k] = 0.5 / float64(len(shares))
+	}
 	for _, b := range m.members {
-		shares[b.like] += b.share
+		shares[b.like] += b.share / 2
 	}
-	switch {
-	case shares[isTrees] > treesPart:
-		return isTrees
-	case shares[isCurved]+shares[isTrees] > shares[isLinear] && dense(mostFeatures)(c):
-		return isCurved
-	}
-	return isLinear
+	return shares
 }
 
 // outside returns the probabilities of labels of examples outside the contest.

@@ -51,7 +51,8 @@ type CleanResult struct {
 	Corrected   int   `json:"corrected"`
 	// Shown reports that held-out labels, or checked examples, show that labels are wrong; otherwise
 	// suspects may be rows of overlapping classes.
-	Shown bool `json:"shown"`
+	Shown    bool   `json:"shown"`
+	Evidence string `json:"evidence"` // for Shown, in words
 	// Repetitions counts how often the folds were drawn; Agreeing counts the repetitions that give
 	// the value of Shown by themselves.
 	Repetitions int          `json:"repetitions"`
@@ -61,8 +62,10 @@ type CleanResult struct {
 	Error       Share        `json:"expected_error"`
 	Confusion   [][]float64  `json:"confusion"` // [noisy][true]
 	Errors      [][]float64  `json:"standard_error,omitempty"`
-	// NotIdentified are the true classes whose columns the labels do not tell.
+	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
+	// the examples ToIdentify, in order, would.
 	NotIdentified []string      `json:"not_identified,omitempty"`
+	ToIdentify    []int32       `json:"-" array:"to_identify"`
 	Pairs         []Pair        `json:"pairs"` // of corrected labels, the most frequent first
 	Judgement     *Judgement    `json:"judgement"`
 	Notes         []Note        `json:"notes,omitempty"`
@@ -77,9 +80,6 @@ type Base = clean.Base
 
 // Hypothesis is a confusion matrix that may explain the labels, and how well it does.
 type Hypothesis = clean.Hypothesis
-
-// Unstable reports that repetitions of the folds disagree whether labels are wrong.
-func (r *CleanResult) Unstable() bool { return r.Agreeing < r.Repetitions }
 
 // Pair counts the corrected rows of a pair of labels.
 type Pair struct {
@@ -188,11 +188,10 @@ func (r *CleanResult) fill(set *dataset.Dataset, found *clean.Result, checked []
 	r.Probabilities, r.CheckedRows = found.True, found.Checked
 	r.WrongShare, r.Error, r.Shown = found.Wrong, found.Error, found.Shown
 	r.Bases, r.Hypotheses = found.Bases, found.Hypotheses
-	r.Repetitions, r.Agreeing = found.Repetitions, found.Agreeing
+	r.Repetitions, r.Agreeing, r.Evidence = found.Repetitions, found.Agreeing, found.Evidence()
 	r.Confusion, r.Errors = rows(found.Noise.P, q), rows(found.Noise.Error, q)
-	for _, t := range found.Noise.Unidentified {
-		r.NotIdentified = append(r.NotIdentified, set.Classes[t])
-	}
+	r.NotIdentified = lists.At(set.Classes, found.Noise.Unidentified)
+	r.ToIdentify = lists.As[int32](found.ToIdentify)
 	pairs := map[Pair]int{}
 	for i, is := range found.Issues {
 		r.Wrong, r.WrongProbability = append(r.Wrong, is.Wrong), append(r.WrongProbability, 1-is.Quality)

@@ -42,8 +42,11 @@ type EstimateNoiseResult struct {
 	Confusion [][]float64          `json:"confusion"`
 	Errors    [][]float64          `json:"standard_error,omitempty"` // nil where nothing tells
 	Assumes   string               `json:"assumes"`
-	// NotIdentified are the true classes whose columns the labels do not tell.
+	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
+	// the examples ToIdentify, in order, would, by method auto.
 	NotIdentified []string      `json:"not_identified,omitempty"`
+	ToIdentify    []int32       `json:"-" array:"to_identify"`
+	Evidence      string        `json:"evidence,omitempty"`   // of method auto, that labels are wrong
 	Hypotheses    []Hypothesis  `json:"hypotheses,omitempty"` // of method auto
 	Notes         []Note        `json:"notes,omitempty"`
 	Device        engine.Device `json:"device"`
@@ -113,9 +116,7 @@ func EstimateNoise(ctx context.Context, r *EstimateNoiseRequest) (*EstimateNoise
 	e, q := n.result, found.Q()
 	e.Request.Data, e.Method, e.Classes = r.Data.described(), found.Method, found.Classes
 	e.Confusion, e.Errors, e.Assumes = rows(found.P, q), rows(found.Error, q), found.Assumes
-	for _, t := range found.Unidentified {
-		e.NotIdentified = append(e.NotIdentified, found.Classes[t])
-	}
+	e.NotIdentified = lists.At(found.Classes, found.Unidentified)
 	for _, note := range found.Notes {
 		n.notes.say("%s", note)
 	}
@@ -129,6 +130,7 @@ type noiseEstimate struct {
 	result  *EstimateNoiseResult
 	notes   notes
 	set     *dataset.Dataset // of examples with a label; without features for none
+	some    []int            // these, of those given
 	right   []int32          // their true classes, below 0 where unknown; nil for none
 	p       []float32        // their probabilities; nil for none
 }
@@ -167,6 +169,7 @@ func (n *noiseEstimate) read(ctx context.Context) (err error) {
 	}
 	n.right, n.p = r.True, r.Probabilities
 	some, labelled := withLabel(n.set)
+	n.some = labelled
 	switch {
 	case len(labelled) == n.set.N:
 		return nil
@@ -220,7 +223,10 @@ func (n *noiseEstimate) find(ctx context.Context) (*estimate.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.result.Hypotheses = found.Hypotheses
+	n.result.Hypotheses, n.result.Evidence = found.Hypotheses, found.Evidence
+	for _, i := range found.ToIdentify {
+		n.result.ToIdentify = append(n.result.ToIdentify, int32(n.some[i]))
+	}
 	return found.Estimate, nil
 }
 

@@ -47,7 +47,13 @@ type FindIssuesResult struct {
 	Folds    int       `json:"folds,omitempty"`    // 0 if nothing was trained
 	Method   string    `json:"estimated_by"`       // of the confusion; "" if it was given
 	// that judged, [noisy][true]; nil of annotators
-	Noise  [][]float64   `json:"confusion,omitempty"`
+	Noise    [][]float64 `json:"confusion,omitempty"`
+	Evidence string      `json:"evidence,omitempty"` // that labels are wrong; "" of annotators
+	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
+	// the examples ToIdentify, in order, would.
+	NotIdentified []string `json:"not_identified,omitempty"`
+	ToIdentify    []int32  `json:"-" array:"to_identify"`
+
 	Survey *Survey       `json:"survey,omitempty"`
 	Notes  []Note        `json:"notes,omitempty"`
 	Device engine.Device `json:"device"`
@@ -236,9 +242,12 @@ func (f *issueFinder) enter(found *clean.Result, err error) error {
 		return err
 	}
 	f.fill(found.Issues, found.Same, lists.UpTo[int](f.set.N))
-	f.result.Learner, f.result.Noise = found.By, rows(found.Noise.P, len(f.set.Classes))
+	r := f.result
+	r.Learner, r.Noise = found.By, rows(found.Noise.P, len(f.set.Classes))
+	r.Evidence, r.ToIdentify = found.Evidence(), lists.As[int32](found.ToIdentify)
+	r.NotIdentified = lists.At(f.set.Classes, found.Noise.Unidentified)
 	if f.noise == nil {
-		f.result.Method = found.Noise.Method
+		r.Method = found.Noise.Method
 	}
 	return nil
 }

@@ -60,11 +60,30 @@ type Result struct {
 	Error       Share // of the most likely classes by True
 	Checked     int   // examples whose true class is known
 	Next        []int // examples to check next, the most informative first
+	// ToIdentify are examples whose true classes would tell the classes of Noise that are not
+	// identified, in order; nil if all are.
+	ToIdentify []int
 
 	posterior []float32            // of the true classes given features and label, n×Q
 	kinds     [isTrees + 1]float64 // shares of the models of Learn
 	linear    *model.Model         // of labels as they are, for Reasons; nil if none was learned
 	classes   []int                // the class of the examples that is class k of linear
+}
+
+// Evidence says what shows that labels are wrong, and how surely.
+func (r *Result) Evidence() string {
+	text := "none beyond classes that overlap: what seems wrong may be a rare but right label"
+	switch {
+	case r.Hypotheses == nil:
+		return "the confusion matrix, which was given"
+	case r.Shown:
+		text = "held-out labels or checked rows show that labels are wrong"
+	}
+	if r.Agreeing < r.Repetitions {
+		text += fmt.Sprintf("; unstable: so in %d of %d repetitions of the folds", r.Agreeing,
+			r.Repetitions)
+	}
+	return text
 }
 
 // Base is a kind of model in the mixture.

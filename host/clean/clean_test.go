@@ -222,6 +222,22 @@ func TestLabelsThatNothingTells(t *testing.T) {
 
 // A model that is right everywhere is all of the mixture; of two that are right on a half each both
 // have half.
+// Evidence is none where nothing shows wrong labels, and unstable where repetitions disagree.
+func TestEvidence(t *testing.T) {
+	judged := []Hypothesis{{}}
+	for want, r := range map[string]Result{
+		"the confusion matrix, which was given": {},
+		"none beyond classes that overlap: what seems wrong may be a rare but right label": {
+			Hypotheses: judged, Repetitions: 2, Agreeing: 2},
+		"held-out labels or checked rows show that labels are wrong; unstable: so in 3 of 5 " +
+			"repetitions of the folds": {Hypotheses: judged, Shown: true, Repetitions: 5, Agreeing: 3},
+	} {
+		if got := r.Evidence(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestClimb(t *testing.T) {
 	good, half, other := make([]float64, 100), make([]float64, 100), make([]float64, 100)
 	for i := range good {

@@ -66,6 +66,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, m *mixture, v *verd
 	c.measure(r, v, believed)
 	settle(c, r, judged, doubt.P)
 	next(c, r)
+	r.ToIdentify = toIdentify(c, r)
 	return nil
 }
 
@@ -187,8 +188,12 @@ func measureChecked(c *contest, r *Result, believed float64, issues []estimate.I
 	r.Error = Share{float64(misses) / n, &low, &high}
 }
 
+// interval returns a share with its interval, unless that is unknown or says nothing.
 func interval(value, off float64) Share {
 	at := func(v float64) float64 { return max(0, min(1, v)) }
+	if off == 0 || value-off <= 0 && value+off >= 1 {
+		return Share{Value: at(value)}
+	}
 	return Share{at(value), new(at(value - off)), new(at(value + off))}
 }
 
@@ -229,6 +234,25 @@ func next(c *contest, r *Result) {
 			cmp.Compare(r.Issues[a].Quality, r.Issues[b].Quality))
 	})
 	r.Next = left[:min(mostNext, len(left))]
+}
+
+// mostIdentify is the number of examples whose true classes would identify noise.
+const mostIdentify = 20
+
+// toIdentify returns examples that are surely of classes which are not identified, whatever their
+// label is, so that they are a fair sample of its noise.
+func toIdentify(c *contest, r *Result) (some []int) {
+	classes := r.Noise.Unidentified
+	left := lists.Where(c.data.N, func(i int) bool { return c.right[i] < 0 && c.data.Y[i] >= 0 })
+	for k, t := range classes {
+		slices.SortStableFunc(left, func(a, b int) int {
+			return cmp.Compare(r.True[b*c.q+t], r.True[a*c.q+t])
+		})
+		n := mostIdentify*(k+1)/len(classes) - mostIdentify*k/len(classes)
+		some = append(some, left[:min(n, len(left))]...)
+	}
+	slices.Sort(some)
+	return slices.Compact(some)
 }
 
 // Learn trains models on what r, the result of Find for the same data and options, says of the true

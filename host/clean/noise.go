@@ -51,8 +51,10 @@ type NoiseOptions struct {
 // Noise is what EstimateNoise has found.
 type Noise struct {
 	*estimate.Estimate
-	Hypotheses []Hypothesis // of AutoNoise
-	Shown      bool         // of AutoNoise, as Result.Shown
+	// Of AutoNoise, as of Result:
+	Hypotheses []Hypothesis
+	Evidence   string
+	ToIdentify []int
 }
 
 // EstimateNoise estimates the confusion matrix of data's labels from the data, and from the true
@@ -182,9 +184,7 @@ func (e *noiseEstimator) contest(ctx context.Context, won *Noise) error {
 	if err != nil {
 		return err
 	}
-	won.Estimate, won.Hypotheses, won.Shown = r.Noise, r.Hypotheses, r.Shown
-	if !r.Shown {
-		won.Notes = append(won.Notes, "held-out labels do not show that labels are wrong")
-	}
+	won.Estimate, won.Hypotheses = r.Noise, r.Hypotheses
+	won.Evidence, won.ToIdentify = r.Evidence(), r.ToIdentify
 	return nil
 }

@@ -34,13 +34,16 @@ func (r *Report) headline() []Number {
 	if j.Probabilities != nil {
 		labels.Value = percent(float64(r.Issues) / float64(max(1, j.Examples)))
 		labels.Note = fmt.Sprintf("%d of %d: another class is likelier.", r.Issues, j.Examples)
-		switch {
-		case r.Noise == nil && r.CheckNext != nil: // clean changed no label
-			labels.Value, labels.What = unknown, "wrong labels"
-			labels.Note = "There is no evidence of wrong labels, so none was changed."
-		case r.Noise == nil: // the prediction may be the wrong one
+		if r.Noise == nil { // the prediction may be the wrong one
 			labels.What = "labels in doubt"
 		}
+	}
+	if c := r.Cleaned; c != nil {
+		labels = Number{percent(c.Wrong.Value), "labels likely wrong",
+			fmt.Sprintf("%s; %d corrected.", c.Wrong.Percent(), c.Corrected)}
+		right.Value = percent(c.Right().Value)
+		right.Note = fmt.Sprintf("%s, %s.", c.Right().Percent(), c.Basis())
+		return []Number{labels, right, r.third()}
 	}
 	if c := j.Corrected; c != nil && (c.Accuracy.Low > 1 || c.Accuracy.High < 0) {
 		right.Note = "The matrix and the labels disagree."

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
@@ -33,8 +34,9 @@ type Report struct {
 	Doubts []learners.Doubt `json:"doubts,omitempty"` // of the training
 	Noise  *Noise           `json:"noise,omitempty"`  // nil: labels are trusted
 
-	Judged *Judged           `json:"judged,omitempty"` // nil without data
-	Check  *judge.NoiseCheck `json:"check,omitempty"`  // nil: C was not compared
+	Cleaned *Cleaned          `json:"cleaned,omitempty"` // nil of a report on a model
+	Judged  *Judged           `json:"judged,omitempty"`  // nil without data
+	Check   *judge.NoiseCheck `json:"check,omitempty"`   // nil: C was not compared
 	// labels that are likely wrong
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`
@@ -47,6 +49,68 @@ type Report struct {
 	Review    string   `json:"-"` // name of the Review beside the page; "" for none
 	// Phrase spells the options in a text; nil for no change.
 	Phrase func(string) string `json:"-"`
+}
+
+// Cleaned is what a cleaning says of its labels.
+type Cleaned struct {
+	Evidence  string `json:"evidence"` // that labels are wrong
+	Wrong     Share  `json:"wrong_labels"`
+	Corrected int    `json:"corrected"`
+	Error     Share  `json:"expected_error"` // of the models that judged
+	// NotIdentified are true classes whose noise is not known, and ToIdentify the rows whose true
+	// classes would tell it.
+	NotIdentified []string `json:"not_identified,omitempty"`
+	ToIdentify    []string `json:"to_identify,omitempty"`
+}
+
+// Share is a share of the examples, with a 95 % interval where that is known.
+type Share struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// Percent prints a share, and its interval in parentheses if that is known.
+func (s Share) Percent() string {
+	if s.Low == nil {
+		return percent(s.Value)
+	}
+	return fmt.Sprintf("%s (%s to %s)", percent(s.Value), percent(*s.Low), percent(*s.High))
+}
+
+// Right is the share of predictions that are right.
+func (c *Cleaned) Right() Share {
+	if c.Error.Low == nil {
+		return Share{Value: 1 - c.Error.Value}
+	}
+	return Share{1 - c.Error.Value, new(1 - *c.Error.High), new(1 - *c.Error.Low)}
+}
+
+// Basis says what Right rests on.
+func (c *Cleaned) Basis() string {
+	if c.Error.Low == nil {
+		return "by the models' own probabilities, not verified"
+	}
+	return "on checked rows"
+}
+
+// mostToIdentify is the number of rows that Identify names.
+const mostToIdentify = 10
+
+// Identify says which classes are not identified, and what to do; "" if all are.
+func Identify[T int | string](classes []string, rows []T) string {
+	if len(classes) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.200s: their labels are kept", strings.Join(classes, ", "))
+	if n := len(rows); n > 0 {
+		some := strings.Trim(fmt.Sprint(rows[:min(mostToIdentify, n)]), "[]")
+		text += fmt.Sprintf("; to know how they are wrong, check %d rows: %s", n, some)
+		if n > mostToIdentify {
+			text += " …"
+		}
+	}
+	return text
 }
 
 // Verdict is the top of the page and its evidence.

@@ -131,15 +131,25 @@ func TestPageAnswersFirst(t *testing.T) {
 	}
 }
 
-// A cleaning that left the labels alone does not call them right, and names the rows to check.
-func TestPageOfLabelsLeftAlone(t *testing.T) {
+// A page of a cleaning has its numbers alone, says what shows wrong labels, and names the rows to
+// check.
+func TestPageOfCleaning(t *testing.T) {
 	r := drawn(t, 2, false)
-	r.Noise, r.Issues, r.Suspects, r.CheckNext = nil, 0, nil, []string{"7", "3"}
+	r.Issues, r.Suspects, r.CheckNext = 0, nil, []string{"7", "3"}
 	r.Judged.Probabilities = &metric.Probabilities{}
+	r.Cleaned = &report.Cleaned{Evidence: "none", Wrong: report.Share{Value: .125, Low: new(.1),
+		High: new(.2)}, Error: report.Share{Value: .25}, NotIdentified: []string{"a"},
+		ToIdentify: []string{"r4", "r9"}}
 	r.Conclude()
-	if n := r.Verdict.Numbers[0]; n.Value != "unknown" || n.What != "wrong labels" ||
-		!facts.Told(r.Verdict.Next, "rows 7 3") {
-		t.Errorf("found %+v, next %q", n, r.Verdict.Next)
+	var text bytes.Buffer
+	if err := r.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if n := r.Verdict.Numbers; n[0].Value != "12.5 %" || n[1].Value != "75.0 %" ||
+		!strings.Contains(n[0].Note, "(10.0 % to 20.0 %)") || !facts.Told(r.Verdict.Next, "rows 7 3") ||
+		!strings.Contains(text.String(), "check 2 rows: r4 r9") ||
+		!strings.HasPrefix(r.Verdict.Text, "75.0 %") {
+		t.Errorf("found %+v, next %q\n%s", n, r.Verdict.Next, &text)
 	}
 }
 

@@ -55,6 +55,12 @@ func (r *Report) Conclude() {
 				"No right label was used: estimates of right labels rest on the matrix.")
 		}
 	}
+	if c := r.Cleaned; c != nil {
+		v.Evidence = append(v.Evidence, "Evidence of wrong labels: "+c.Evidence+".")
+		if text := Identify(c.NotIdentified, c.ToIdentify); text != "" {
+			v.Evidence = append(v.Evidence, "Not identified: "+text+".")
+		}
+	}
 	if r.Issues > 0 && r.Noise == nil {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels differ from the prediction; either "+
 			"may be wrong.", r.Issues, j.Examples))
@@ -79,6 +85,9 @@ func gain(d judge.Difference) string {
 func (r *Report) accuracy() string {
 	j := r.Judged
 	switch {
+	case r.Cleaned != nil:
+		return fmt.Sprintf("%s of the predictions are right, %s", r.Cleaned.Right().Percent(),
+			r.Cleaned.Basis())
 	case j.Corrected != nil:
 		a := j.Corrected.Accuracy
 		if a.Low > 1 || a.High < 0 {

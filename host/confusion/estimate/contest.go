@@ -416,21 +416,3 @@ func (f *contest) check(e *Estimate) error {
 	}
 	return err
 }
-
-// ToCheck returns n examples at most whose true classes would best identify the noise of the
-// classes that are not identified by the chosen candidate: surely of these classes, whatever their
-// label is, so that they are a fair sample of it.
-func (c *Contest) ToCheck(known []int32, n int) (which []int) {
-	chosen := &c.Candidates[c.Chosen]
-	q, classes := chosen.Q(), chosen.Unidentified
-	left := lists.Where(len(c.True)/q, func(i int) bool { return known == nil || known[i] < 0 })
-	for k, t := range classes {
-		some := slices.Clone(left)
-		slices.SortStableFunc(some, func(a, b int) int {
-			return cmp.Compare(c.True[b*q+t], c.True[a*q+t])
-		})
-		which = append(which, some[:min(len(some), n*(k+1)/len(classes)-n*k/len(classes))]...)
-	}
-	slices.Sort(which)
-	return slices.Compact(which)
-}

@@ -29,7 +29,8 @@ class Cleaned:
     probabilities : a DataFrame of P(true class | row), by models that have not seen the row.
     report, review : pages, which notebooks show and save(path) writes; review is for people who
         check rows, and saves checked.csv for the argument checked.
-    details : everything else that was found, such as "hypotheses" and "expected_error".
+    details : everything else that was found, such as "hypotheses" and "expected_error". Where
+        "not_identified" names classes, the true classes of the rows "to_identify" would tell them.
     text : what summary() returns.
     """
 
@@ -119,6 +120,7 @@ def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = No
         "probability": found.pop("wrong_probability"),
         "suggestion": named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
         "reason": found.pop("reasons", None) or "", "review": order}, index=index)
+    found["to_identify"] = index[found.pop("to_identify", np.empty(0, int))].tolist()
     c = found.pop("confusion", None)
     model = NoisyClassifier._of(
         found.pop("model").tobytes(), classes, list(data.columns) if is_frame(data) else None, column)

@@ -41,6 +41,10 @@ def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,
     if true_labels is not None:
         arrays["true"] = labels_of(true_labels, noisy.classes, "true_labels").codes
     found = asked("estimate_noise", X, noisy, None, options, arrays, method=method)
+    if X is not None and "to_identify" in found:
+        rows = index_of(framed(X))[found["to_identify"]].tolist()
+        warn(f"the labels do not tell how the classes {', '.join(found['not_identified'])} are wrong; to know "
+             f"it, check the rows {', '.join(map(str, rows))} and pass their true_labels")
     return np.array(found["confusion"], dtype=float)
 
 

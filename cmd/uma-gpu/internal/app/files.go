@@ -123,6 +123,15 @@ func First[T any](list []T, most int, text func(T) string) string {
 	return strings.Join(words, ", ")
 }
 
+// SourceRows returns the rows of the input, from 1, that are some examples of d.
+func SourceRows(d *dataset.Dataset, some []int32) []int {
+	rows := []int{}
+	for _, i := range some {
+		rows = append(rows, d.SourceRow(int(i))+1)
+	}
+	return rows
+}
+
 // CheckRaw refuses prepared data for commands that need raw features.
 func CheckRaw(d *dataset.Dataset, what string) error {
 	if d.Prepared == nil {

@@ -116,14 +116,13 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	report := &Report{Request: o, CleanResult: found, Table: d.Path, Examples: d.N, Next: []int{}}
-	for _, i := range found.Review {
-		report.Next = append(report.Next, d.SourceRow(int(i))+1)
-	}
+	report := &Report{Request: o, CleanResult: found, Table: d.Path, Examples: d.N,
+		Next: app.SourceRows(d, found.Review), Identify: app.SourceRows(d, found.ToIdentify)}
 	w := &writer{Options: o, d: d, request: &r, found: found}
 	if report.Files, err = w.write(ctx); err != nil {
 		return err
 	}
+	report.cleaned = w.cleaned
 	found.Reasons = nil // which rows.csv has
 	return o.Print(report, func(out io.Writer) error { return report.text(out, d) })
 }

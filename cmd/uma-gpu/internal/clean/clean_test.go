@@ -3,10 +3,12 @@ package clean
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app/apptest"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
@@ -154,6 +157,79 @@ func TestCleanSheet(t *testing.T) {
 }
 
 // Wrong usage writes nothing.
+// The terminal, the JSON, the report and issues say the same of labels that are right, wrong, of
+// features that tell nothing, and of a class that nobody can tell; eight rows are too few.
+func TestOneStory(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for name, of := range map[string]struct {
+		rows  int
+		apart float64         // of the classes
+		label func(k int) int // of a class
+		shown bool
+		want  string // on the terminal
+	}{
+		"right":   {300, 4, func(k int) int { return k }, false, "none beyond"},
+		"wrong":   {300, 4, func(k int) int { return (k + random.IntN(10)/7) % 3 }, true, "show that"},
+		"nothing": {300, 0, func(k int) int { return k }, false, "none beyond"},
+		"not identified": {300, 4, func(k int) int { return k + k%2*random.IntN(2) }, true,
+			" k1, k2: their labels are kept; to know how they are wrong, check 20 rows: "},
+		"few": {8, 4, func(k int) int { return k }, false, "too few rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("a,b,kind\n")
+			for i := range of.rows {
+				k := i % 3
+				fmt.Fprintf(&b, "%.3f,%.3f,k%d\n", of.apart*float64(k%2)+random.NormFloat64(),
+					of.apart*float64(k/2)+random.NormFloat64(), of.label(k))
+			}
+			dir := t.TempDir()
+			path := filepath.Join(dir, "t.csv")
+			if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			out, err := run(t, "--dir", dir, path)
+			if of.rows < 10 {
+				if err == nil || !strings.Contains(err.Error(), of.want) {
+					t.Errorf("got %v, want %q", err, of.want)
+				}
+				return
+			}
+			text, err2 := run(t, "--dir", dir, "--json", path)
+			if err != nil || err2 != nil || !strings.Contains(out, of.want) {
+				t.Fatalf("%v, %v, want %q in\n%s", err, err2, of.want, out)
+			}
+			var told Report
+			var page report.Report
+			file, err := os.ReadFile(filepath.Join(dir, "report.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for to, from := range map[any][]byte{&told: []byte(text), &page: file} {
+				if err := json.Unmarshal(from, to); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := page.Cleaned
+			if told.Shown != of.shown || c.Evidence != told.Evidence ||
+				!reflect.DeepEqual(c.Wrong, report.Share(told.WrongShare)) ||
+				!reflect.DeepEqual(c.Error, report.Share(told.Error)) || c.Corrected != told.Corrected ||
+				len(c.ToIdentify) != len(told.Identify) {
+				t.Errorf("the JSON says %+v, the report %+v", told.CleanResult, c)
+			}
+			for _, want := range []string{told.Evidence, c.Wrong.Percent(), c.Right().Percent()} {
+				if !strings.Contains(out, want) || !strings.Contains(strings.Join(page.Verdict.Evidence, "")+
+					page.Verdict.Text+page.Verdict.Numbers[0].Note, want) {
+					t.Errorf("no %q in\n%s\nor %+v", want, out, page.Verdict)
+				}
+			}
+			if c.Error.Value < 0 || c.Wrong.Low != nil && *c.Wrong.Low <= 0 && *c.Wrong.High >= 1 {
+				t.Errorf("an error below 0, or an interval of all: %+v", c)
+			}
+		})
+	}
+}
+
 func TestCleanUsage(t *testing.T) {
 	path, _ := writeTable(t, 0)
 	for _, args := range [][]string{{}, {path, path},

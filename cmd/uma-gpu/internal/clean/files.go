@@ -15,6 +15,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/page"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
+	pages "github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
@@ -26,6 +27,7 @@ type writer struct {
 	found   *umagpu.CleanResult
 	group   osfile.Group
 	paths   []string
+	cleaned *pages.Cleaned // set by write
 }
 
 // write writes all files or none, and returns their paths.
@@ -38,6 +40,7 @@ func (w *writer) write(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.cleaned = report.Cleaned
 	err = w.put("rows.csv", w.rows)
 	if err == nil {
 		err = w.table(ctx)

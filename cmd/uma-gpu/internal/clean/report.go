@@ -12,6 +12,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // Report is what clean --json prints.
@@ -20,39 +21,30 @@ type Report struct {
 	*umagpu.CleanResult
 	Table    string   `json:"table"`
 	Examples int      `json:"examples"`
-	Next     []int    `json:"check_next"` // rows of the input, from 1
+	Next     []int    `json:"check_next"`            // rows of the input, from 1
+	Identify []int    `json:"to_identify,omitempty"` // likewise
 	Files    []string `json:"files"`
+
+	cleaned *report.Cleaned
 }
 
 func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
-
-func share(s *umagpu.Share) string {
-	if s.Low == nil {
-		return percent(s.Value)
-	}
-	return fmt.Sprintf("%s (%s to %s)", percent(s.Value), percent(*s.Low), percent(*s.High))
-}
 
 // text prints at most a dozen lines for people.
 func (r *Report) text(w io.Writer, d *dataset.Dataset) error {
 	return app.Table(w, func(row app.Row) {
 		row("rows\t%d, %d checked", r.Examples, r.CheckedRows)
-		row("wrong labels\t%s; %d corrected", share(&r.WrongShare), r.Corrected)
-		row("evidence\t%s", r.evidence())
+		row("wrong labels\t%s; %d corrected", r.cleaned.Wrong.Percent(), r.Corrected)
+		row("evidence\t%s", r.Evidence)
 		if len(r.Pairs) > 0 {
 			p := r.Pairs[0]
 			row("most often\t%s instead of %s: %d rows", app.Brief(p.From), app.Brief(p.To), p.Rows)
 		}
 		row("judged by\t%s", r.judges())
-		if len(r.NotIdentified) > 0 {
-			row("not identified\t%s: their labels are kept", app.First(r.NotIdentified, 5, app.Brief))
+		if text := report.Identify(r.NotIdentified, r.cleaned.ToIdentify); text != "" {
+			row("not identified\t%s", text)
 		}
-		if r.Error.Low != nil {
-			row("their error\t%s, on checked rows", share(&r.Error))
-		} else {
-			row("their error\tabout %s by their own probabilities, not verified",
-				percent(r.Error.Value))
-		}
+		row("right\t%s of their predictions, %s", r.cleaned.Right().Percent(), r.cleaned.Basis())
 		if len(r.Next) > 0 {
 			row("check next\t%s (%d in review.html)", r.first(d), len(r.Next))
 		}
@@ -78,22 +70,6 @@ func (r *Report) first(d *dataset.Dataset) string {
 		return "rows " + strings.Join(names, ", ")
 	}
 	return strings.Join(names, ", ")
-}
-
-// evidence says whether labels are wrong, and how surely.
-func (r *Report) evidence() string {
-	text := "none beyond classes that overlap: what is corrected may be a rare but right label"
-	switch {
-	case r.CleanResult.Request.Confusion != nil:
-		return "the confusion matrix, which was given"
-	case r.Shown:
-		text = "held-out labels or checked rows show that labels are wrong"
-	}
-	if r.Unstable() {
-		text += fmt.Sprintf("; unstable: so in %d of %d repetitions of the folds", r.Agreeing,
-			r.Repetitions)
-	}
-	return text
 }
 
 // judges names the models whose mixture judges, and the matrix that it believes most.

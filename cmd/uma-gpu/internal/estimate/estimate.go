@@ -259,7 +259,11 @@ func (o *Options) byData(ctx context.Context) (*Report, error) {
 		}
 	}
 	r.Data, r.Compute = umagpu.FromDataset(d), o.Device.Compute(o.Notes, app.Training)
-	return o.estimate(ctx, &r, path)
+	report, err := o.estimate(ctx, &r, path)
+	if err == nil {
+		report.ToIdentify = app.SourceRows(d, report.examples)
+	}
+	return report, err
 }
 
 // estimate calls EstimateNoise. Errors that name no option begin with the path.
@@ -274,7 +278,8 @@ func (o *Options) estimate(ctx context.Context, r *umagpu.EstimateNoiseRequest, 
 	}
 	return &Report{Request: o, Method: found.Method, Classes: found.Classes,
 		Confusion: found.Confusion, Error: found.Errors, Assumes: found.Assumes, Notes: found.Notes,
-		Unidentified: found.NotIdentified, Hypotheses: found.Hypotheses}, nil
+		Unidentified: found.NotIdentified, Evidence: found.Evidence, Hypotheses: found.Hypotheses,
+		examples: found.ToIdentify}, nil
 }
 
 // byVotes estimates from the votes of annotators or functions.

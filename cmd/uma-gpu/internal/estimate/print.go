@@ -10,6 +10,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
+	"github.com/uma-gpu/uma-gpu/host/report"
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -26,13 +27,17 @@ type Report struct {
 	Notes     []umagpu.Note `json:"notes,omitempty"`
 	// true classes whose columns the labels do not tell
 	Unidentified []string            `json:"not_identified,omitempty"`
-	Hypotheses   []umagpu.Hypothesis `json:"hypotheses,omitempty"` // of auto
+	ToIdentify   []int               `json:"to_identify,omitempty"` // rows to check for that, from 1
+	Evidence     string              `json:"evidence,omitempty"`    // of auto, that labels are wrong
+	Hypotheses   []umagpu.Hypothesis `json:"hypotheses,omitempty"`  // of auto
 	Annotators   []umagpu.Annotator  `json:"annotators,omitempty"`
 	Agreement    *crowd.Agreement    `json:"agreement,omitempty"`
 	Prior        []float64           `json:"prior,omitempty"` // of the classes, by votes
 	Contest      *crowd.Contest      `json:"contest,omitempty"`
 	More         *crowd.More         `json:"more,omitempty"`
 	*Votes                           // of labelling functions
+
+	examples []int32 // which ToIdentify are
 }
 
 // Votes is what the report says of labelling functions.
@@ -54,6 +59,12 @@ func (r *Report) text(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(w, "\nassumes that %s\n", r.Assumes)
+	if r.Evidence != "" {
+		fmt.Fprintf(w, "evidence: %s\n", r.Evidence)
+	}
+	if text := report.Identify(r.Unidentified, r.ToIdentify); text != "" {
+		fmt.Fprintf(w, "not identified: %s\n", text)
+	}
 	if r.Hypotheses != nil {
 		if err := app.Table(w, func(row app.Row) {
 			row("\nhypothesis\tloss\tahead\tweight")

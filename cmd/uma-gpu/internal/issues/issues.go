@@ -99,6 +99,9 @@ type Report struct {
 	Learner       string         `json:"learner"` // or the model that won
 	Folds         int            `json:"folds,omitempty"`
 	EstimatedBy   string         `json:"confusion_estimated_by,omitempty"` // "" if C was given
+	Evidence      string         `json:"evidence,omitempty"`               // that labels are wrong
+	NotIdentified []string       `json:"not_identified,omitempty"`         // true classes
+	ToIdentify    []int          `json:"to_identify,omitempty"`            // rows to check, from 1
 	Examples      int            `json:"examples"`
 	Issues        int            `json:"issues"`
 	ExpectedWrong float64        `json:"expected_wrong"` // labels, by the probabilities
@@ -148,6 +151,8 @@ func Run(ctx context.Context, o *Options) error {
 	report := newReport(d.Classes, rows)
 	report.Request, report.Learner, report.Folds = o, result.Learner, result.Folds
 	report.EstimatedBy, report.Device = result.Method, result.Device
+	report.Evidence, report.NotIdentified = result.Evidence, result.NotIdentified
+	report.ToIdentify = app.SourceRows(d, result.ToIdentify)
 	report.Survey = inRows(result.Survey, d)
 	if err := app.Interrupted(ctx); err != nil {
 		return err
@@ -244,6 +249,12 @@ func (r Report) fill(row app.Row) {
 	row("examples\t%d", r.Examples)
 	if r.EstimatedBy != "" {
 		row("C estimated by\t%s", r.EstimatedBy)
+	}
+	if r.Evidence != "" {
+		row("evidence\t%s", r.Evidence)
+	}
+	if text := report.Identify(r.NotIdentified, r.ToIdentify); text != "" {
+		row("not identified\t%s", text)
 	}
 	row("likely wrong labels\t%d", r.Issues)
 	row("expected wrong labels\t%.1f", r.ExpectedWrong)

@@ -95,10 +95,7 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 	p := o.report(result.Model, fmt.Sprintf("Cleaned: %d rows of %d classes, %d of them checked; %d "+
 		"labels corrected.", len(result.Wrong), len(result.Classes), result.CheckedRows,
 		result.Corrected))
-	p.CheckNext = []string{}
-	for _, i := range result.Review {
-		p.CheckNext = append(p.CheckNext, o.row(int(i)))
-	}
+	p.CheckNext = o.rows(result.Review)
 	if result.Confusion != nil {
 		p.Noise = &report.Noise{Source: "estimated from the labels", Checked: result.CheckedRows,
 			Matrix: result.Confusion, Errors: result.Errors}
@@ -106,6 +103,9 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 			p.Noise.Source = "given"
 		}
 	}
+	p.Cleaned = &report.Cleaned{Evidence: result.Evidence, Wrong: report.Share(result.WrongShare),
+		Error: report.Share(result.Error), Corrected: result.Corrected,
+		NotIdentified: result.NotIdentified, ToIdentify: o.rows(result.ToIdentify)}
 	o.judged(p, result.Judgement, clean.DefaultFolds)
 	err = o.suspects(p, source, found{result.Suggested, result.WrongProbability,
 		suspects(request, result)})
@@ -255,6 +255,14 @@ func (o *Request) names(i int) (key, name string) {
 func (o *Request) row(i int) string {
 	_, name := o.names(i)
 	return name
+}
+
+// rows returns what people call examples.
+func (o *Request) rows(some []int32) (names []string) {
+	for _, i := range some {
+		names = append(names, o.row(int(i)))
+	}
+	return names
 }
 
 // Today returns the date of a page, or what SOURCE_DATE_EPOCH has in its place.

@@ -81,12 +81,16 @@ def test_checked(mixed, result):
     assert (by_series.cleaned["y"][some.index] == some).all()
     for same in (some.to_dict(), true.where(true.index.isin(some.index)).tolist()):
         assert clean(frame, "y", checked=same).issues.equals(by_series.issues)
+    edited = result.issues.copy()
+    edited.loc[some.index, "true"] = some
+    assert clean(frame, "y", checked=edited).issues.equals(by_series.issues)
+    assert by_series.issues["true"].dropna().to_dict() == some.to_dict()
     column = frame.assign(right=some)
     found = clean(column, "y", checked="right")
     assert found.issues.equals(by_series.issues) and "right" in found.cleaned
     assert (found.model.predict(frame.drop(columns="y")) == true).mean() > 0.9
     for bad, word in (({"r999": "b"}, "r999"), ({"r1": "z"}, "z"), (["b"], "found 1"),
-                      ("rigth", "rigth"), (frame, "Series")):
+                      ("rigth", "rigth"), (frame, "column true")):
         with pytest.raises(ValueError, match=word):
             clean(frame, "y", checked=bad)
 
@@ -166,7 +170,7 @@ def test_options(mixed):
     found = clean(frame, "y", ignore_columns="title")
     assert "title" not in found.model.feature_names_in_ and "title" in found.cleaned
     frame["title"] = ["big red", "small red"] * 200
-    assert clean(frame, "y", text=["title"], text_min_df=1).issues.shape == (400, 7)
+    assert clean(frame, "y", text=["title"], text_min_df=1).issues.shape == (400, 8)
 
 
 def test_refused(mixed):

@@ -22,7 +22,8 @@ class Cleaned:
     ----------
     issues : a DataFrame with a row for each example: given, wrong, probability (that the label is
         wrong), suggestion, confidence (in the suggestion), reason (if wrong) and review (1 for the
-        row to check next, NA of rows that need no check).
+        row to check next, NA of rows that need no check) and true (the checked label, else None):
+        with more of these the DataFrame is a value for the argument checked.
     cleaned : the data with corrected labels, of the type they had: a copy.
     model : a NoisyClassifier of the corrected labels, which predicts such data.
     confusion : P(noisy = row | true = column), a DataFrame; close to the identity without evidence.
@@ -66,9 +67,10 @@ def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = No
     label : the name of the column of labels, or labels, one for each row. None, NaN and pandas.NA
         are no label: such rows get a suggestion.
     confusion : P(noisy = row | true = column); None to estimate it.
-    checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label}
-        or the path of checked.csv, which the review page saves; or one value for each row, None or
-        NaN where not checked; or the name of their column.
+    checked : true labels of rows that somebody has checked: a Series by index, a dict {row: label},
+        a DataFrame with a column true, such as an edited issues, or the path of checked.csv, which
+        the review page saves; or one value for each row, None or NaN where not checked; or the name
+        of their column.
     name : what pages call the data.
     options : of the table and the training: text=["title"] names columns of free text,
         ignore_columns=["id"] leaves columns out; also categories, missing, normalize, seed and others
@@ -87,6 +89,9 @@ def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = No
         data, y = _without(X, label, "label")
     if isinstance(checked, str) and os.path.isfile(checked) and checked not in getattr(X, "columns", ()):
         file = pandas.read_csv(checked, dtype=str, keep_default_na=False)  # "NA" is a class
+        if not {"row", "label"} <= set(file):
+            raise ValueError(f"checked: found the columns {list(file)} in {checked}, wanted row and label, as "
+                             "the review page saves them")
         checked = file.set_index("row")["label"]
     elif checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
@@ -119,7 +124,8 @@ def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = No
         "given": named(classes, labels.codes), "wrong": found.pop("wrong").astype(bool),
         "probability": found.pop("wrong_probability"),
         "suggestion": named(classes, found.pop("suggested")), "confidence": found.pop("sure"),
-        "reason": found.pop("reasons", None) or "", "review": order}, index=index)
+        "reason": found.pop("reasons", None) or "", "review": order,
+        "true": named(classes, arrays.get("checked", np.full(len(index), -1)))}, index=index)
     found["to_identify"] = index[found.pop("to_identify", np.empty(0, int))].tolist()
     c = found.pop("confusion", None)
     model = NoisyClassifier._of(
@@ -153,7 +159,11 @@ def _without(X: Any, name: Any, what: str) -> tuple[Any, Any]:
 def _by_row(checked: Any, index: Any, rows: int) -> Any:
     """Return a checked label for each row, None where there is none."""
     if is_frame(checked):
-        raise ValueError("checked: found a DataFrame, wanted a Series by index, or a path")
+        if "true" not in checked:
+            raise ValueError(f"checked: found a DataFrame with the columns {list(checked.columns)}, wanted a "
+                             "column true, a Series by index, or a path")
+        checked = checked["true"].dropna()
+        checked = checked[checked != ""]
     if not hasattr(checked, "items"):
         if len(checked) != rows:
             raise ValueError(f"checked: found {len(checked)} labels, wanted {rows}, one for each row, "

@@ -49,7 +49,7 @@ wrong compete to explain the labels by it; with --confusion, only that matrix do
 evidence of wrong labels, a note says so: what is corrected may then be a rare but right label.
 
 --checked names a table of rows whose labels were verified: their number (column row, from 1) or id,
-and the right label. All models train on them, and each estimate has to explain them too. Twenty such
+and the right label; also rows.csv with right labels in its column true. All models train on them, and each estimate has to explain them too. Twenty such
 rows or more also measure how many labels are wrong.
 
 Writes into the folder --dir, by default customers.clean for customers.csv:

@@ -272,6 +272,26 @@ func TestCheckedRowsByIDAndNumber(t *testing.T) {
 				t.Fatalf("%s: row %d: got label %s, want %s as checked", key, i+1, row[3], right[i])
 			}
 		}
+		// rows.csv with more right labels is such a table
+		rows := readCSV(t, filepath.Join(folder, "rows.csv"))
+		for i := range 45 {
+			if at := len(rows[0]) - 1; i < 40 && rows[i+1][at] != right[i] || i >= 40 && rows[i+1][at] != "" {
+				t.Fatalf("row %d: got %q for true", i+1, rows[i+1])
+			}
+			rows[i+1][len(rows[0])-1] = right[i]
+		}
+		var edited bytes.Buffer
+		if err := csv.NewWriter(&edited).WriteAll(rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(checked, edited.Bytes(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		out, err := run(t, "--label", "kind", "--id-column", "name", "--ignore-columns", "note",
+			"--checked", checked, "--dir", folder, path)
+		if err != nil || !strings.Contains(out, "45 checked") {
+			t.Errorf("%s: an edited rows.csv: %v\n%s", key, err, out)
+		}
 	}
 }
 

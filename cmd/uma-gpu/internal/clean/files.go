@@ -104,15 +104,17 @@ func (w *writer) table(ctx context.Context) error {
 }
 
 // rows writes a line for each row of the input, in its order. The line of a row that was skipped
-// when the table was read has its number alone.
+// when the table was read has its number alone. The last column has the true labels that are known:
+// with more of them the file is one for --checked.
 func (w *writer) rows(out io.Writer) error {
 	d, f := w.d, w.found
 	next := make([]string, d.N)
 	for k, i := range f.Review {
 		next[i] = strconv.Itoa(k + 1)
 	}
-	header := []string{"row", "label", "wrong", "wrong_probability", "suggested_label",
-		"suggested_probability", "check_next", "reason"}
+	header := []string{"row", "given_label", "wrong", "wrong_probability", "suggested_label",
+		"suggested_probability", "check_next", "reason", "true"}
+	columns := len(header)
 	if d.IDs != nil {
 		header = append([]string{cmp.Or(d.ID, "id")}, header...)
 	}
@@ -122,15 +124,18 @@ func (w *writer) rows(out io.Writer) error {
 	truth := map[bool]string{false: "False", true: "True"}
 	i := 0
 	for row := range d.Rows {
-		fields, id := make([]string, 8), ""
+		fields, id := make([]string, columns), ""
 		if i < d.N && d.SourceRow(i) == row {
 			fields = []string{"", "", truth[f.Wrong[i]], short(f.WrongProbability[i]),
-				d.Classes[f.Suggested[i]], short(f.Sure[i]), next[i], ""}
+				d.Classes[f.Suggested[i]], short(f.Sure[i]), next[i], "", ""}
 			if k := dataset.LabelOf(d, i); k >= 0 {
 				fields[1] = d.Classes[k]
 			}
 			if f.Reasons != nil {
 				fields[7] = f.Reasons[i]
+			}
+			if known := w.request.Checked; known != nil && known[i] >= 0 {
+				fields[8] = d.Classes[known[i]]
 			}
 			if d.IDs != nil {
 				id = d.IDs[i]

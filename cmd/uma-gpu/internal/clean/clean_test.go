@@ -275,10 +275,14 @@ func TestCheckedRowsByIDAndNumber(t *testing.T) {
 		// rows.csv with more right labels is such a table
 		rows := readCSV(t, filepath.Join(folder, "rows.csv"))
 		for i := range 45 {
-			if at := len(rows[0]) - 1; i < 40 && rows[i+1][at] != right[i] || i >= 40 && rows[i+1][at] != "" {
-				t.Fatalf("row %d: got %q for true", i+1, rows[i+1])
+			at, want := len(rows[0])-1, ""
+			if i < 40 {
+				want = right[i]
 			}
-			rows[i+1][len(rows[0])-1] = right[i]
+			if rows[i+1][at] != want {
+				t.Fatalf("row %d: got %q, want %q at the end", i+1, rows[i+1], want)
+			}
+			rows[i+1][at] = right[i]
 		}
 		var edited bytes.Buffer
 		if err := csv.NewWriter(&edited).WriteAll(rows); err != nil {

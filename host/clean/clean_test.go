@@ -43,6 +43,16 @@ func find(t *testing.T, d *dataset.Dataset, right []int32, e *engine.Engine) *Re
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, share := range []Share{r.Wrong, r.Error} {
+		if share.Low != nil && !(0 <= *share.Low && *share.Low <= share.Value &&
+			share.Value <= *share.High && *share.High <= 1) {
+			t.Errorf("a share of %v is outside of its interval from %v to %v", share.Value, *share.Low,
+				*share.High)
+		}
+	}
+	if r.Shown && r.Wrong.Value < leastShown/2 {
+		t.Errorf("wrong labels are shown, and are %v of all", r.Wrong.Value)
+	}
 	return r
 }
 

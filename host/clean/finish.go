@@ -161,7 +161,8 @@ func (c *contest) measure(r *Result, v *verdict, issues []estimate.Issue) {
 	}
 	if r.Wrong = interval(believed, 2*math.Sqrt(squares)); !r.Shown { // suspects alone
 		suspects := lists.Count(r.Issues, func(is estimate.Issue) bool { return is.Wrong })
-		r.Wrong = Share{float64(suspects) / n, new(0.0), &most}
+		share := float64(suspects) / n
+		r.Wrong = Share{share, new(0.0), new(max(most, share))}
 	}
 }
 

@@ -383,7 +383,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 	}
 	missed := 0.0
 	for _, y := range c.part.Y {
-		missed += (1 - mean[int(y)*q+int(y)]) / float64(len(c.part.Y))
+		missed += (1 - m.P[int(y)*q+int(y)]) / float64(len(c.part.Y))
 	}
 	v.shown = doubted > fullyShown && missed > leastShown
 	return count(c, v)

@@ -30,6 +30,18 @@ def test_find_label_issues(noisy):
     assert sorted(ranked) == list(np.flatnonzero(mask)) and wrong[ranked[:100]].mean() >= 0.9
 
 
+@pytest.mark.parametrize("row", [0, 700, -1])
+def test_values_beyond_float32(noisy, row):
+    X, y, _, _ = noisy
+    beyond = X.astype(float)
+    beyond[row, 0] = 1e39
+    votes = pd.DataFrame({"al": y, "bo": y})
+    for use in (lambda: find_label_issues(y, X=beyond, return_indices_ranked_by="label_quality"),
+                lambda: NoisyClassifier().fit(beyond, annotations=votes)):
+        with pytest.raises(ValueError, match=f"X: row {row % len(y)}: column 0: got 1e.39"):
+            use()
+
+
 def test_estimate_confusion(noisy, probabilities):
     X, y, true, C = noisy
     assert abs(estimate_confusion(y[:900], X[:900], folds=2) - C).max() < 0.25

@@ -66,6 +66,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"index,worker,label\nq,a,x\n", `a.csv:2 "q"`},
 		{"index,worker,label\n-1,a,x\n", `a.csv:2 "-1"`},
 		{"index,worker,label\n0,,x\n", "a.csv:2 name"},
+		{"index,al, al\n0,x,y\n", `a.csv:1 annotator " al" twice`},
 		{"index,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
 		{"index,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
 	} {

@@ -138,7 +138,7 @@ func (in *input) open() (*source, func(), error) {
 		return nil, nil, err
 	}
 	s.in, in.sheet = in, s.sheet
-	if s.packed == "" && !s.utf16 && s.sheet == nil && in.file != nil {
+	if s.packed == "" && s.coding == nil && s.sheet == nil && in.file != nil {
 		s.file, s.size, s.task = in.file, in.size, task
 	}
 	return s, func() { s.close(); task.End() }, nil

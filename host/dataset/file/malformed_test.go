@@ -120,9 +120,9 @@ func lenientOptions() Options {
 
 // Quotes hold blanks together, and labels of an array beyond 63 bits keep their sign.
 func TestBlanksAndLargeLabels(t *testing.T) {
-	d, err := readText("f", "\"a b\" 1 p\n\"c d\" 2 q\n", Options{Table: Table{Separator: "blanks",
+	d, err := readText("f", "\"a  b\" 1 p\n\"c d\" 2 q\n", Options{Table: Table{Separator: "blanks",
 		IDColumn: "1", Header: "no"}})
-	if err != nil || fmt.Sprintf("%q %v", d.IDs, d.X) != `["a b" "c d"] [1 2]` {
+	if err != nil || fmt.Sprintf("%q %v", d.IDs, d.X) != `["a  b" "c d"] [1 2]` {
 		t.Errorf("got %+v, %v", d, err)
 	}
 	raw := []byte{5, 0, 0, 0, 0, 0, 0, 0x80}
@@ -150,6 +150,12 @@ func TestFirstColumns(t *testing.T) {
 	if d, err := readText("f.csv", "a,b,y\n1,2,p\n1e39,2,q\n", Options{}); !facts.Told(err,
 		"f.csv:3:1 column 1 (a)") {
 		t.Errorf("got %v, %v", d, err)
+	}
+	far := dataset.Encoding{Columns: []dataset.Column{{Name: "a", Kind: dataset.KindNumber,
+		Origin: -3e38}, {Name: "b", Kind: dataset.KindNumber}}}
+	if d, err := readText("f.csv", "a,b\n1,2\n3e38,4\n", Options{NoLabels: true,
+		Table: Table{Encoding: &far}}); !facts.Told(err, "f.csv:3:1 column 1 (a) 3e+38") {
+		t.Errorf("behind an origin: got %v, %v", d, err)
 	}
 	o := Options{Table: Table{Encode: &features.EncodeOptions{Missing: dataset.MissingAuto}}}
 	d, err := readText("f.csv", "a,b,y\nr1,1,2,p\nr2,3,4,q\nr3,5,6,p\nr4,7,8,q\n", o)

@@ -5,14 +5,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
-	"unicode/utf16"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -53,7 +52,6 @@ type source struct {
 	limits limits
 	r      *bufio.Reader
 	packed string   // the name of a packing, or ""
-	utf16  bool     // the text is UTF-16
 	size   int64    // of file
 	file   *os.File // the file if r gives its bytes as they are, so that any place can be read
 	in     *input   // where it comes from, and can be read again; nil of a part of a file
@@ -114,15 +112,14 @@ func newSource(ctx context.Context, path string, r io.Reader, l limits) (*source
 			return nil, s.readFault(err)
 		}
 	}
-	if mark, _ := s.r.Peek(2); utf16Order(mark) != nil {
-		u := &utf16Reader{r: s.r, order: utf16Order(mark), at: 2}
-		if s.coding = unicode.UTF16(unicode.BigEndian, unicode.UseBOM); u.order == binary.LittleEndian {
-			s.coding = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-		}
-		if _, err := s.r.Discard(len(mark)); err != nil {
-			return nil, s.readFault(err)
-		}
-		s.r, s.utf16 = bufio.NewReaderSize(u, l.buffer), true
+	switch mark, _ := s.r.Peek(2); string(mark) {
+	case "\xfe\xff":
+		s.coding = unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	case "\xff\xfe":
+		s.coding = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	}
+	if s.coding != nil {
+		s.r = bufio.NewReaderSize(&decoding{r: s.coding.NewDecoder().Reader(s.r)}, l.buffer)
 	}
 	return s, nil
 }
@@ -223,7 +220,7 @@ func (s *source) readFault(err error) error {
 	}
 	var file *fs.PathError
 	switch {
-	case s.packed == "" || s.utf16 || errors.As(err, &file):
+	case s.packed == "" || s.coding != nil || errors.As(err, &file):
 		return s.errorf("cannot read: %w", err)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
 		return s.errorf("the %s data are cut short %s (%w); the file is not whole, fetch it again",
@@ -397,71 +394,28 @@ func (e *missingFile) Error() string { return e.path + ": no such data file; che
 
 func (e *missingFile) Unwrap() error { return e.cause }
 
-// utf16Reader gives a text of UTF-16 as UTF-8. Half a character is an error, and not another one.
-type utf16Reader struct {
-	r     *bufio.Reader
-	order binary.ByteOrder
-	at    int64  // bytes read
-	out   []byte // that the caller has not taken
-	err   error  // that comes behind out
+// decoding gives a text that was UTF-16 and became UTF-8. The library replaces half of a character,
+// which is an error here.
+type decoding struct {
+	r    io.Reader
+	last []byte // two bytes at most
+	err  error  // also of later reads
 }
 
-// utf16Order returns the byte order of a UTF-16 mark, nil if there is none.
-func utf16Order(head []byte) binary.ByteOrder {
-	if len(head) < 2 {
-		return nil
+func (d *decoding) Read(p []byte) (int, error) {
+	if d.err != nil {
+		return 0, d.err
 	}
-	switch binary.LittleEndian.Uint16(head) {
-	case 0xfeff:
-		return binary.LittleEndian
-	case 0xfffe:
-		return binary.BigEndian
+	n, err := d.r.Read(p)
+	half := []byte(string(utf8.RuneError))
+	if bytes.Contains(p[:n], half) || bytes.Contains(append(d.last, p[:min(n, len(half))]...), half) {
+		d.err = errors.New("found half of a character of UTF-16, or U+FFFD in its place, wanted whole " +
+			"ones; the file is damaged or cut short, fetch it again")
+		return 0, d.err
 	}
-	return nil
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for u.err == nil && len(u.out) < len(p) && len(u.out) < 1<<16 {
-		var r rune
-		if r, u.err = u.character(); u.err == nil {
-			u.out = utf8.AppendRune(u.out, r)
-		}
-	}
-	n := copy(p, u.out)
-	if u.out = append(u.out[:0], u.out[n:]...); n > 0 {
-		return n, nil
-	}
-	return 0, u.err
-}
-
-// character reads one.
-func (u *utf16Reader) character() (rune, error) {
-	c, err := u.unit()
-	r := rune(c)
-	if err != nil || !utf16.IsSurrogate(r) {
-		return r, err
-	}
-	low, err := u.unit()
-	if err != nil && err != io.EOF {
-		return 0, err
-	}
-	if r = utf16.DecodeRune(r, rune(low)); err == io.EOF || r == utf8.RuneError {
-		return 0, fmt.Errorf("found half of a character of UTF-16 before byte %d, wanted both; the file "+
-			"is damaged", u.at)
-	}
-	return r, nil
-}
-
-// unit reads 16 bits.
-func (u *utf16Reader) unit() (uint16, error) {
-	var b [2]byte
-	n, err := io.ReadFull(u.r, b[:])
-	u.at += int64(n)
-	if errors.Is(err, io.ErrUnexpectedEOF) && n == 1 {
-		return 0, fmt.Errorf("found %d bytes of UTF-16, wanted an even number; the file is cut short, "+
-			"fetch it again", u.at)
-	}
-	return u.order.Uint16(b[:]), err
+	tail := slices.Concat(d.last, p[max(0, n-len(half)+1):n])
+	d.last = tail[max(0, len(tail)-len(half)+1):]
+	return n, err
 }
 
 // checkUTF16 refuses a text that is UTF-16 and does not say so: each second byte is 0.

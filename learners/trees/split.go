@@ -25,7 +25,12 @@ type criterion interface {
 	// lowest, with bin 0 on the right. An empty bin 0 goes to the larger side. totals are the sums of
 	// all bins.
 	best(sums, totals []int64, category bool) split
+	// luck is what each level of a category beyond freeLevels adds to the gain by chance.
+	luck(totals []int64) float64
 }
+
+// freeLevels is how many levels of a category gain no more by chance than numbers do.
+const freeLevels = 4
 
 // bestOf returns the best split of a feature, whose bins have these sums.
 func bestOf(c criterion, sums, totals []int64, category bool) split {
@@ -39,8 +44,11 @@ func bestOf(c criterion, sums, totals []int64, category bool) split {
 		sorted = append(sorted, sums[w*b:w*(b+1)]...)
 	}
 	s := c.best(sorted, totals, true)
-	if s.gain == 0 {
-		return s
+	if more := len(order) - freeLevels; more > 0 {
+		s.gain -= float64(float64(more) * c.luck(totals))
+	}
+	if s.gain <= 0 {
+		return split{}
 	}
 	// Levels without examples are as missing values.
 	found := split{gain: s.gain, left: upTo(len(sums)/w-1, true)}
@@ -122,6 +130,9 @@ func (c *gradients) best(sums, totals []int64, category bool) split {
 	return split{gain: best, left: upTo(at, missing)}
 }
 
+// luck: a sum of g has the variance h, of which a cut between sorted levels takes 2/π.
+func (c *gradients) luck([]int64) float64 { return 0.64 }
+
 // score is G²/(H+λ), twice what a Newton step gains.
 func score(g, h int64, l2 float64) float64 {
 	v := float64(g) * unit
@@ -189,6 +200,12 @@ func (c *counts) best(sums, totals []int64, _ bool) split {
 		return split{}
 	}
 	return split{gain: best, left: upTo(at, withMissing)}
+}
+
+// luck: levels of few examples are pure by chance.
+func (c *counts) luck(totals []int64) float64 {
+	n := total(totals)
+	return 2 * (1 - float64(purity(totals, n)/float64(n)))
 }
 
 // purity returns Σ_k n_k²/n.

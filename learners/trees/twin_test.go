@@ -106,7 +106,7 @@ func (w *twin) sums(p *part, f int, in func(bin int) bool, width int,
 // whether it may be one; slope sorts levels.
 func (w *twin) search(p *part, features []int, width int, value func(i, k int) int64,
 	score func(s []int64, category bool) float64, size func(s []int64) float64,
-	slope func(bin, all []int64) float64, least float64) {
+	slope func(bin, all []int64) float64, luck func(all []int64) float64, least float64) {
 	for _, f := range features {
 		all := w.sums(p, f, func(int) bool { return true }, width, value)
 		of := func(b int) []int64 {
@@ -146,7 +146,13 @@ func (w *twin) search(p *part, features []int, width int, value func(i, k int) i
 				}
 				whole := score(all, w.category[f])
 				gain := score(l, w.category[f]) + score(r, w.category[f]) - whole
-				if gain <= float64(1e-9*whole) || gain <= p.gain {
+				if gain <= float64(1e-9*whole) {
+					continue
+				}
+				if w.category[f] && len(order) > 4 {
+					gain -= float64(float64(len(order)-4) * luck(all))
+				}
+				if gain <= p.gain {
 					continue
 				}
 				if larger := 2*size(l) > size(all); larger && !gaps {
@@ -293,7 +299,7 @@ func (w *twin) boost(base []float32) (grown []engine.Tree) {
 				}, func(s []int64) float64 { return float64(s[1]) * 0x1p-18 },
 					func(s, _ []int64) float64 {
 						return float64(s[0]) * 0x1p-18 / (float64(s[1])*0x1p-18 + 10)
-					}, max(0x1p-18, w.p.Least))
+					}, func([]int64) float64 { return 0.64 }, max(0x1p-18, w.p.Least))
 			})
 			for _, p := range parts {
 				s := w.sums(p, 0, func(int) bool { return true }, 2, value)
@@ -350,14 +356,15 @@ func (w *twin) forest() (grown []engine.Tree) {
 		}
 		tree, parts := w.grow(root, w.p.Leaves, func(p *part) {
 			order, count := upTo(f), max(1, int(math.Round(w.p.Columns*float64(f))))
+			purity := func(s []int64, _ bool) (sum float64) {
+				for _, v := range s {
+					sum += float64(v) * float64(v)
+				}
+				return sum / size(s)
+			}
 			for from := 0; from < f && p.gain == 0; from += count {
 				features := w.draw(order, number, p.node, from, count)
-				w.search(p, features, w.q, value, func(s []int64, _ bool) (sum float64) {
-					for _, v := range s {
-						sum += float64(v) * float64(v)
-					}
-					return sum / size(s)
-				}, size, func(s, all []int64) float64 {
+				w.search(p, features, w.q, value, purity, size, func(s, all []int64) float64 {
 					most := 0
 					for k, v := range all {
 						if v > all[most] {
@@ -365,6 +372,8 @@ func (w *twin) forest() (grown []engine.Tree) {
 						}
 					}
 					return float64(s[most]) / size(s)
+				}, func(all []int64) float64 {
+					return 2 * (1 - float64(purity(all, true)/size(all)))
 				}, max(1, w.p.Least))
 			}
 		})

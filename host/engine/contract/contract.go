@@ -167,16 +167,18 @@
 //     for a tree, e = 0; a forest for each node, e = 0 for the root and 2c+1, 2c+2 for the
 //     children of split c = 0, 1, …, and as long as no feature has a split the next ones of the
 //     list.
-//  29. Splits. The score S of a part is G²/(H+λ), G and H the sums of clause 25 times 2^-18; in a
-//     forest Σ_k n_k²/n. The gain is S(left) + S(right) - S(all), each operation rounded in
-//     float64 in this order. For each feature in increasing order, bins 1 … b go left for b = 1,
-//     2, …, and then the same with bin 0, unless that is empty: the greatest gain wins, on a tie
-//     the first. An empty bin 0 goes left if 2·H(left) > H(all), n in a forest. The bins of a
-//     category that have examples, bin 0 too, are sorted by G/(H+10), a forest's by the share of
-//     the node's most frequent label, on a tie by bin, and so cut, with λ+10 for λ; the others go
-//     as an empty bin 0. Parts must have H ≥ max(least, 2^-18), a forest n ≥ max(least, 1), the
-//     gain must be above 1e-9·S(all). The leaf of the greatest gain is split next, on a tie the
-//     lowest; its left child keeps its number, the right one has the next.
+//  29. Splits. The score S of a part is G²/(H+λ), G and H the sums of clause 25 times 2^-18;
+//     in a forest Σ_k n_k²/n. The gain is S(left) + S(right) - S(all), each operation rounded
+//     in float64 in this order. For each feature in increasing order, bins 1 … b go left for
+//     b = 1, 2, …, and then the same with bin 0, unless that is empty: the greatest gain
+//     wins, on a tie the first. An empty bin 0 goes left if 2·H(left) > H(all), n in a
+//     forest. The bins of a category that have examples, bin 0 too, are sorted by G/(H+10), a
+//     forest's by the share of the node's most frequent label, on a tie by bin, and so cut,
+//     with λ+10 for λ; the others go as an empty bin 0, and of L > 4 such bins the gain is
+//     lowered by (L-4)·v, v = 0.64, in a forest 2·(1 - S(all)/n); it must stay above 0. Parts
+//     must have H ≥ max(least, 2^-18), a forest n ≥ max(least, 1), the gain before must be
+//     above 1e-9·S(all). The leaf of the greatest gain is split next, on a tie the lowest;
+//     its left child keeps its number, the right one has the next.
 //  30. Values of trees. Boosting adds float32(-(rate·G)/(H+λ)) of a leaf, of two classes for class
 //     1 alone, of more a tree for each class in a round, by gradients from before the round. A
 //     forest adds float32(n_k/n); shares s_k are sums over trees divided by their sum in float64.

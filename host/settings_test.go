@@ -21,6 +21,13 @@ func TestSettingsRepeatTheTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var some []int
+	for i := 0; i < data.N; i += 4 {
+		some = append(some, i)
+	}
+	if data, err = data.Choose(some); err != nil {
+		t.Fatal(err)
+	}
 	noise := must(confusion.Pairwise(data.Classes, 0.3))
 	if data.Y, err = noise.Inject(data.Y, 1); err != nil {
 		t.Fatal(err)

@@ -312,9 +312,9 @@ func (k kind) options(t host.Options, n int) host.Options {
 	switch k {
 	case isTrees:
 		p := trees.Defaults()
-		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, manyLeaves
-		if n <= manyRows {
-			p.Leaves, p.Rows, p.Columns = finalLeaves, 1, 1
+		p.Mode, p.Correction, p.Rounds, p.Leaves = trees.Boost, learners.None, finalRounds, finalLeaves
+		if p.Rows, p.Columns = 1, 1; n > manyRows {
+			p.Rounds, p.Leaves, p.Rate, p.Rows, p.Columns = manyRounds, manyLeaves, manyRate, 0, 0
 		}
 		t.Learner = p
 		return t
@@ -330,5 +330,6 @@ func (k kind) options(t host.Options, n int) host.Options {
 // Boosted trees of Learn: what they learn is smooth, and needs no search against overfitting.
 const (
 	finalRounds, finalLeaves = 150, 16
-	manyRows, manyLeaves     = 20000, 31
+	manyRounds, manyLeaves   = 100, 31
+	manyRows, manyRate       = 20000, 0.2
 )

@@ -156,9 +156,12 @@ func checkSheets(f *excelize.File) (err error) {
 		}
 		var rows, cells int
 		if rows, cells, err = sheetSize(text); err == nil {
-			const row, cell = 512, 768 // bytes, while lists grow
+			const row, cell = 512, 1024 // bytes, with what is not yet collected
 			err = memory.Check(memory.Sum(memory.Product(rows, row), memory.Product(cells, cell)),
 				fmt.Sprintf("a sheet of %d rows with %d cells", rows, cells))
+		}
+		if err != nil {
+			err = fmt.Errorf("%w; save the sheet as CSV", err)
 		}
 		return err == nil
 	})

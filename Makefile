@@ -194,7 +194,8 @@ writes: build ## each system call that writes fails, in every command that write
 
 testing: build ## docs/testing.md: runs what build/testing lacks (hours; CHECKS="fuzz kills" runs these), then writes the page
 	bench/testing.sh build/testing $(CHECKS)
-	bench/testing.sh page build/testing >docs/testing.md
+	bench/testing.sh page build/testing docs/testing.md >build/testing.md
+	cp build/testing.md docs/testing.md
 
 beyond: build ## trains from a .npy of SIZE (2000) megabytes in a fifth of that memory, converts a CSV of half; as root
 	sh bench/beyond.sh build/uma-gpu $(or $(BEYOND),build/beyond) $(or $(SIZE),2000)

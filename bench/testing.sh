@@ -2,7 +2,7 @@
 # Runs the long checks and writes docs/testing.md of what they printed.
 #
 # usage: testing.sh DIR [CHECK...]   runs checks; without a CHECK, all that DIR has no record of
-#        testing.sh page DIR         prints the page
+#        testing.sh page DIR OLD     prints the page; what DIR has no record of is as in the page OLD
 #
 # A record is what a check printed, behind a line of its date, seconds and exit code. Lengths are
 # FUZZTIME, KILLS, PROGRAMS and MOST, in the environment.
@@ -63,11 +63,13 @@ if [ "$1" != page ]; then
 	exit
 fi
 
-dir=$2
+dir=$2 old=$3
+# section prints the section of the old page that has no record.
+section() { sed -n "/^## $1\$/,/^## /p" "$old" | sed '1,2d; /^## /d' | sed '$d'; }
 # row prints a line of the table: a check, what is counted, and how.
 row() {
 	if [ ! -e "$dir/$1" ]; then
-		echo "| $2 | not measured | | | $4 |"
+		grep -F "| $2 |" "$old" || echo "| $2 | not measured | | | $4 |"
 		return
 	fi
 	read -r date seconds code <"$dir/$1"
@@ -101,6 +103,7 @@ row branches "statements of the contract's code that its tests reach" 'last bran
 echo
 echo "## Devices"
 echo
+[ -e "$dir/devices" ] || section Devices
 if [ -e "$dir/devices" ]; then
 	echo "The first digits of the SHA-256 of W of one training, $(head -1 "$dir/devices" | cut -d' ' -f1)."
 	echo "[devices.md](devices.md) has more devices."
@@ -115,12 +118,12 @@ fi
 echo
 echo "## Response time"
 echo
-[ -e "$dir/response" ] || echo "Not measured."
+[ -e "$dir/response" ] || section "Response time"
 [ -e "$dir/response" ] && sed -n 's/^\([0-9]*\) \(.*\)/- `uma-gpu \2`: \1 ms, the median of five/p' "$dir/response"
 echo
 echo "## Coverage by package"
 echo
-[ -e "$dir/coverage" ] || echo "Not measured."
+[ -e "$dir/coverage" ] || section "Coverage by package"
 if [ -e "$dir/coverage" ]; then
 	echo "| statements | packages |"
 	echo "|---|---|"

@@ -22,7 +22,7 @@ var whole = []string{
 	"eval --model m.npz --data d.csv --confusion C.csv",
 	"cv --data d.csv --confusion C.csv --folds 2 --max-steps 2",
 	"cv --data d.csv --confusion C.csv --folds 2 --try --max-steps=2 --try --max-steps=3",
-	"issues --data d.csv --confusion C.csv --folds 2 --max-steps 2 --out OUT.csv",
+	"issues --data d.csv --confusion C.csv --out OUT.csv",
 	"calibrate --model m.npz --data d.csv --confusion C.csv --out OUT.npz",
 	"report --model m.npz --data d.csv",
 	"inspect --model m.npz",

@@ -30,7 +30,7 @@ type criterion interface {
 }
 
 // freeLevels is how many levels of a category gain no more by chance than numbers do.
-const freeLevels = 4
+const freeLevels = 6
 
 // bestOf returns the best split of a feature, whose bins have these sums.
 func bestOf(c criterion, sums, totals []int64, category bool) split {

@@ -149,8 +149,8 @@ func (w *twin) search(p *part, features []int, width int, value func(i, k int) i
 				if gain <= float64(1e-9*whole) {
 					continue
 				}
-				if w.category[f] && len(order) > 4 {
-					gain -= float64(float64(len(order)-4) * luck(all))
+				if w.category[f] && len(order) > 6 {
+					gain -= float64(float64(len(order)-6) * luck(all))
 				}
 				if gain <= p.gain {
 					continue

@@ -174,8 +174,8 @@
 //     wins, on a tie the first. An empty bin 0 goes left if 2·H(left) > H(all), n in a
 //     forest. The bins of a category that have examples, bin 0 too, are sorted by G/(H+10), a
 //     forest's by the share of the node's most frequent label, on a tie by bin, and so cut,
-//     with λ+10 for λ; the others go as an empty bin 0, and of L > 4 such bins the gain is
-//     lowered by (L-4)·v, v = 0.64, in a forest 2·(1 - S(all)/n); it must stay above 0. Parts
+//     with λ+10 for λ; the others go as an empty bin 0, and of L > 6 such bins the gain is
+//     lowered by (L-6)·v, v = 0.64, in a forest 2·(1 - S(all)/n); it must stay above 0. Parts
 //     must have H ≥ max(least, 2^-18), a forest n ≥ max(least, 1), the gain before must be
 //     above 1e-9·S(all). The leaf of the greatest gain is split next, on a tie the lowest;
 //     its left child keeps its number, the right one has the next.

@@ -276,7 +276,7 @@ func (c *collected) readArray(s *source, d *dataset.Dataset) error {
 			return fail("row %d: %w", i+1, err)
 		}
 	}
-	return nil
+	return s.end()
 }
 
 // dropMinusOne takes -1 as no vote, if there are two classes without it that no data name.

@@ -248,6 +248,7 @@ func TestReadFunctionsRefuses(t *testing.T) {
 		{"too few votes", string(array([][]int64{{0, 1}})), "v 1 rows 3"},
 		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v shape 3 rows"},
 		{"shares", string(append(npyfile.Header("<f8", 3, 1), make([]byte, 24)...)), "v type integers"},
+		{"long array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 49)...)), "v more bytes"},
 		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v 3×2"},
 	} {
 		_, err := Annotations(t.Context(), save(t, "v", []byte(c.text)), examples(3),

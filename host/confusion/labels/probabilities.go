@@ -74,7 +74,7 @@ func readProbabilityArray(s *source, d *dataset.Dataset, p []float32) error {
 			return fmt.Errorf("%s: row %d (counted from 1): %w", s.path, row+1, err)
 		}
 	}
-	return nil
+	return s.end()
 }
 
 func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {

@@ -45,10 +45,14 @@ func TestProbabilityFileErrors(t *testing.T) {
 	d := &dataset.Dataset{Examples: dataset.Examples{N: 3}, Classes: abc[:2]}
 	values := float64Bytes(.9, .1, .25, .75, .5, .5)
 	array := func(values []byte) []byte { return npyFile(npyDict("<f8", "False", "(3, 2)"), values) }
+	damaged := gzipped(t, array(values))
+	damaged[len(damaged)-8]++ // of the check sum
 	for _, c := range []struct {
 		want string
 		file []byte
 	}{
+		{"p more bytes", array(append(slices.Clone(values), 0))},
+		{"p checksum", damaged},
 		{"shape 2 2 3 2", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 0, 1))},
 		{"shape 3 3 3 2", npyFile(npyDict("<f8", "False", "(3, 3)"), append(values, values...))},
 		{"elements", npyFile(npyDict("<i8", "False", "(3, 2)"), values)},

@@ -74,6 +74,19 @@ func (s *source) isArray() bool {
 	return string(magic) == npyfile.Magic
 }
 
+// end returns an error unless the file ends here. Check sums of packed files are compared there.
+func (s *source) end() error {
+	switch more, err := s.text.Peek(1); {
+	case len(more) > 0:
+		return fmt.Errorf("%s: found more bytes behind %s that the header promises, wanted the end of "+
+			"the file", s.path, s.what)
+	case err != io.EOF:
+		return fmt.Errorf("%s: cannot read %s: %w; fetch the file again", s.path, s.what,
+			osfile.Cause(err))
+	}
+	return nil
+}
+
 // table is a CSV that is being read: a header and rows of equally many fields.
 type table struct {
 	*source

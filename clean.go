@@ -159,7 +159,10 @@ func labelled(ctx context.Context, d *Data, l *Labels, n *notes) (*dataset.Datas
 		return nil, err
 	}
 	n.read(set)
-	return set, l.single(set)
+	if err = l.single(set); err == nil {
+		n.giveAway(set)
+	}
+	return set, err
 }
 
 // checkTrue returns the fault of true classes, of an option, that do not fit the examples of set.

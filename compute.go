@@ -8,7 +8,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -66,6 +68,15 @@ func (n *notes) of(set *dataset.Dataset) {
 	}
 	for _, text := range set.Warnings {
 		n.warn("%s", text)
+	}
+}
+
+// giveAway warns of a column that alone tells the labels.
+func (n *notes) giveAway(set *dataset.Dataset) {
+	if column, share := features.GiveAway(set); column != "" {
+		n.warn("column %s alone tells %.1f %% of the labels, and no other column nearly as many; if it is "+
+			"known only after the label, or made of it, leave it out (%s)", quote.Text(column), 100*share,
+			quote.Option("ignore-columns", column))
 	}
 }
 

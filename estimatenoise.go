@@ -167,6 +167,7 @@ func (n *noiseEstimate) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	n.notes.giveAway(n.set)
 	n.right, n.p = r.True, r.Probabilities
 	some, labelled := withLabel(n.set)
 	n.some = labelled

@@ -147,6 +147,7 @@ func (f *issueFinder) read(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	f.notes.giveAway(f.set)
 	if f.result.Classes = f.set.Classes; r.Probabilities != nil {
 		err = checkProbabilities(r.Probabilities, f.set.N, len(f.set.Classes))
 	}

@@ -307,6 +307,9 @@ func (t *training) read(ctx context.Context, d *Data, l *Labels, c *Confusion, b
 		return err
 	}
 	t.notes.of(t.data)
+	if t.annotations == nil && base == nil {
+		t.notes.giveAway(t.data)
+	}
 	if t.annotations != nil && c != nil {
 		return conflict("confusion", "a matrix beside annotators",
 			"one of them: each annotator's is learned")

@@ -162,7 +162,9 @@ func (c *contest) measure(r *Result, v *verdict, issues []estimate.Issue) {
 	if r.Wrong = interval(believed, 2*math.Sqrt(squares)); !r.Shown { // suspects alone
 		suspects := lists.Count(r.Issues, func(is estimate.Issue) bool { return is.Wrong })
 		share := float64(suspects) / n
-		r.Wrong = Share{share, new(0.0), new(max(most, share))}
+		if r.Wrong = (Share{Value: share}); max(most, share) < 1 {
+			r.Wrong.Low, r.Wrong.High = new(0.0), new(max(most, share))
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/progress"
@@ -29,6 +30,11 @@ func Learn(t *dataset.Table, o EncodeOptions) (*dataset.Encoding, []string, erro
 		note := ""
 		switch c.Kind {
 		case dataset.KindNumber:
+			if lenient && !c.Dates && identifies(c, t.N) {
+				learned = dataset.Column{Name: c.Name, Kind: dataset.KindAside}
+				note = AsideNote(c, "names the examples: whole numbers, each once")
+				break
+			}
 			learned.Knots, learned.Origin, learned.Dates = knots[k], c.Origin, c.Dates
 			learned.Commas = c.Commas
 			if e.Missing != dataset.MissingError {
@@ -44,6 +50,9 @@ func Learn(t *dataset.Table, o EncodeOptions) (*dataset.Encoding, []string, erro
 		case dataset.KindCategory:
 			var why string
 			learned.Levels, note, why = commonLevels(c, t.N, o.Levels)
+			if lenient && why == "" && o.Levels == 0 && !c.Chosen {
+				why = names(c, t.N)
+			}
 			if why != "" && !lenient {
 				return nil, nil, fmt.Errorf("%s %s; %s", c, why, tooManyLevels(c.Option()))
 			}
@@ -73,6 +82,64 @@ func AsideNote(c *dataset.TableColumn, why string) string {
 }
 
 func missing(v float32) bool { return v != v }
+
+// NamesExamples reports whether a column is called as identifiers are, such as CustomerId or row_key.
+func NamesExamples(column string) bool {
+	var words []string
+	last := rune(0)
+	for _, r := range column {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			words = append(words, "")
+		case words == nil, unicode.IsUpper(r) && unicode.IsLower(last):
+			words = append(words, string(r))
+		default:
+			words[len(words)-1] += string(r)
+		}
+		last = r
+	}
+	return len(words) > 0 && slices.Contains([]string{"id", "ids", "uuid", "guid", "key", "index"},
+		strings.ToLower(words[len(words)-1]))
+}
+
+// identifies reports whether a column of numbers names the examples: by its name, and as all of its
+// values are whole and different.
+func identifies(c *dataset.TableColumn, n int) bool {
+	if n < few || !NamesExamples(c.Name) {
+		return false
+	}
+	seen := make(map[float32]struct{}, n)
+	for _, v := range c.Numbers {
+		if v != float32(math.Trunc(float64(v))) { // also missing
+			return false
+		}
+		seen[v] = struct{}{}
+	}
+	return len(seen) == n
+}
+
+// leastNames is the number of different texts from which a category may hold names, and mostEach of
+// how many examples each then is on average at most.
+const (
+	leastNames = 50
+	mostEach   = 4
+)
+
+// names says why a category is taken for names of people or things, which tell nothing of others;
+// "" if it is not.
+func names(c *dataset.TableColumn, n int) string {
+	used := map[int32]struct{}{}
+	for _, code := range c.Codes {
+		if code >= 0 {
+			used[code] = struct{}{}
+		}
+	}
+	if len(used) < leastNames || mostEach*len(used) <= n {
+		return ""
+	}
+	return fmt.Sprintf("holds %d different texts in %d examples, as names do, such as %s", len(used), n,
+		quote.Text(slices.Min(c.Levels)))
+}
 
 // meanOf returns the mean of the numbers, summed in their order.
 func meanOf(numbers []float32) float32 {

@@ -26,6 +26,44 @@ func people() *dataset.Table {
 	}}
 }
 
+// Numbers and texts that name the examples become no feature where nobody said what a column is.
+func TestNamesAreSetAside(t *testing.T) {
+	const n = 200
+	column := func(name string, number func(i int) float32) dataset.TableColumn {
+		c := dataset.TableColumn{Name: name, Kind: dataset.KindNumber}
+		for i := range n {
+			c.Numbers = append(c.Numbers, number(i))
+		}
+		return c
+	}
+	surname := dataset.TableColumn{Name: "Surname", Kind: dataset.KindCategory}
+	for i := range n {
+		surname.Codes = append(surname.Codes, int32(i%60))
+	}
+	for k := range 60 {
+		surname.Levels = append(surname.Levels, fmt.Sprint("name ", k))
+	}
+	each := func(i int) float32 { return float32(i*i + 7) }
+	table := &dataset.Table{N: n, Columns: []dataset.TableColumn{
+		column("CustomerId", each), column("row_key", each), column("paid", each), surname,
+		column("id", func(i int) float32 { return float32(i % 9) }),
+		column("idx id", func(i int) float32 { return float32(i) / 2 })}}
+	for missing, want := range map[string]string{dataset.MissingAuto: "aside aside number aside number number",
+		dataset.MissingError: "number number number category number number"} {
+		e, _, err := Learn(table, EncodeOptions{Missing: missing})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kinds []string
+		for _, c := range e.Columns {
+			kinds = append(kinds, c.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("missing %s: got %s, want %s", missing, got, want)
+		}
+	}
+}
+
 // An encoding that is learned from a table encodes it, and others by the names of their levels.
 func TestLearnAndEncode(t *testing.T) {
 	table := people()

@@ -354,7 +354,8 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 		if kinds != nil {
 			column.Kind = kinds[len(list)]
 		}
-		plain = plain && column.Kind == dataset.KindNumber && !column.Dates
+		plain = plain && column.Kind == dataset.KindNumber && !column.Dates &&
+			!(o.lenient() && features.NamesExamples(column.Name))
 		switch why := s.asides[j]; {
 		case why == "":
 		case column.Kind == dataset.KindAside:

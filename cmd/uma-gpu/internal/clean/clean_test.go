@@ -223,8 +223,9 @@ func TestOneStory(t *testing.T) {
 					t.Errorf("no %q in\n%s\nor %+v", want, out, page.Verdict)
 				}
 			}
-			if c.Error.Value < 0 || c.Wrong.Low != nil && *c.Wrong.Low <= 0 && *c.Wrong.High >= 1 {
-				t.Errorf("an error below 0, or an interval of all: %+v", c)
+			if s := c.Wrong; c.Error.Value < 0 || s.Low != nil && (*s.Low <= 0 && *s.High >= 1 ||
+				*s.Low > s.Value || *s.High < s.Value) {
+				t.Errorf("an error below 0, or an interval of all or of other shares: %+v", c)
 			}
 		})
 	}

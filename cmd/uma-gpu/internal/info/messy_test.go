@@ -132,7 +132,10 @@ func TestMessyTables(t *testing.T) {
 		"no label":    {messyTable(60, ",", put(3, 30, everywhere(""))), "2 of 60 none left out 1 31"},
 		"sum below":   {plain + "Total,60,,\n", "1 of 61 none left out 61"},
 		"equal names": {strings.Replace(plain, "weight", "size", 1), `column 2 "size.1" several "size"`},
-		"many levels": {messyTable(3000, ",", put(2, 1, func(i int, _ string) string {
+		"names": {messyTable(300, ",", put(2, 1, func(i int, _ string) string {
+			return fmt.Sprint("c", i%100)
+		})), "column 3 colour 100 300 texts names"},
+		"many levels": {messyTable(9000, ",", put(2, 1, func(i int, _ string) string {
 			return fmt.Sprint("c", i%1500)
 		})), "column 3 colour 500 1500 levels"},
 		"late word": {messyTable(70000, ",", put(0, 69999, func(i int, old string) string {

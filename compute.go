@@ -74,9 +74,9 @@ func (n *notes) of(set *dataset.Dataset) {
 // giveAway warns of a column that alone tells the labels.
 func (n *notes) giveAway(set *dataset.Dataset) {
 	if column, share := features.GiveAway(set); column != "" {
-		n.warn("column %s alone tells %.1f %% of the labels, and no other column nearly as many; if it is "+
-			"known only after the label, or made of it, leave it out (%s)", quote.Text(column), 100*share,
-			quote.Option("ignore-columns", column))
+		n.warn("column %s alone tells %.1f %% of the labels, and no other column nearly as many; if "+
+			"it is known only after the label, or made of it, leave it out (%s)", quote.Text(column),
+			100*share, quote.Option("ignore-columns", column))
 	}
 }
 

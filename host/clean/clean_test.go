@@ -10,8 +10,10 @@ import (
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // rings has n examples of three classes around three points, and their true classes; wrong has a
@@ -232,6 +234,27 @@ func TestLabelsThatNothingTells(t *testing.T) {
 
 // A model that is right everywhere is all of the mixture; of two that are right on a half each both
 // have half.
+// Where classes are not identified, examples that are most surely of them are named, in turn, if
+// they have a label and nobody has checked them.
+func TestToIdentify(t *testing.T) {
+	c := &contest{data: &dataset.Dataset{}, q: 3}
+	r := &Result{Noise: &estimate.Estimate{Unidentified: []int{0, 2}}}
+	for i := range 90 {
+		c.data.Y, c.right = append(c.data.Y, int32(i%3)), append(c.right, -1)
+		p := make([]float32, 3)
+		p[i/30] = float32(i) / 90
+		r.True = append(r.True, p...)
+	}
+	c.data.N, c.data.Y[29], c.right[89] = 90, -1, 2
+	want := append(lists.UpTo[int](29)[19:], lists.UpTo[int](89)[79:]...)
+	if got := toIdentify(c, r); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if r.Noise.Unidentified = nil; toIdentify(c, r) != nil {
+		t.Error("all classes are identified, and examples are named")
+	}
+}
+
 // Evidence is none where nothing shows wrong labels, and unstable where repetitions disagree.
 func TestEvidence(t *testing.T) {
 	judged := []Hypothesis{{}}

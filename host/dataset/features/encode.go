@@ -83,7 +83,8 @@ func AsideNote(c *dataset.TableColumn, why string) string {
 
 func missing(v float32) bool { return v != v }
 
-// NamesExamples reports whether a column is called as identifiers are, such as CustomerId or row_key.
+// NamesExamples reports whether a column is called as identifiers are, such as CustomerId or
+// row_key.
 func NamesExamples(column string) bool {
 	var words []string
 	last := rune(0)
@@ -137,8 +138,8 @@ func names(c *dataset.TableColumn, n int) string {
 	if len(used) < leastNames || mostEach*len(used) <= n {
 		return ""
 	}
-	return fmt.Sprintf("holds %d different texts in %d examples, as names do, such as %s", len(used), n,
-		quote.Text(slices.Min(c.Levels)))
+	return fmt.Sprintf("holds %d different texts in %d examples, as names do, such as %s",
+		len(used), n, quote.Text(slices.Min(c.Levels)))
 }
 
 // meanOf returns the mean of the numbers, summed in their order.

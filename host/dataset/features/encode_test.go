@@ -48,7 +48,8 @@ func TestNamesAreSetAside(t *testing.T) {
 		column("CustomerId", each), column("row_key", each), column("paid", each), surname,
 		column("id", func(i int) float32 { return float32(i % 9) }),
 		column("idx id", func(i int) float32 { return float32(i) / 2 })}}
-	for missing, want := range map[string]string{dataset.MissingAuto: "aside aside number aside number number",
+	for missing, want := range map[string]string{
+		dataset.MissingAuto:  "aside aside number aside number number",
 		dataset.MissingError: "number number number category number number"} {
 		e, _, err := Learn(table, EncodeOptions{Missing: missing})
 		if err != nil {

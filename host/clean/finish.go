@@ -289,15 +289,23 @@ func Learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result) (*m
 	return m, nil
 }
 
-// learn trains a model of a kind on some examples.
+// learn trains a model of a kind on some examples. Labels of many tell more than the contest does:
+// their evidence is then the noise alone.
 func learn(ctx context.Context, data *dataset.Dataset, o Options, r *Result, k kind, some []int,
 ) (*model.Model, error) {
 	q := len(data.Classes)
 	d := pick(data, some)
 	d.Evidence = &dataset.Evidence{Classes: make([]float32, len(some)*q)}
+	d.Evidence.Likely = len(some) > manyRows
 	for at, i := range some {
-		row := r.posterior[i*q : (i+1)*q]
-		copy(d.Evidence.Classes[at*q:], row)
+		row := d.Evidence.Classes[at*q : (at+1)*q]
+		copy(row, r.posterior[i*q:])
+		if d.Evidence.Likely && (o.Right == nil || o.Right[i] < 0) {
+			likely := r.Noise.P[int(data.Y[i])*q:][:q]
+			for t, v := range likely {
+				row[t] = float32(v / max(slices.Max(likely), math.SmallestNonzeroFloat64))
+			}
+		}
 		d.Y[at] = int32(lists.Largest(row))
 	}
 	t := o.Options
@@ -332,6 +340,6 @@ func (k kind) options(t host.Options, n int) host.Options {
 // Boosted trees of Learn: what they learn is smooth, and needs no search against overfitting.
 const (
 	finalRounds, finalLeaves = 150, 16
-	manyRounds, manyLeaves   = 100, 31
+	manyRounds, manyLeaves   = 150, 31
 	manyRows, manyRate       = 20000, 0.2
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
@@ -26,6 +27,8 @@ type base struct {
 	// beyond returns scores of examples of data outside the contest; nil if it cannot.
 	beyond func(ctx context.Context, c *contest, some []int) ([]float32, error)
 	like   kind // the model that Learn learns where this base is most of the mixture
+	// corrects says that a given matrix corrects the learning: scores are then of the true classes.
+	corrects bool
 }
 
 // kind is a kind of model.
@@ -47,12 +50,12 @@ const (
 const treeClasses = 40
 
 var bases = []base{
-	{"linear", func(*contest) bool { return true }, linear, fromModels("linear"), isLinear},
-	{"curved", dense(mostFeatures), curved, fromModels("curved"), isCurved},
-	{"neighbours", func(c *contest) bool { return c.near != nil }, byNeighbours, nil, isCurved},
-	{"forest", dense(mostFeatures), grown(forest), fromTrees(forest), isTrees},
+	{"linear", func(*contest) bool { return true }, linear, fromModels("linear"), isLinear, true},
+	{"curved", dense(mostFeatures), curved, fromModels("curved"), isCurved, true},
+	{"neighbours", func(c *contest) bool { return c.near != nil }, byNeighbours, nil, isCurved, false},
+	{"forest", dense(mostFeatures), grown(forest), fromTrees(forest), isTrees, false},
 	{"boosting", func(c *contest) bool { return dense(mostFeatures)(c) && c.q <= treeClasses },
-		grown(boosting), fromTrees(boosting), isTrees},
+		grown(boosting), fromTrees(boosting), isTrees, false},
 }
 
 func dense(most int) func(c *contest) bool {
@@ -102,8 +105,10 @@ func (c *contest) shared(name string) *fitted {
 // crossFit fits softmax without each fold. kernel returns the kernel of n examples; nil for none.
 func (c *contest) crossFit(ctx context.Context, name string, repetition int, fold []int,
 	kernel func(n int) *fitting.Options) ([]float32, error) {
-	f, p := c.shared(name), softmax.Defaults()
-	p.Correction = learners.None
+	f, p, noise := c.shared(name), softmax.Defaults(), c.correcting()
+	if noise == nil {
+		p.Correction = learners.None
+	}
 	scores := make([]float32, len(c.rows)*c.q)
 	for k := range DefaultFolds {
 		fit, rest := dataset.DivideFolds(fold, k)
@@ -115,7 +120,7 @@ func (c *contest) crossFit(ctx context.Context, name string, repetition int, fol
 		if kernel != nil {
 			o.Kernel = kernel(len(fit))
 		}
-		m, err := host.Train(ctx, pick(c.part, fit), nil, o)
+		m, err := host.Train(ctx, pick(c.part, fit), noise, o)
 		if err != nil {
 			return nil, err
 		}
@@ -133,6 +138,15 @@ func (c *contest) crossFit(ctx context.Context, name string, repetition int, fol
 		}
 	}
 	return scores, nil
+}
+
+// correcting returns the given matrix with the classes of the contest; nil for none. Checked
+// examples have no noise, so with them it does not correct what is learned.
+func (c *contest) correcting() *confusion.Matrix {
+	if c.Given == nil || c.Probabilities != nil || len(c.known) > 0 {
+		return nil
+	}
+	return c.givenMatrix()
 }
 
 // fromModels returns the mean scores of the models of a base.

@@ -50,7 +50,8 @@ func (m *mixture) add(ctx context.Context, c *contest, repetition int, task *pro
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
-		t, err := confusion.Temperature(ctx, scores, c.part.Y, c.q, nil)
+		noise := c.noiseOf(b.base)
+		t, err := confusion.Temperature(ctx, scores, c.part.Y, c.q, noise)
 		switch {
 		case c.Probabilities != nil && (err != nil || c.Given != nil): // they are what they are
 			t = 1
@@ -60,7 +61,7 @@ func (m *mixture) add(ctx context.Context, c *contest, repetition int, task *pro
 		if f := c.shared(b.name); repetition == 0 {
 			f.temper = t
 		}
-		if b.last, err = c.probabilities(scores, t); err != nil {
+		if b.last, err = c.probabilities(scores, t, noise); err != nil {
 			return err
 		}
 		if b.p == nil {
@@ -80,9 +81,18 @@ func (m *mixture) add(ctx context.Context, c *contest, repetition int, task *pro
 	return nil
 }
 
-// probabilities turns scores into probabilities, in place: the frequencies of labels for
-// temperature 0.
-func (c *contest) probabilities(scores []float32, temperature float32) ([]float32, error) {
+// noiseOf returns the matrix between the scores of b and labels; nil for none.
+func (c *contest) noiseOf(b *base) *confusion.Matrix {
+	if b.corrects {
+		return c.correcting()
+	}
+	return nil
+}
+
+// probabilities turns scores into probabilities of labels, in place: their frequencies for
+// temperature 0. noise is nil for scores of labels.
+func (c *contest) probabilities(scores []float32, temperature float32, noise *confusion.Matrix,
+) ([]float32, error) {
 	if temperature == 0 {
 		frequency := make([]float32, c.q)
 		for _, k := range c.part.Y {
@@ -95,7 +105,26 @@ func (c *contest) probabilities(scores []float32, temperature float32) ([]float3
 	}
 	m := model.Model{Q: c.q}
 	m.Meta.Temperature = temperature
-	return scores, m.ToProbabilities(scores)
+	if err := m.ToProbabilities(scores); err != nil || noise == nil {
+		return scores, err
+	}
+	row := make([]float32, c.q)
+	for at := 0; at < len(scores); at += c.q {
+		p := scores[at : at+c.q]
+		copy(row, p)
+		for y := range p {
+			p[y] = float32(through(noise.P[y*c.q:(y+1)*c.q], row))
+		}
+	}
+	return scores, nil
+}
+
+// through returns the probability of a label with a row of C, of true classes with probabilities p.
+func through(row []float64, p []float32) (sum float64) {
+	for t, v := range p {
+		sum += float64(row[t] * float64(v))
+	}
+	return sum
 }
 
 // leastLikely limits the influence of a single example.
@@ -253,7 +282,8 @@ func (m *mixture) outside(ctx context.Context, c *contest, some []int) ([]float3
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", b.name, err)
 		}
-		if found[b], err = c.probabilities(scores, c.fits[b.name].temper); err != nil {
+		found[b], err = c.probabilities(scores, c.fits[b.name].temper, c.noiseOf(b.base))
+		if err != nil {
 			return nil, err
 		}
 	}

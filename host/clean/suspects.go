@@ -23,7 +23,7 @@ func suppliedBeyond(_ context.Context, c *contest, some []int) ([]float32, error
 		p := c.Probabilities[i*q : (i+1)*q]
 		for y := range row {
 			if row[y] = float64(p[y]); ofTrue {
-				row[y] = throughGiven(c, p, y)
+				row[y] = through(c.Given.P[y*c.q:(y+1)*c.q], p)
 			}
 		}
 		for k, class := range c.classes {
@@ -31,14 +31,6 @@ func suppliedBeyond(_ context.Context, c *contest, some []int) ([]float32, error
 		}
 	}
 	return scores, nil
-}
-
-// throughGiven returns the probability of label y of an example with true classes p.
-func throughGiven(c *contest, p []float32, y int) (sum float64) {
-	for t, v := range p {
-		sum += float64(c.Given.P[y*c.q+t] * float64(v))
-	}
-	return sum
 }
 
 // suppliedTrue reports whether supplied probabilities are of true classes.
@@ -50,7 +42,7 @@ func suppliedTrue(c *contest) bool {
 	for i, y := range c.data.Y {
 		if y >= 0 {
 			p := c.Probabilities[i*c.q : (i+1)*c.q]
-			better += surprise(float64(p[y])) - surprise(throughGiven(c, p, int(y)))
+			better += surprise(float64(p[y])) - surprise(through(c.Given.P[int(y)*c.q:(int(y)+1)*c.q], p))
 		}
 	}
 	return better > 0

@@ -433,15 +433,20 @@ const (
 
 // taken is the verdict of a given matrix.
 func taken(c *contest) *verdict {
-	q := c.q
-	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q)}
+	m := c.givenMatrix()
+	return &verdict{noise: &estimate.Estimate{Matrix: *m, Method: "given"}, doubt: m.P, even: m.P,
+		shown: true}
+}
+
+// givenMatrix returns the given matrix with the classes of the contest.
+func (c *contest) givenMatrix() *confusion.Matrix {
+	m := &confusion.Matrix{Classes: c.part.Classes, P: make([]float64, c.q*c.q)}
 	for y, from := range c.classes {
 		for t, to := range c.classes {
-			m.P[y*q+t] = c.Given.P[from*q+to]
+			m.P[y*c.q+t] = c.Given.P[from*c.q+to]
 		}
 	}
-	return &verdict{noise: &estimate.Estimate{Matrix: m, Method: "given"}, doubt: m.P, even: m.P,
-		shown: true}
+	return m
 }
 
 // ahead returns by how much b is less than a on average, and the standard error of that.

@@ -33,9 +33,11 @@ func GiveAway(d *dataset.Dataset) (column string, share float64) {
 	labelled := lists.Where(d.N, func(i int) bool { return d.Y[i] >= 0 })
 	step := max(1, len(labelled)/mostRows)
 	some := lists.Keep(labelled, func(i int) bool { return i%step == 0 })
+	if d.Sparse() || d.Prepared != nil || len(some) < fewestTold {
+		return "", 0
+	}
 	columns, first := columnsOf(d)
-	if d.Sparse() || d.Prepared != nil || len(some) < fewestTold || len(columns) < 2 ||
-		len(columns) > mostColumns {
+	if len(columns) < 2 || len(columns) > mostColumns {
 		return "", 0
 	}
 	x, y := d.Pick(some), lists.At(d.Y, some)

@@ -232,8 +232,6 @@ func TestLabelsThatNothingTells(t *testing.T) {
 	}
 }
 
-// A model that is right everywhere is all of the mixture; of two that are right on a half each both
-// have half.
 // Where classes are not identified, examples that are most surely of them are named, in turn, if
 // they have a label and nobody has checked them.
 func TestToIdentify(t *testing.T) {
@@ -271,6 +269,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
+// A model that is right everywhere is all of the mixture; of two that are right on a half each both
+// have half.
 func TestClimb(t *testing.T) {
 	good, half, other := make([]float64, 100), make([]float64, 100), make([]float64, 100)
 	for i := range good {

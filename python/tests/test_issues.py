@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import NoisyClassifier, corrected_accuracy, find_label_issues
+from umagpu import NoisyClassifier, corrected_accuracy, estimate_confusion, find_label_issues
 from umagpu._data import labels_of
 from umagpu._issues import _asked
 
@@ -281,3 +281,12 @@ def test_corrected_accuracy(noisy, shell, tmp_path):
                 (y, predicted, np.full((10, 10), .1))):
         with pytest.raises(ValueError):
             corrected_accuracy(*bad)
+
+
+def test_rows_that_identify_the_noise():
+    rng = np.random.RandomState(0)
+    y = rng.randint(3, size=400)
+    X = np.array([[0, 0], [3, 0], [0, 3]])[y] + .7 * rng.randn(400, 2)
+    noisy = np.where((y == 2) & (rng.rand(400) < .5), 0, y)
+    with pytest.warns(UserWarning, match=r"do not tell how the classes c are wrong.*check the rows \d+, \d+"):
+        estimate_confusion(np.array(["a", "b", "c"])[noisy], X)

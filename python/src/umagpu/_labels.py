@@ -13,6 +13,7 @@ from ._data import confusion_of, framed, is_frame, labels_of
 from ._issues import columns_of
 from ._requests import (HOW, TABLE, asked, index_of, noise_of, page_of, same_length, settings_of,
                         with_classes)
+from ._worker import warn
 
 
 def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
@@ -16,9 +17,12 @@ func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
 	if !m.Unmix {
 		c = nil
 	}
-	const block = 1 << 10
-	blocks := (x.N + block - 1) / block
 	k, fast := newKeys(m.Columns), m.masks(x.N)
+	block := fewRows
+	if slices.ContainsFunc(fast, func(t masks) bool { return t.features == nil }) {
+		block = manyRows
+	}
+	blocks := (x.N + block - 1) / block
 	workers := parallel.Workers(blocks, 1)
 	spare := make([]dataset.Binned, workers)
 	parallel.Share(workers, blocks, func(worker, task int) {
@@ -38,6 +42,13 @@ func (m *Model) Scores(dst []float32, x dataset.Examples, c []float64) {
 		m.Logs(dst, c)
 	}
 }
+
+// The examples of a block go through one tree after the other. The sums of fewRows stay in the
+// fastest cache; a tree without masks is large, and stays in a cache for manyRows.
+const (
+	fewRows  = 1 << 10
+	manyRows = 1 << 13
+)
 
 // Logs turns the sums of a forest, N×Q, into logarithms of the shares of true classes.
 func (m *Model) Logs(sums []float32, c []float64) {

@@ -273,7 +273,8 @@ tables: build papers data ## published tables of other papers beside uma-gpu on 
 tables-quick: ## the same of one draw and less rows, to build/tables.md: some minutes
 	$(MAKE) tables TABLES="--seeds 1 --rows 3000"
 
-# PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some.
+# PREPARED is a folder of sets as bench/peers/prepare.py writes them; CLEAN="--sets adult,car" measures some,
+# CLEAN="--found FOLDER --checked 0 --seeds 1" the tables that "Rscript bench/peers/found.R FOLDER" writes.
 bench-clean: build data ## the command clean beside scikit-learn and cleanlab's rule, on tables with wrong labels
 	@.ci/install-deps python3-numpy python3-scipy python3-sklearn
 	/usr/bin/python3 -W ignore bench/peers/clean.py build/uma-gpu "$(DATA)" build/clean $(CLEAN)

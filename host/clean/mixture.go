@@ -255,8 +255,8 @@ func (m *mixture) name() string {
 // mostPart is the share of a member that name names.
 const mostPart = 0.05
 
-// kinds returns the shares of the kinds of models to learn: halfway between those of the mixture
-// and equal ones, which the noise does not sway.
+// kinds returns the share of each kind of model to learn. It is the average of the kind's share in
+// the mixture, which noise biases, and an equal share.
 func (m *mixture) kinds(c *contest) (shares [isTrees + 1]float64) {
 	if c.Probabilities != nil || !dense(mostFeatures)(c) {
 		shares[isLinear] = 1

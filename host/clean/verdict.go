@@ -28,10 +28,11 @@ type Hypothesis struct {
 type verdict struct {
 	hypotheses []Hypothesis
 	noise      *estimate.Estimate // the mean of the hypotheses
-	// doubt is the noise under which labels are judged one by one, and even the noise that turns
-	// probabilities of labels into those of the true classes for that. Where noise keeps labels as
-	// they are, doubt is the confident joint, and even is a single rate: labels are wrong as often as
-	// predictions differ from them. Predictions that agree with labels by chance alone count less.
+	// Each label is judged by two confusion matrices. even unmixes the predicted probabilities of
+	// labels into probabilities of true classes; doubt is the likelihood of the label given the true
+	// class. If noise is the identity, doubt is the confident joint, and even has one error rate, the
+	// rate at which predictions and labels differ. If predictions agree with labels no more often
+	// than by chance, even stays the identity and doubt has that error rate.
 	doubt, even []float64
 	shown       bool
 }

@@ -130,7 +130,8 @@ func (c *gradients) best(sums, totals []int64, category bool) split {
 	return split{gain: best, left: upTo(at, missing)}
 }
 
-// luck: a sum of g has the variance h, of which a cut between sorted levels takes 2/π.
+// luck returns the gain that chance gives each level, in units of the score. The sum of a level's
+// gradients has variance h, and a cut between sorted levels gains 2/π of it.
 func (c *gradients) luck([]int64) float64 { return 0.64 }
 
 // score is G²/(H+λ), twice what a Newton step gains.

@@ -118,8 +118,8 @@ func given(mode string) *trees.Params {
 	return p
 }
 
-// TestTwin compares trees with those of a twin that was written from the contract's text. Of 9000
-// examples an engine counts the labels of the first nodes of a forest, of fewer the host.
+// TestTwin compares trees with the trees of a twin that was written from the contract's text. With
+// 9000 examples the engine counts labels at the first nodes of a forest; with fewer, the host does.
 func TestTwin(t *testing.T) {
 	for _, q := range []int{2, 3} {
 		for _, n := range []int{60, 400, 9000} {

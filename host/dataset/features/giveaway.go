@@ -14,7 +14,8 @@ const (
 	leastApart  = 0.1
 )
 
-// The rows of GiveAway, and the parts of equally many rows of which it takes the commonest label.
+// GiveAway needs fewestTold labelled rows and uses at most about mostRows. It divides the values of
+// a numeric column into parts of equal size and predicts the most common label of each part.
 const (
 	fewestTold = 100
 	mostRows   = 2000

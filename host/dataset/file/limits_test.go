@@ -21,7 +21,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// leaving leaves so many bytes of memory to the test.
+// leaving sets the memory limit so that the test can allocate left more bytes.
 func leaving(t *testing.T, left int64) {
 	t.Helper()
 	debug.FreeOSMemory()

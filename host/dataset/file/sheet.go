@@ -27,7 +27,7 @@ type sheet struct {
 	name  string
 	width int          // columns
 	text  []byte       // CSV
-	rows  []int        // of which row of the sheet, from 1, each line of the CSV is
+	rows  []int        // the sheet's row number, from 1, of each CSV line
 	days  map[int]bool // whether cells of a style are dates or times
 	base  bool         // days are counted from 1904
 }
@@ -146,8 +146,9 @@ func readSheet(whole []byte, name string, most int64) (t *sheet, err error) {
 	return t, nil
 }
 
-// checkSheets refuses a workbook of which a sheet takes more memory than there is: the library has
-// a struct for each cell up to the last of its row, and for each row up to the last.
+// checkSheets refuses a workbook if one of its sheets needs more memory than is available. The
+// library allocates a struct for every cell up to the last one of its row, and for every row up to
+// the last one.
 func checkSheets(f *excelize.File) (err error) {
 	f.Pkg.Range(func(name, content any) bool {
 		text, is := content.([]byte)

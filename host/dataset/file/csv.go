@@ -34,7 +34,7 @@ func enterCSV(c *collector) error {
 	if err != nil {
 		return err
 	}
-	if err := checkUTF16(s); err != nil {
+	if err := checkText(s); err != nil {
 		return err
 	}
 	s.lines()

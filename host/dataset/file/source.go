@@ -418,24 +418,29 @@ func (d *decoding) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkUTF16 refuses a text that is UTF-16 and does not say so: each second byte is 0.
-func checkUTF16(s *source) error {
+// checkText refuses a web page, as servers send it in place of a file, a text that is UTF-16 and
+// does not say so, whose every second byte is 0, and what is no text at all.
+func checkText(s *source) error {
 	head := s.peek(64)
-	head = head[:len(head)/2*2]
-	if len(head) < 8 {
-		return nil
+	start := bytes.ToLower(bytes.TrimSpace(head))
+	if bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.HasPrefix(start, []byte("<html")) {
+		return s.errorf("found a web page, wanted a table: the download may have failed")
 	}
+	even := head[:len(head)/2*2]
 	for first, name := range []string{"UTF-16BE", "UTF-16LE"} {
 		zeros := 0
-		for i := first; i < len(head); i += 2 {
-			if head[i] == 0 && head[i^1] != 0 {
+		for i := first; i < len(even); i += 2 {
+			if even[i] == 0 && even[i^1] != 0 {
 				zeros++
 			}
 		}
-		if 4*zeros > len(head) { // more than half of the characters
+		if len(even) >= 8 && 4*zeros > len(even) { // more than half of the characters
 			return s.errorf("found a text of %s without the mark that should begin it, wanted UTF-8; "+
 				"convert it (iconv -f %s -t UTF-8)", name, name)
 		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return s.errorf("found bytes of value 0 at the beginning, wanted text")
 	}
 	return nil
 }

@@ -90,7 +90,8 @@ func FindIssues(ctx context.Context, r *FindIssuesRequest) (*FindIssuesResult, e
 	judge := func(e *engine.Engine) (err error) {
 		if r.Probabilities != nil {
 			err = f.enter(clean.Find(ctx, f.set, clean.Options{Given: f.noise,
-				Probabilities: r.Probabilities}))
+				Probabilities: r.Probabilities, Options: host.Options{
+					Watch: host.Watch{Note: f.notes.say}}}))
 		} else {
 			err = f.find(ctx, e)
 		}

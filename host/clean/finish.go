@@ -52,9 +52,7 @@ func (c *contest) everywhere(ctx context.Context, r *Result, m *mixture, v *verd
 	}
 	r.Noise = outwardNoise(c, v.noise)
 	doubt := confusion.Matrix{Classes: c.data.Classes, P: outwardMatrix(c, v.doubt)}
-	if c.data.D > 0 {
-		r.Same = dataset.Firsts(c.data.Examples)
-	}
+	r.Same = c.equal()
 	believed, err := estimate.FindIssues(r.True, c.data.Y, r.Same, q, &r.Noise.Matrix)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func contents(x dataset.Examples) []uint64 {
 // order of examples and classes, by their content.
 func (c *contest) draw() {
 	hashes := contents(c.data.Examples)
-	if c.Probabilities != nil && c.data.D == 0 {
+	if c.Probabilities != nil {
 		hashes = suppliedHashes(c)
 	}
 	labels := c.labels(lists.UpTo[int](c.data.N))

@@ -3,7 +3,9 @@ package clean
 import (
 	"context"
 	"math"
+	"slices"
 
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 )
 
@@ -56,4 +58,18 @@ func suppliedHashes(c *contest) []uint64 {
 		hashes[at/c.q] += stir(0, uint64(math.Float32bits(v)))
 	}
 	return hashes
+}
+
+// equal is dataset.Firsts of the examples; nil without features, and where supplied probabilities
+// tell examples apart that all have the same.
+func (c *contest) equal() []int32 {
+	if c.data.D == 0 {
+		return nil
+	}
+	same := dataset.Firsts(c.data.Examples)
+	if c.Probabilities == nil || slices.Max(same) > 0 {
+		return same
+	}
+	c.note("all examples have the same features, which are ignored beside the probabilities")
+	return nil
 }

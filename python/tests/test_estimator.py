@@ -113,7 +113,9 @@ def test_fractions_and_soft_labels(noisy):
     half = NoisyClassifier(l2=1e-3).fit(X, y, sample_weight=np.where(y == true, 1, 0.01))
     assert half.score(X, true) > 0.95
     soft = 0.8 * np.eye(10)[true] + 0.02
-    assert NoisyClassifier().fit(X, probabilities=soft).score(X, true) > 0.95
+    model = NoisyClassifier().fit(X, probabilities=soft)
+    assert model.score(X, true) > 0.95
+    assert NoisyClassifier().fit(X, probabilities=np.asfortranarray(soft)).model_ == model.model_
     pandas = pytest.importorskip("pandas")
     named = pandas.DataFrame(soft, columns=[f"c{k}" for k in range(10)])
     assert NoisyClassifier().fit(X, probabilities=named).predict(X)[0] == f"c{true[0]}"

@@ -153,6 +153,7 @@ def test_probability(noisy):
     with pytest.warns(UserWarning, match="rows are the true classes"):
         assert rows(find_label_issues(Y, P, confusion=turned)) == rows(
             find_label_issues(Y, P, confusion=turned.T))
+    assert (find_label_issues(y, np.asfortranarray(p)) == find_label_issues(y, p)).all()
     names = np.array([f" {k}_" for k in range(10)])
     assert (find_label_issues(names[y], p, confusion=C) == find_label_issues(y, p, confusion=C)).all()
     ranked = find_label_issues(y, p, confusion=C, return_indices_ranked_by="label_quality")

@@ -19,8 +19,9 @@ import (
 // Probabilities returns the probabilities that a file has of the classes of each example of d, n×Q
 // row-major. The file is one of these:
 //
-//   - a .npy array n×Q, float32 or float64 in C order, as numpy.save writes it of scikit-learn's
-//     cross_val_predict(method="predict_proba"), with columns in the order of the classes;
+//   - a .npy array n×Q, float32 or float64 in C or Fortran order, as numpy.save writes it of
+//     scikit-learn's cross_val_predict(method="predict_proba"), with columns in the order of the
+//     classes;
 //   - a CSV, plain or compressed by gzip, with a column for each class, named by the class, or all
 //     by 0 to Q-1. Examples are in the order of the data, unless a column names them as for Right.
 //     Other columns are passed over.
@@ -29,7 +30,7 @@ import (
 // if one is wrong.
 func Probabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	n, q := d.N, len(d.Classes)
-	if err := memory.Check(memory.Product(n, q, 4), "probabilities"); err != nil {
+	if err := memory.Check(memory.Product(n, q, 4+8), "probabilities"); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	s, err := open(ctx, path, "the probabilities")
@@ -56,20 +57,32 @@ func readProbabilityArray(s *source, d *dataset.Dataset, p []float32) error {
 	case !slices.Equal(a.Shape, []int{n, q}):
 		return fmt.Errorf("%s: probabilities: got an array of shape %v, want [%d %d], a row for each "+
 			"row of the data and a column for each class of the data, in their order", s.path, a.Shape, n, q)
-	case a.Fortran || a.Type.Kind != 'f' || decode == nil:
-		return fmt.Errorf("%s: probabilities: got elements of type %.20q or in Fortran order, want "+
-			"float32 or float64 in C order (convert with numpy.ascontiguousarray)", s.path, a.Descr)
+	case a.Type.Kind != 'f' || decode == nil:
+		return fmt.Errorf("%s: probabilities: got elements of type %.20q, want float32 or float64",
+			s.path, a.Descr)
 	}
-	raw, values := make([]byte, q*a.Type.Size), make([]float64, q)
-	for row, i := range examples {
+	lines, size, what := n, q, "rows"
+	if a.Fortran {
+		lines, size, what = q, n, "columns"
+	}
+	raw, all := make([]byte, size*a.Type.Size), make([]float64, n*q)
+	for k := range lines {
 		if _, err := io.ReadFull(s.text, raw); err != nil {
-			return fmt.Errorf("%s: probabilities: got the end of the file after %d rows, want %d (is it "+
-				"whole?)", s.path, row, n)
+			return fmt.Errorf("%s: probabilities: got the end of the file after %d %s, want %d (is it "+
+				"whole?)", s.path, k, what, lines)
 		}
+		decode(all[k*size:(k+1)*size], raw)
+	}
+	values := make([]float64, q)
+	for row, i := range examples {
 		if i < 0 {
 			continue
 		}
-		decode(values, raw)
+		for k := range values {
+			if values[k] = all[row*q+k]; a.Fortran {
+				values[k] = all[k*n+row]
+			}
+		}
 		if err := putProbabilities(p[i*q:(i+1)*q], values, d.Classes); err != nil {
 			return fmt.Errorf("%s: row %d (counted from 1): %w", s.path, row+1, err)
 		}

@@ -25,7 +25,9 @@ func TestProbabilityFile(t *testing.T) {
 	}
 	array := npyFile(npyDict("<f8", "False", "(3, 2)"), float64Bytes(wide...))
 	for text, file := range map[string][]byte{
-		"float64":         array,
+		"float64": array,
+		"Fortran": npyFile(npyDict("<f8", "True", "(3, 2)"),
+			float64Bytes(wide[0], wide[2], wide[4], wide[1], wide[3], wide[5])),
 		"float32":         npyFile(npyDict("<f4", "False", "(3, 2)"), float32Bytes),
 		"no header":       []byte("0.9,0.1\n.25,.75\n0.5,0.5\n"),
 		"pandas":          []byte(",a,b\n0,0.9,0.1\n1,.25,.75\n2,0.5,0.5\n"),
@@ -56,7 +58,7 @@ func TestProbabilityFileErrors(t *testing.T) {
 		{"shape 2 2 3 2", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1, 0, 0, 1))},
 		{"shape 3 3 3 2", npyFile(npyDict("<f8", "False", "(3, 3)"), append(values, values...))},
 		{"elements", npyFile(npyDict("<i8", "False", "(3, 2)"), values)},
-		{"Fortran", npyFile(npyDict("<f8", "True", "(3, 2)"), values)},
+		{"1 columns 2", npyFile(npyDict("<f8", "True", "(3, 2)"), values[:40])},
 		{"whole", array(float64Bytes(1, 0))},
 		{"row 2 NaN", array(float64Bytes(.9, .1, math.NaN(), .75, .5, .5))},
 		{"row 3 sum 0.7", array(float64Bytes(.9, .1, .25, .75, .5, .2))},

@@ -1,6 +1,7 @@
 package issues_test
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"fmt"
@@ -156,6 +157,22 @@ func TestIssuesOfProbabilities(t *testing.T) {
 			t.Errorf("%q: %d of %d wrong labels among %d, %+v\n%s", args, hit, corrupted, r.Issues,
 				r.Learner, stderr)
 		}
+	}
+	constant := "k,label\n"
+	for _, line := range wrong {
+		constant += "x," + line[strings.LastIndex(line, ",")+1:] + "\n"
+	}
+	alike := clitest.Write(t, dir, "constant.csv", constant)
+	for k, data := range []string{noisy, alike} { // features that tell nothing change nothing
+		_, stderr := clitest.Succeed(t, "issues", "--data", data, "--probabilities", p, "--out",
+			filepath.Join(dir, fmt.Sprint(k, ".csv")))
+		if told := strings.Contains(stderr, "the same features, which are ignored"); told != (k == 1) {
+			t.Errorf("%s: %s", data, stderr)
+		}
+	}
+	if !bytes.Equal(clitest.Read(t, filepath.Join(dir, "0.csv")), clitest.Read(t,
+		filepath.Join(dir, "1.csv"))) {
+		t.Error("a constant column changed the issues")
 	}
 	clitest.Fail(t, 1, "flat.csv 499 500", "issues", "--data", noisy, "--probabilities",
 		clitest.Write(t, dir, "flat.csv", rest.String()[:rest.Len()-40]))

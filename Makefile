@@ -321,11 +321,6 @@ online: build data ## the tables of docs/online.md on wrong labels and on classe
 	python3 bench/online.py build/uma-gpu "$(DATA)" noise
 	python3 bench/online.py build/uma-gpu "$(DATA)" imbalance
 
-# What build/bpm.jsonl has is not measured again: an interrupted run goes on.
-bpm: build data ## the tables of docs/bpm.md beside scikit-learn's SVC and LinearSVC
-	@.ci/install-deps python3-sklearn
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 bench/bpm.py build/uma-gpu "$(DATA)" build/bpm.jsonl
-
 # The runtime's own scripts would fetch what GPUs need.
 exports: build data ## what ONNX Runtime (from npm) predicts by exported models
 	@.ci/install-deps python3-onnx nodejs npm

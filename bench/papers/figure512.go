@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/uma-gpu/uma-gpu/bench/papers/centre/propagation"
 	"github.com/uma-gpu/uma-gpu/bench/papers/centre/versionspace"
 )
 
@@ -14,8 +15,9 @@ var figure512 = &experiment{
 	Paper: thesis + "Figure 5.12",
 	About: `The version spaces are cones of 30 random half-spaces in 3 dimensions. A formula gives
 their centroid: the sum of the walls' normals, each as long as the angle of its wall. Rows are the
-angle between the centroid and an estimate: the mean of a billiard after each number of steps, and
-the centre of the largest ball. The thesis shows one billiard in a polygon, and no numbers.`,
+angle between the centroid and an estimate: the mean of a billiard after each number of steps, the
+mean that expectation propagation finds, and the centre of the largest ball. The thesis shows one
+billiard in a polygon, and no numbers.`,
 	Axis: "steps", run: runFigure512,
 }
 
@@ -25,6 +27,7 @@ const Degrees = "degrees"
 const (
 	coneWalls  = 30
 	coneStream = 0x636f6e65 // "cone"
+	softWalls  = 1e-3       // how much expectation propagation softens walls
 )
 
 // coneSteps are after how many steps chains are looked at. The last are the thesis's.
@@ -136,7 +139,12 @@ func coneEstimates(ctx context.Context, walls []vector, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	found = map[string][]vector{"largest ball": {vector(ball.Centre)}}
+	mean, err := propagation.Centre(3, rows, softWalls)
+	if err != nil {
+		return nil, err
+	}
+	found = map[string][]vector{"largest ball": {vector(ball.Centre)},
+		"expectation propagation": {vector(mean)}}
 	for _, steps := range coneSteps {
 		// as if there were one chain
 		c, err := space.Centroid(ctx, seed, steps)
@@ -156,7 +164,7 @@ func runFigure512(ctx context.Context, r *run) error {
 		if err != nil {
 			return err
 		}
-		for _, way := range []string{"billiard", "largest ball"} {
+		for _, way := range []string{"billiard", "expectation propagation", "largest ball"} {
 			for level, steps := range coneSteps {
 				estimate := found[way][min(level, len(found[way])-1)]
 				r.add(Row{Data: "cone", Learner: way, Level: level, X: float64(steps), Measure: Degrees},

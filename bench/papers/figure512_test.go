@@ -52,7 +52,8 @@ func TestFigure512(t *testing.T) {
 	if f := found["billiard"]; !(f[last] < 0.5 && f[0] > 2*f[last]) {
 		t.Errorf("the billiard is %v degrees off", f)
 	}
-	if found["largest ball"][0] < 2*found["billiard"][last] {
+	if found["largest ball"][0] < 2*found["billiard"][last] ||
+		found["expectation propagation"][0] > found["largest ball"][0] {
 		t.Errorf("found %v", found)
 	}
 }

@@ -146,7 +146,7 @@ func (s *surroundingsTest) limits(*testing.T) (all []surrounded) {
 	}
 	// A second of the processor's time, by a limit that can be heard of.
 	for _, line := range []string{"synth --examples 10000000 --features 100 --out new.csv",
-		"train --data " + s.big + " --learner bpm --model new.npz --kernel rbf"} {
+		"train --data " + s.big + " --learner pa1 --model new.npz --kernel rbf"} {
 		all = append(all, surrounded{name: "ulimit -t 1", prefix: "ulimit -S -t 1;",
 			args: strings.Fields(line), may: stopped, made: "new.npz"})
 	}
@@ -454,7 +454,7 @@ func (s *surroundingsTest) signals(*testing.T) (all []surrounded) {
 		}
 	}
 	for k, line := range []string{ // which would take longer than that
-		"train --data BIG --model new.npz --kernel rbf --learner bpm", "train --data BIG --model new.npz --kernel rbf",
+		"train --data BIG --model new.npz --kernel rbf",
 		"train --data BIG --model new.npz --kernel rbf --gamma search", "train --data BIG --model new.npz --learner pa1 --max-steps 1000",
 		"train --data BIG --model new.npz --learner kernelmean --kernel rbf --gamma search",
 		"train --data BIG --model new.npz --learner softmax --correction em", "cv --data BIG --folds 10",

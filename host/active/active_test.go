@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/bpm"
 )
 
 // clouds returns n examples of q classes around points on a circle, and their classes.
@@ -174,7 +173,6 @@ func TestFewLabelsGoFar(t *testing.T) {
 	}{
 		{"margin", nil, y, nil, host.Options{}, 15},
 		{"noisy", noise, noisy, nil, host.Options{}, 30},
-		{"bpm", nil, y, bpm.Defaults(), host.Options{}, 15},
 		{"kernel", nil, y, nil, host.Options{Kernel: kernel}, 20},
 	} {
 		p := begun(t, e, d, y, 3, c.pool)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/learners"
-	"github.com/uma-gpu/uma-gpu/learners/bpm"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
 	"github.com/uma-gpu/uma-gpu/learners/noisyperceptron"
@@ -28,7 +27,6 @@ func All() []*learners.Definition {
 		of(kernelmean.Defaults()),
 		online.Definitions(),
 		of(noisyperceptron.NewBylander(), noisyperceptron.NewBlum()),
-		of(bpm.Defaults()),
 	)
 }
 

@@ -30,7 +30,6 @@ func TestJSON(t *testing.T) {
 		{"copa", "", `{"no_shuffle":false,"no_average":false,"correction":"none","aggressiveness":1}`},
 		{"bylander", "", `{}`},
 		{"blum", "", `{"margin":0}`},
-		{"bpm", "", `{"softness":0.03,"tolerance":0.01}`},
 	} {
 		d, err := catalog.Find(c.learner)
 		if err != nil {

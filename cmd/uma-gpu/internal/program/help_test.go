@@ -120,7 +120,7 @@ func TestSuggestions(t *testing.T) {
 		{append(train, "--max-steps", "1", "--lerner=uma"), "unknown flag --lerner=uma --learner"},
 		{append(train, "--format", "cvs"), `--format "cvs" csv`},
 		{append(train, "--learner", "sotfmax"), `--learner "sotfmax" softmax`},
-		{[]string{"learners", "bmp"}, `"bmp" bpm`},
+		{[]string{"learners", "sotfmax"}, `"sotfmax" softmax`},
 		{[]string{"info", "d.csv"}, `argument "d.csv" --data`},
 	} {
 		clitest.Fail(t, app.ExitUsage, c.want, c.args...)

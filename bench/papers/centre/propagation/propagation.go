@@ -1,4 +1,6 @@
-package bpm
+// Package propagation finds the centroid of a soft version space by expectation propagation, as the
+// Bayes point machine of the thesis does.
+package propagation
 
 import (
 	"errors"
@@ -31,8 +33,7 @@ type propagation struct {
 	lengths []float64 // ‖x_i‖²/λ
 
 	tau, nu []float64
-	cavity  []float64 // mean/√(1 + variance) of z without the own factor, before the last pass
-	step    float64   // share of the way that a pass goes
+	step    float64 // share of the way that a pass goes
 	// moved is the largest change of a mean of z in the last pass, had it gone all the way, in units
 	// of √(1 + variance of z); +Inf before the first pass.
 	moved float64
@@ -40,6 +41,27 @@ type propagation struct {
 	mean            []float64 // m
 	factor          []float64 // Cholesky factor of V⁻¹, d×d, with reciprocals on the diagonal
 	means, variance []float64 // of z under N(m, V)
+}
+
+// Centre returns the centre of the version space of w with ⟨w, x⟩ > 0 for each row x of d numbers:
+// the mean of the soft version space of softness λ > 0.
+func Centre(d int, rows []float64, softness float64) ([]float64, error) {
+	const passes, near = 1000, 1e-6
+	p, err := newPropagation(d, rows, softness)
+	if err != nil {
+		return nil, err
+	}
+	right := slices.Repeat([]evidence{{above: 1}}, p.n)
+	for range passes {
+		if err := p.pass(right); err != nil {
+			return nil, err
+		}
+		if p.moved < near {
+			return p.mean, nil
+		}
+	}
+	return nil, fmt.Errorf("found a centre that still moves by %g of its doubt after %d passes: use "+
+		"a greater softness", p.moved, passes)
 }
 
 // evidence is the likelihood of an example's label given the side of w that the example is on.
@@ -60,7 +82,7 @@ const (
 func newPropagation(d int, x []float64, softness float64) (*propagation, error) {
 	n := len(x) / d
 	p := &propagation{n: n, d: d, rows: make([]float64, n*d), lengths: make([]float64, n),
-		tau: make([]float64, n), nu: make([]float64, n), cavity: make([]float64, n), step: mostStep,
+		tau: make([]float64, n), nu: make([]float64, n), step: mostStep,
 		moved: math.Inf(1), mean: make([]float64, d), factor: make([]float64, d*d),
 		means: make([]float64, n)}
 	by := 1 / math.Sqrt(softness)
@@ -77,16 +99,6 @@ func newPropagation(d int, x []float64, softness float64) (*propagation, error) 
 	}
 	p.variance = slices.Clone(p.lengths)
 	return p, nil
-}
-
-// clone returns an independent propagation of the same examples, which both share.
-func (p *propagation) clone() *propagation {
-	c := *p
-	for _, numbers := range []*[]float64{&c.tau, &c.nu, &c.cavity, &c.mean, &c.factor, &c.means,
-		&c.variance} {
-		*numbers = slices.Clone(*numbers)
-	}
-	return &c
 }
 
 func (p *propagation) row(i int) []float64 { return p.rows[i*p.d : (i+1)*p.d] }
@@ -130,7 +142,6 @@ func (p *propagation) improve(i int, e evidence) {
 	mean := (p.means[i] - float64(v*p.nu[i])) / rest
 	width := math.Sqrt(1 + without)
 	z := mean / width
-	p.cavity[i] = z
 	first := slope(z, e.above, e.below)
 	second := float64(first*(z+first)) / (1 + without) // -d²log/dmean²
 	first /= width
@@ -219,31 +230,6 @@ func (p *propagation) addFour(from, to int, which [4]int) {
 			row[m] = v
 		}
 	}
-}
-
-// doubt returns √(1 + v), v being the mean of the variances of ⟨w, x⟩/√λ over the examples: the
-// share of w with ⟨w, x⟩ > 0 is about Φ(⟨m, x⟩/(√λ·doubt)).
-func (p *propagation) doubt() float64 {
-	return math.Sqrt(1 + lists.Sum(p.variance)/float64(max(p.n, 1)))
-}
-
-// state returns pointers to all that a pass depends on, and slices of it. After writing to these,
-// call resume.
-func (p *propagation) state() []any { return []any{p.tau, p.nu, p.cavity, &p.step, &p.moved} }
-
-// resume computes the rest from the state. After an error, which says that no propagation could
-// have reached this state, p must not be used.
-func (p *propagation) resume() error {
-	for i, tau := range p.tau {
-		if sum := tau + p.nu[i] + p.cavity[i]; sum-sum != 0 || tau < 0 {
-			return fmt.Errorf("expectation propagation: invalid state: precision %g and mean %g of example "+
-				"%d", tau, p.nu[i], i)
-		}
-	}
-	if !(p.step >= leastStep && p.step <= mostStep && p.moved >= 0) {
-		return fmt.Errorf("expectation propagation: invalid state: a step of %g", p.step)
-	}
-	return p.compute()
 }
 
 // abreast is the number of right sides that solve takes at a time, so that their sums do not wait

@@ -1,4 +1,4 @@
-package bpm
+package propagation
 
 import (
 	"math"

@@ -93,7 +93,7 @@ row fuzz "fuzz targets" 'echo "$(count fuzz " Fuzz[A-Za-z]+$"), $(last fuzz "eac
 row kills "kills of trainings" \
 	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]{6,}" | cut -c6-)"' '`make kills`'
 row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes)") cases"' '`make hostile`'
-row writes "system calls that fail" 'last writes "[0-9]+ with a failed call: .*"' '`make writes`'
+row writes "system calls that fail, or in which the program is killed" 'last writes "[0-9]+ with a failed call, .*"' '`make writes`'
 row faults "turned bits on a device" \
 	'echo "$(total faults "[0-9]+ found") found, $(total faults "[0-9]+ wrong with exit code 0") wrong with exit code 0"' '`make faults`'
 row rapid "properties on random programs" \

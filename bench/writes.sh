@@ -1,7 +1,9 @@
 #!/bin/bash
 # Fails the system calls that write, one after the other, of each command that writes files: its
 # outputs are all as before and there is an error, or they are all new and whole: where standard
-# output fails afterwards, with an error too. strace makes the faults.
+# output fails afterwards, with an error too. Then it kills the program in these calls: each output
+# is as before or whole, those of clean all one or the other, and after the command has run again
+# there is no temporary file. strace makes the faults.
 #
 # usage: writes.sh PROGRAM FOLDER [MOST]   MOST (6) is how many calls of a name fail, in turn
 set -u
@@ -41,7 +43,7 @@ old() {
 	case $line in report*) echo old >out/a.json ;; esac
 }
 
-runs=0 faults=0 wrong=0 left=0
+runs=0 faults=0 kills=0 named=0 wrong=0 left=0
 while read -r line; do
 	old
 	before=$(state)
@@ -50,7 +52,7 @@ while read -r line; do
 		wrong=$((wrong + 1))
 		continue
 	fi
-	names=$(cd out && find . -type f | sort)
+	names=$(cd out && find . -type f | sort) whole=$(state)
 	for call in write pwrite64 openat fsync linkat renameat renameat2 fchmod mkdirat ftruncate; do
 		for n in $(seq "$most"); do
 			error=$([ $((n % 2)) = 0 ] && echo EIO || echo ENOSPC)
@@ -77,6 +79,26 @@ while read -r line; do
 			diff <(echo "$before") <(echo "$after")
 		done
 	done
+	for call in write openat fsync linkat renameat renameat2 unlinkat mkdirat; do
+		for n in $(seq "$most"); do
+			old
+			timeout 120 strace -f -qq -o trace.log -e trace="$call" -e inject="$call:signal=KILL:when=$n" \
+				"$program" $line >stdout.log 2>stderr.log </dev/null
+			[ $? = 137 ] || break
+			kills=$((kills + 1))
+			kept=$(grep -rxl --exclude='.uma-gpu-*' old out | wc -l)
+			[ "$kept" = 0 ] || case $line in clean*) [ "$(state)" = "$before" ] ;; esac
+			mixed=$?
+			find . -name '.uma-gpu-*' | grep -q . && named=$((named + 1))
+			$program $line >quiet.log 2>&1 </dev/null
+			[ $? = 0 ] && [ $mixed = 0 ] && [ "$(cd out && find . -type f | sort)" = "$names" ] &&
+				[ "$(state)" = "$whole" ] && [ -z "$(find . -name '.uma-gpu-*')" ] && continue
+			wrong=$((wrong + 1))
+			echo "killed in $call $n: uma-gpu $line"
+			ls -A . out
+		done
+	done
 done < <(commands)
-echo "$runs runs, $faults with a failed call: $wrong wrong, $left left a temporary file"
+echo "$runs runs, $faults with a failed call, $kills killed: $wrong wrong, $left left a temporary file," \
+	"$named until the next program"
 [ "$wrong" = 0 ] && [ "$left" = 0 ]

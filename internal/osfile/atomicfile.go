@@ -18,7 +18,7 @@ import (
 // where the system can. After a failure, also a panic of write, the temporary file is gone and the
 // old file unchanged. Where the system allows it the file has no name before it is whole, so that a
 // program that is killed leaves none; one that is killed in the instant between naming a whole file
-// and replacing another leaves .uma-gpu-PID-N.tmp, which a later program that writes into the
+// and replacing another leaves .uma-gpu-PID-N.tmp, which the next program that writes into the
 // folder removes.
 //
 // A new file has the permissions that the umask leaves; a file that is replaced keeps its own. A
@@ -127,9 +127,14 @@ func (g *Group) folder(dir string) (next string, err error) {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.Type().IsRegular() }) {
 		return "", errors.ErrUnsupported
 	}
+	sweep(filepath.Dir(old))
 	s := &staged{target: old}
 	err = s.findName(func(name string) error { return os.Mkdir(name, 0o700) })
 	next = s.name
+	if d, err := os.Open(next); err == nil {
+		lock(d)
+		defer d.Close() // nothing was written through it
+	}
 	for _, f := range g.files {
 		place := filepath.Join(next, filepath.Base(f.target))
 		if err == nil && f.name != "" {
@@ -223,7 +228,7 @@ func stage(path string, write func(io.Writer) error) (_ *staged, err error) {
 // create makes the file, without a name where that is possible. Unlike os.CreateTemp it leaves the
 // permissions to the umask, since the file will stay.
 func (s *staged) create() error {
-	if s.File = createNameless(filepath.Dir(s.target)); s.File != nil {
+	if s.File = createNameless(filepath.Dir(s.target), 0o666); s.File != nil {
 		return nil
 	}
 	return s.findName(func(name string) (err error) {
@@ -234,15 +239,32 @@ func (s *staged) create() error {
 	})
 }
 
+// Temporary returns a file in dir, "" for the default folder, that has no name, or none any more
+// where the system can remove an open file. It is gone when it is closed.
+func Temporary(dir string) (*os.File, error) {
+	dir = cmp.Or(dir, os.TempDir())
+	if f := createNameless(dir, 0o600); f != nil {
+		return f, nil
+	}
+	f, err := os.CreateTemp(dir, ".uma-gpu-")
+	if err == nil {
+		os.Remove(f.Name()) // where that is not possible, it stays
+	}
+	return f, err
+}
+
 // attempts is how many temporary names are tried.
 const attempts = 1000
+
+// temporaryName has the number of the process and of the file.
+const temporaryName = ".uma-gpu-%d-%d.tmp"
 
 // findName has take try names until one is free. They are short whatever the name of the file will
 // be, so that every valid path can be written.
 func (s *staged) findName(take func(name string) error) error {
 	dir := filepath.Dir(s.target)
 	for i := 0; ; i++ {
-		name := filepath.Join(dir, fmt.Sprintf(".uma-gpu-%d-%d.tmp", os.Getpid(), i))
+		name := filepath.Join(dir, fmt.Sprintf(temporaryName, os.Getpid(), i))
 		err := take(name)
 		if errors.Is(err, fs.ErrExist) && i < attempts-1 {
 			continue // of another writer in this process, or left by a killed one
@@ -259,20 +281,13 @@ func (s *staged) findName(take func(name string) error) error {
 func (s *staged) place(last bool) error {
 	if s.name == "" {
 		err := link(s.File, s.target)
-		if err == nil {
-			if err = s.Close(); err != nil {
-				err = errors.Join(err, os.Remove(s.target))
-			}
-			return advised(err)
-		}
 		if !errors.Is(err, fs.ErrExist) {
 			return advised(err)
 		}
 		if err = s.findName(func(name string) error { return link(s.File, name) }); err != nil {
 			return err
 		}
-	}
-	if err := s.Close(); err != nil {
+	} else if err := s.Close(); err != nil { // a linked one stays open, so that its lock stays
 		return advised(err)
 	}
 	if !last && exchange(s.name, s.target) == nil {

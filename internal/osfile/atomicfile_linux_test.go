@@ -3,6 +3,7 @@ package osfile
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -138,29 +139,51 @@ func TestNamelessWhileWritten(t *testing.T) {
 	wantFiles(t, filepath.Dir(path), "f")
 }
 
-// A file that a killed program left is removed by the next one that writes into its folder, unless
-// it has changed lately or another program writes it.
+// A file or folder that a killed program left is removed by the next one that writes into its
+// folder, unless another program has locked it, or may be about to.
 func TestLeftoversAreRemoved(t *testing.T) {
 	defer func(d time.Duration) { leftAfter = d }(leftAfter)
-	for leftAfter = range map[time.Duration]bool{time.Hour: true, 0: true} {
+	const gone, alive = 1 << 22, 1 // beyond the largest number of a process, and the first process
+	for _, c := range []struct {
+		process      int
+		locked, stay bool
+		after        time.Duration
+	}{
+		{gone, false, false, time.Hour},
+		{gone, true, true, time.Hour},
+		{alive, false, true, time.Hour},
+		{alive, false, false, 0},
+		{alive, true, true, 0},
+	} {
 		dir := t.TempDir()
-		want := []string{".uma-gpu-1-0.tmp", ".uma-gpu-2-0.tmp", ".uma-gpu.tmp", "f"}
-		for _, name := range want {
-			put(t, filepath.Join(dir, name), "old")
+		leftAfter = c.after
+		want := []string{".uma-gpu.tmp", "f"}
+		for k := range 2 {
+			name := fmt.Sprintf(temporaryName, c.process, k)
+			if c.stay {
+				want = append(want, name)
+			}
+			path := filepath.Join(dir, name)
+			if k == 0 {
+				put(t, path, "left")
+			} else if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			held, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer held.Close()
+			if c.locked {
+				lock(held)
+			}
 		}
-		written, err := os.Open(filepath.Join(dir, want[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		lock(written)
+		put(t, filepath.Join(dir, ".uma-gpu.tmp"), "another program's")
 		if err := Write(filepath.Join(dir, "f"), text("new")); err != nil {
 			t.Error(err)
 		}
-		if leftAfter == 0 {
-			want = slices.Delete(want, 1, 2)
-		}
+		slices.Sort(want)
 		wantFiles(t, dir, want...)
-		written.Close()
 	}
 }
 

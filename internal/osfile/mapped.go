@@ -188,12 +188,12 @@ func (s *Scratch) file(size int) ([]byte, error) {
 
 // mapTemporary maps size bytes of zero of a new file without a name in dir.
 func mapTemporary(dir string, size int) ([]byte, error) {
-	f, err := os.CreateTemp(dir, ".uma-gpu-")
+	f, err := Temporary(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // the mapping stays
-	if err := errors.Join(os.Remove(f.Name()), f.Truncate(int64(size)), reserve(f, size)); err != nil {
+	if err := errors.Join(f.Truncate(int64(size)), reserve(f, size)); err != nil {
 		return nil, err
 	}
 	return mapWritable(f, size)

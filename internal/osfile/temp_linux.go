@@ -14,8 +14,8 @@ import (
 // createNameless makes a file in dir that vanishes with the program, unless it is linked
 // before; nil if the system or the file system knows no such files, or for any other
 // reason, which a named one will meet and tell.
-func createNameless(dir string) *os.File {
-	f, err := os.OpenFile(dir, os.O_WRONLY|unix.O_TMPFILE, 0o666)
+func createNameless(dir string, mode os.FileMode) *os.File {
+	f, err := os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, mode)
 	if err != nil {
 		return nil
 	}
@@ -23,6 +23,7 @@ func createNameless(dir string) *os.File {
 		f.Close() // nothing was written
 		return nil
 	}
+	lock(f)
 	return f
 }
 
@@ -58,7 +59,8 @@ var swept sync.Map // folders
 var leftAfter = time.Minute
 
 // sweep removes, once for each folder, what programs that were killed have left there: temporary
-// files and folders that nobody has locked and nothing has changed for leftAfter.
+// files and folders that nobody has locked and nothing has changed for leftAfter. Where files
+// without names exist, locks are this system's, and what no process has is removed at once.
 func sweep(dir string) {
 	if _, done := swept.LoadOrStore(dir, true); done {
 		return
@@ -80,10 +82,22 @@ func sweep(dir string) {
 			continue // it is another user's, or gone
 		}
 		if unix.Fstat(fd, &about) == nil &&
-			time.Since(time.Unix(about.Ctim.Unix())) > leftAfter &&
+			(time.Since(time.Unix(about.Ctim.Unix())) > leftAfter || writerIsGone(name)) &&
 			unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) == nil {
 			os.RemoveAll(name) // one that stays does no harm
 		}
 		unix.Close(fd)
 	}
+}
+
+// writerIsGone reports that no process of this machine writes a temporary file or folder.
+func writerIsGone(name string) bool {
+	var process, k int
+	fmt.Sscanf(filepath.Base(name), temporaryName, &process, &k)
+	local := createNameless(filepath.Dir(name), 0o600)
+	if local == nil || process == 0 {
+		return false
+	}
+	local.Close() // nothing was written
+	return unix.Kill(process, 0) == unix.ESRCH
 }

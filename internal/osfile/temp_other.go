@@ -8,7 +8,7 @@ import (
 )
 
 // createNameless returns nil: this system knows no files without names.
-func createNameless(string) *os.File { return nil }
+func createNameless(string, os.FileMode) *os.File { return nil }
 
 func link(*os.File, string) error { return errors.ErrUnsupported }
 

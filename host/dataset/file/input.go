@@ -74,7 +74,7 @@ func copyInput(ctx context.Context, path string, r io.Reader, waits bool) (*inpu
 			"or a pipe with an end", path, little)
 	}
 	if err == nil {
-		if in.file, err = temporary(); err != nil {
+		if in.file, err = osfile.Temporary(""); err != nil {
 			return nil, fmt.Errorf("%s: cannot make a temporary copy of more than %d bytes: %w; set TMPDIR",
 				path, little, osfile.Cause(err))
 		}
@@ -98,15 +98,6 @@ func endless(r io.Reader, head []byte) bool {
 		}
 	}
 	return len(bytes.Trim(head, "\x00")) == 0
-}
-
-// temporary returns an open file that has no name any more.
-func temporary() (*os.File, error) {
-	f, err := os.CreateTemp("", ".uma-gpu-")
-	if err == nil {
-		os.Remove(f.Name()) // where that is not possible, it stays
-	}
-	return f, err
 }
 
 // close gives back what in holds.

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
+	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // ConsensusRequest asks for the likely true labels of examples with votes.
@@ -21,6 +22,7 @@ type ConsensusRequest struct {
 	Method   string  `json:"method,omitempty"`
 	// Matrices of an earlier Consensus, which label the votes in one reading; nil estimates them.
 	Matrices *AnnotatorMatrices `json:"matrices,omitempty"`
+	Compute  Compute            `json:"-"` // of which Note alone is used
 }
 
 // AnnotatorMatrices are what a Consensus found of annotators. Its JSON form is part of a
@@ -166,7 +168,7 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	if err != nil {
 		return nil, fault(ctx, err)
 	}
-	var said notes
+	said := notes{to: r.Compute.Note}
 	if count := a.Repeats(); count > 0 {
 		said.say("%d votes are further ones of a voter on the same example; all count", count)
 	}
@@ -176,18 +178,54 @@ func Consensus(ctx context.Context, r *ConsensusRequest) (*ConsensusResult, erro
 	c.Method, c.Codes, c.Probabilities = string(found.Method), found.Consensus, found.Posterior
 	c.Confusion, c.Errors, c.Prior = rows(noise.P, q), rows(noise.Error, q), found.Prior
 	c.Assumes, c.Contest = noise.Assumes, found.Contest
-	if !a.Functions {
-		more := found.More()
-		if c.More = &more; more.Open == 0 {
-			said.say("one further vote on each example would change no label")
-		}
-	}
 	for k := range found.Annotators {
 		c.Annotators = append(c.Annotators, newAnnotator(&found.Annotators[k], q))
+	}
+	if !a.Functions {
+		c.judge(a, found, &said)
 	}
 	c.Agreement, c.Notes = crowd.Agree(a, c.Codes), said.all
 	return c, nil
 }
+
+// AnnotatorsErrAlike is the code of the note that names annotators of whom one misleads.
+const AnnotatorsErrAlike = "annotators-err-alike"
+
+// judge says what the votes are worth: further ones, and each annotator's.
+func (c *ConsensusResult) judge(a *dataset.Annotations, found *crowd.Result, said *notes) {
+	more := found.More()
+	if c.More = &more; more.Open == 0 {
+		said.say("one further vote on each example would change no label")
+	}
+	var spare []string
+	for k, gain := range found.Gains(a) {
+		if a.Right != nil && a.Right[k] {
+			continue
+		}
+		one := &c.Annotators[k]
+		one.Gain = &gain
+		if n := float64(one.Labels); gain < spareGain*n && 2*n >= float64(len(a.Labelled())) {
+			spare = append(spare, a.Names[k])
+		}
+	}
+	if spare != nil {
+		said.say("the consensus is as good without any one of these annotators, whose labels correct "+
+			"less than one in a thousand: %s", quote.List(spare))
+	}
+	if a.Right == nil {
+		return
+	}
+	for _, is := range crowd.ErrAlike(a) {
+		said.add(Note{Warning: true, Code: AnnotatorsErrAlike, Text: fmt.Sprintf("%s and %s give %d of "+
+			"%d examples of known class the same wrong label, by chance %.1f: they count as independent, "+
+			"and mislead the consensus; leave out one", quote.Text(is.First), quote.Text(is.Second),
+			is.Shared, is.Examples, is.Chance)})
+	}
+}
+
+// spareGain is the least gain for each label of an annotator that the consensus needs, if it labels
+// half of the examples, as programs do.
+const spareGain = 0.001
 
 // rename gives annotations the classes of the matrices.
 func (m *AnnotatorMatrices) rename(a *dataset.Annotations) error {

@@ -140,6 +140,8 @@ type Annotator struct {
 	Right     float64     `json:"right"`  // share, if classes were equally frequent
 	Confusion [][]float64 `json:"confusion"`
 	Errors    [][]float64 `json:"standard_error,omitempty"`
+	// Gain is how many labels of a Consensus its votes are expected to correct; nil of others.
+	Gain *float64 `json:"gain,omitempty"`
 }
 
 // Interrupted reports whether the training was cancelled, or its time up: TrainRequest.Resume

@@ -94,6 +94,20 @@ def test_trust_and_method():
         consensus(FRAME, colour="red")
 
 
+def test_models_as_annotators():
+    votes = pd.DataFrame(VOTES[:, :2], columns=["good", "too"])
+    votes["copied"] = np.where(random.rand(200) < 0.7, TRUE, random.randint(3, size=200))
+    votes["copy"] = votes["copied"].where(random.rand(200) < 0.9, TRUE)
+    votes["guess"] = random.randint(3, size=200)
+    person = pd.Series(TRUE).where(votes.index < 100)
+    with pytest.warns(UserWarning, match='"copied" and "copy" give .* the same wrong label'):
+        consensus(votes.assign(person=person), trust="person")
+    found = consensus(votes.drop(columns="copy").assign(person=person), trust="person")
+    gain = found.annotators["gain"]
+    assert gain["guess"] < 1 < min(gain["good"], gain["too"]) and gain.isna().sum() == 1
+    assert '"guess"' in found.details["notes"][0]["text"]
+
+
 def test_weak_labels():
     X = np.eye(3)[TRUE] * 3 + random.randn(200, 3)
     functions = np.where(GAP | (VOTES != np.arange(4) % 3), -1, VOTES)  # each knows one class

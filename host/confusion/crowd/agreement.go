@@ -163,21 +163,13 @@ func firstVotes(a *dataset.Annotations) [][]vote {
 // of agreement for nominal scales, 1960) for their votes on q classes.
 func cohen(x, y []vote, q int) (examples int, kappa *float64) {
 	first, second, same, n := make([]float64, q), make([]float64, q), 0.0, 0.0
-	for len(x) > 0 && len(y) > 0 {
-		switch {
-		case x[0].example < y[0].example:
-			x = x[1:]
-		case x[0].example > y[0].example:
-			y = y[1:]
-		default:
-			first[x[0].label]++
-			second[y[0].label]++
-			if n++; x[0].label == y[0].label {
-				same++
-			}
-			x, y = x[1:], y[1:]
+	both(x, y, func(_, one, other int32) {
+		first[one]++
+		second[other]++
+		if n++; one == other {
+			same++
 		}
-	}
+	})
 	if n == 0 {
 		return 0, nil
 	}
@@ -186,6 +178,21 @@ func cohen(x, y []vote, q int) (examples int, kappa *float64) {
 		chance += float64(v / n * (second[k] / n))
 	}
 	return int(n), beyond(same/n, chance)
+}
+
+// both gives use the examples that two voters label, and their labels.
+func both(x, y []vote, use func(example, one, other int32)) {
+	for len(x) > 0 && len(y) > 0 {
+		switch {
+		case x[0].example < y[0].example:
+			x = x[1:]
+		case x[0].example > y[0].example:
+			y = y[1:]
+		default:
+			use(x[0].example, x[0].label, y[0].label)
+			x, y = x[1:], y[1:]
+		}
+	}
 }
 
 // voters compares the votes with the consensus.

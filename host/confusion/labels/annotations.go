@@ -309,6 +309,12 @@ func (c *collected) annotations() (*dataset.Annotations, error) {
 	if err := confusion.CheckClasses(a.Classes); err != nil {
 		return nil, fmt.Errorf("%s: labels of a %w", c.path, err)
 	}
+	for _, name := range a.Classes {
+		if _, both := c.classes.index[whole(name)]; both && whole(name) != name && !c.classes.fixed {
+			return nil, fmt.Errorf("%s: found the labels %q and %q, wanted one spelling of a number; "+
+				"pandas writes a column with gaps so, unless it has the type Int64", c.path, whole(name), name)
+		}
+	}
 	for k, l := range c.list {
 		c.list[k].by, c.list[k].label = byPlace[l.by], labelPlace[l.label]
 	}

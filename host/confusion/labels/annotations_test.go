@@ -79,6 +79,10 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 	if _, err := Annotations(t.Context(), "nowhere.csv", examples(1), Options{}); err == nil {
 		t.Error("a file that is not there: no error")
 	}
+	mixed := save(t, "a.csv", []byte("al,bo\n0,0.0\n1,\n"))
+	if _, err := Annotations(t.Context(), mixed, nil, Options{}); !facts.Told(err, `"0" "0.0" Int64`) {
+		t.Errorf("two spellings of a number: %v", err)
+	}
 	one := save(t, "a.csv", []byte("index,worker,label\n0,a,x\n"))
 	if _, err := Annotations(t.Context(), one, examples(1), Options{}); !facts.Told(err,
 		"2") {

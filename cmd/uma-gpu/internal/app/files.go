@@ -349,7 +349,11 @@ func PrintAnnotators(w io.Writer, list []umagpu.Annotator) error {
 	return Table(w, func(row Row) {
 		for k, a := range list {
 			if k < most || k >= len(list)-most {
-				row("%s\t%.1f %%\t%d labels", a.Name, 100*a.Right, a.Labels)
+				gain := ""
+				if a.Gain != nil {
+					gain = fmt.Sprintf(", which correct %.1f", *a.Gain)
+				}
+				row("%s\t%.1f %%\t%d labels%s", a.Name, 100*a.Right, a.Labels, gain)
 			} else if k == most {
 				row("… %d more", len(list)-2*most)
 			}

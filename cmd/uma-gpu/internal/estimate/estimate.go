@@ -297,7 +297,7 @@ func (o *Options) byVotes(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	request := &umagpu.ConsensusRequest{Labels: app.LabelsOf(a), Examples: a.N(),
-		Method: o.Request.Method}
+		Method: o.Request.Method, Compute: o.Device.Compute(o.Notes, app.Training)}
 	if path := o.Input.Matrices; path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -311,9 +311,6 @@ func (o *Options) byVotes(ctx context.Context) (*Report, error) {
 	found, err := umagpu.Consensus(ctx, request)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmp.Or(o.Input.Annotators, o.Input.Functions), err)
-	}
-	for _, note := range found.Notes {
-		o.Notes.Say("%s", note.Text)
 	}
 	r := &Report{Request: o, Method: found.Method + ", of the consensus of annotators",
 		Classes: found.Classes, Confusion: found.Confusion, Error: found.Errors,

@@ -68,7 +68,7 @@ var functions = map[string]func(context.Context, *call, []byte, *umagpu.Compute)
 	"check_noise": function(umagpu.CheckNoise,
 		func(r *umagpu.CheckNoiseRequest) *umagpu.Compute { return &r.Compute }),
 	"consensus": function(umagpu.Consensus,
-		func(*umagpu.ConsensusRequest) *umagpu.Compute { return new(umagpu.Compute) }),
+		func(r *umagpu.ConsensusRequest) *umagpu.Compute { return &r.Compute }),
 	"query": function(umagpu.Query,
 		func(r *umagpu.QueryRequest) *umagpu.Compute { return &r.Compute }),
 	"fit_kernel_map": function(umagpu.FitKernelMap,

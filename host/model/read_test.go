@@ -123,6 +123,11 @@ func TestReadRefusesMembers(t *testing.T) {
 		{"no preparation", parts{"meta.json": meta[:strings.Index(meta, `"preparation"`)] + meta[strings.Index(meta, `"condition_number"`):]}, "meta.json preparation 0 4"},
 		{"infinite factor", parts{"meta.json": edit(meta, `"a":[0.1`, `"a":[1e39`)}, "meta.json json 1e39"},
 		{"too large a number", parts{"meta.json": edit(meta, `"condition_number":1.5`, `"condition_number":1e999`)}, "meta.json json 1e999"},
+		{"a field twice", parts{"meta.json": edit(meta, `{"format_version":4`,
+			`{"format_version":4,"format_version":4`)}, "meta.json format_version twice"},
+		{"null for a number", parts{"meta.json": edit(meta, `"condition_number":1.5`,
+			`"condition_number":null`)}, "meta.json condition_number null"},
+		{"another spelling", parts{"meta.json": edit(meta, `"seed"`, `"Seed"`)}, `meta.json "Seed"`},
 		{"negative seed", parts{"meta.json": edit(meta, `"seed":1`, `"seed":-1`)}, "meta.json json uint64"},
 		{"deep", parts{"meta.json": edit(meta, `{"select":"error"`, `{"x":`+strings.Repeat("[", 100000)+strings.Repeat("]", 100000)+`,"select":"error"`)}, "depth"},
 	} {

@@ -31,8 +31,8 @@ func measured(d *dataset.Dataset, some []int) (x dataset.Examples, metric string
 	if metric = Euclidean; part.Sparse() {
 		metric = Cosine
 	}
-	// of sparse examples only the numbers of a table, whose units would decide alone
-	if part.Prepared == nil && (metric == Euclidean || part.Encoding != nil) {
+	// of sparse examples only the numbers beside categories or texts, whose units would decide alone
+	if part.Prepared == nil && (metric == Euclidean || !part.Encoding.Plain()) {
 		err = features.Prepare(&part, dataset.Steps{Standardize: true}, dataset.InPlace)
 	}
 	return part.Examples, metric, err

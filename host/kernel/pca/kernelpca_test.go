@@ -146,6 +146,11 @@ func TestMedianGamma(t *testing.T) {
 		}
 	}
 	x, _ := generated(2, 5, 1)
+	want, _ := MedianGamma(simd.New(), x, 1)
+	most := x.Pick([]int{0, 0, 0, 0, 0, 0, 1})
+	if got, err := MedianGamma(simd.New(), most, 1); got != want || err != nil {
+		t.Errorf("most examples equal: gamma %v (%v), want %v of the others", got, err, want)
+	}
 	if _, err := MedianGamma(simd.New(), repeated(x.Pick([]int{0}), 9), 1); !errors.Is(err,
 		ErrConstant) {
 		t.Errorf("equal examples: %v", err)

@@ -104,8 +104,9 @@ func (k *Map) Blocks(
 const medianRows = 1000
 
 // MedianGamma returns γ = 1 / median ‖x_i - x_j‖² over all pairs of up to 1000 examples, chosen by
-// seed: the usual first guess for an rbf kernel function. Errors: ErrConstant if more than half of
-// the pairs are equal, and errors from Engine.Project.
+// seed: the usual first guess for an rbf kernel function. If more than half of the pairs are equal,
+// it is the median over the others. Errors: ErrConstant if no two examples differ, and errors from
+// Engine.Project.
 func MedianGamma(e *engine.Engine, given dataset.Examples, seed uint64) (float32, error) {
 	x := given
 	if x.N < 2 {
@@ -128,9 +129,15 @@ func MedianGamma(e *engine.Engine, given dataset.Examples, seed uint64) (float32
 		}
 	}
 	slices.Sort(distances)
+	if distances[len(distances)/2] <= 0 {
+		distances = slices.DeleteFunc(distances, func(d float64) bool { return d <= 0 })
+	}
+	if len(distances) == 0 {
+		return 0, fmt.Errorf("%w: no two of %d differ; add a feature that differs", ErrConstant, x.N)
+	}
 	median := distances[len(distances)/2]
 	gamma := float32(1 / median)
-	if !(median > 0) || !(gamma > 0) || gamma > 1e38 {
+	if !(gamma > 0) || gamma > 1e38 {
 		return 0, fmt.Errorf("%w: the median squared distance of %d of them is %v; give gamma",
 			ErrConstant, x.N, median)
 	}

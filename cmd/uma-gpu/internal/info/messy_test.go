@@ -66,7 +66,7 @@ func TestMessyTables(t *testing.T) {
 	}
 	// Each takes a second, and reads as train does.
 	cleaned := map[string]bool{"UTF-16": true, "title": true, "dates": true, "sentences": true,
-		"holes": true, "quotes inside": true}
+		"holes": true, "quotes inside": true, "dates alone": true, "rare flags": true}
 	unlabelled := map[string]string{ // what clean says
 		"no label":  "2 60 rows no label 1 31",
 		"sum below": "1 61 rows no label 61",
@@ -113,6 +113,18 @@ func TestMessyTables(t *testing.T) {
 		"dates": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
 			return fmt.Sprintf("%02d.%02d.2024", 1+i%28, 1+i%12)
 		})), `column 1 size set aside dates "01.01.2024"`},
+		"dates alone": {messyTable(60, ",", func(i int, row []string) []string {
+			for j := range 3 {
+				row[j] = fmt.Sprintf("20%02d-%02d-%02d", i*(j+7)%40, 1+i%12, 1+i%28)
+			}
+			return row
+		}), "60 examples 3 features column 1 size dates ignore-columns=size"},
+		"rare flags": {messyTable(60, ",", func(i int, row []string) []string {
+			for j := range 3 {
+				row[j] = []string{"1", "0"}[min(1, (i+j)%11)]
+			}
+			return row
+		}), "60 examples 3 features sparse"},
 		"ids": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {
 			return fmt.Sprintf("ID-%06d", 7919*i)
 		})), "column 1 size set aside different 60"},

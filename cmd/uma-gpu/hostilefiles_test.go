@@ -32,8 +32,6 @@ var whole = []string{
 	"split --data d.csv --fractions 0.5 --out OUT.csv",
 	"convert --data d.csv --out OUT.npz",
 	"confusion inject --data d.csv --confusion C.csv --out OUT.csv",
-	"confusion show C.csv",
-	"confusion show m.npz",
 	"confusion check --data d.csv --confusion C.csv",
 }
 

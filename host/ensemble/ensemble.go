@@ -143,20 +143,6 @@ func (m *Model) checkTree(t int) error {
 	return nil
 }
 
-// Depth returns how deep the deepest leaf of a tree is, the root being at 0.
-func Depth(t *engine.Tree) int {
-	depths := make([]int, len(t.Nodes))
-	for k := len(t.Nodes) - 1; k >= 0; k-- {
-		depths[k] = 1
-		for _, c := range t.Nodes[k].Children {
-			if c >= 0 {
-				depths[k] = max(depths[k], depths[c]+1)
-			}
-		}
-	}
-	return slices.Max(append(depths, 0))
-}
-
 // Cut returns what a node asks of a number: whether it is below the cut, and whether missing ones
 // go the same way. The column must be a number.
 func (m *Model) Cut(n *engine.Node) (cut float32, missing bool) {

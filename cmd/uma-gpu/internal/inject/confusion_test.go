@@ -9,7 +9,6 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
@@ -120,58 +119,48 @@ func TestInjectKeepsTheLayout(t *testing.T) {
 	}
 }
 
-func TestShow(t *testing.T) {
+// Matrices are read with and without names, in either direction, as CSV and .npy, and a fault is
+// told.
+func TestReadsMatrix(t *testing.T) {
 	dir := t.TempDir()
-	named := clitest.Write(t, dir, "named.csv", "noisy\\true,\"a,b\",c\n\"a,b\",0.9,0.2\nc,0.1,0.8\n")
-	stdout, _ := clitest.Succeed(t, "confusion", "show", "--json", named)
-	r := clitest.Decode[show.Report](t, stdout)
-	if strings.Join(r.Classes, "|") != "a,b|c" || r.Confusion[0][1] != 0.2 || !r.Invertible ||
-		r.Condition == nil || *r.Condition < 1.2 || *r.Condition > 1.8 {
-		t.Errorf("found %s", stdout)
+	data := clitest.Write(t, dir, "d.csv", "x,kind\n1,\"a,b\"\n2,c\n3,c\n")
+	three := clitest.Write(t, dir, "three.csv", "x,kind\n1,0\n2,1\n3,2\n")
+	inject := func(data, matrix string, more ...string) []string {
+		return append([]string{"confusion", "inject", "--data", data, "--confusion", matrix, "--out",
+			filepath.Join(dir, "out.csv"), "--write-confusion", filepath.Join(dir, "C.csv")}, more...)
 	}
-	stdout, _ = clitest.Succeed(t, "confusion", "show", named)
-	if !strings.Contains(stdout, "  0.9  0.2\n") || !strings.Contains(stdout, "condition number 1.") {
-		t.Errorf("found\n%s", stdout)
+	for _, c := range []struct {
+		data, name, text string
+		more             []string
+		want             string
+	}{
+		{data, "named.csv", "noisy\\true,c,\"a,b\"\nc,0.9,0.2\n\"a,b\",0.1,0.8\n", nil,
+			"\"a,b\",0.8,0.1\nc,0.2,0.9\n"},
+		{data, "bare.txt", "\n0.9,0.1\n0.2,0.8\n", []string{"--confusion-axes", "true-rows"},
+			"\"a,b\",0.9,0.2\nc,0.1,0.8\n"},
+	} {
+		clitest.Succeed(t, inject(c.data, clitest.Write(t, dir, c.name, c.text), c.more...)...)
+		if got := string(clitest.Read(t, filepath.Join(dir, "C.csv"))); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: found %q, want %q at its end", c.name, got, c.want)
+		}
 	}
-	bare := clitest.Write(t, dir, "bare.txt", "\n0.9,0.1\n0.2,0.8\n")
-	stdout, _ = clitest.Succeed(t, "confusion", "show", "--confusion-axes", "true-rows", "--json",
-		bare)
-	if r := clitest.Decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1" ||
-		r.Confusion[0][1] != 0.2 {
-		t.Errorf("found %s", stdout)
-	}
-	clitest.Fail(t, app.ExitFailure, "none.csv", "confusion", "show", filepath.Join(dir, "none.csv"))
-	clitest.Fail(t, app.ExitFailure, "empty.csv numbers", "confusion", "show", "--classes", "x,y",
-		clitest.Write(t, dir, "empty.csv", ""))
-	clitest.Fail(t, app.ExitFailure, "", "confusion", "show", clitest.Write(t, dir, "empty.csv", ""))
-	stdout, _ = clitest.Succeed(t, "confusion", "show", "--json",
-		"../../../../host/confusion/testdata/c-order-f8.npy")
-	if r := clitest.Decode[show.Report](t, stdout); strings.Join(r.Classes, "|") != "0|1|2" {
-		t.Errorf("found %s", stdout)
-	}
+	clitest.Succeed(t, inject(three, "../../../../host/confusion/testdata/c-order-f8.npy")...)
+	clitest.Fail(t, app.ExitFailure, "none.csv", inject(data, filepath.Join(dir, "none.csv"))...)
+	clitest.Fail(t, app.ExitFailure, "empty.csv numbers",
+		inject(data, clitest.Write(t, dir, "empty.csv", ""))...)
 }
 
-// A matrix that train would refuse is a failure, though the report is whole.
-func TestShowUnusable(t *testing.T) {
+// A matrix without an inverse is refused by what inverts it, with its condition.
+func TestUnusableMatrix(t *testing.T) {
 	dir := t.TempDir()
-	const singular, nearly = "0.5,0.5\n0.5,0.5\n", "0.5,0.4999999\n0.5,0.5000001\n"
-	for _, c := range []struct{ name, text, condition string }{
-		{"singular.csv", singular, "+Inf"}, {"nearly.csv", nearly, "1e+07"},
+	data := clitest.Write(t, dir, "d.csv", "u,kind\n1,x\n2,y\n3,y\n")
+	for name, c := range map[string]struct{ text, condition string }{
+		"singular.csv": {"0.5,0.5\n0.5,0.5\n", "+Inf"},
+		"nearly.csv":   {"0.5,0.4999999\n0.5,0.5000001\n", "1e+07"},
 	} {
-		path := clitest.Write(t, dir, c.name, c.text)
-		reason := "uma-gpu " + path + " " + c.condition
-		code, stdout, stderr := clitest.Run("confusion", "show", "--classes", "x,y", path)
-		if code != app.ExitFailure || !strings.Contains(stdout, "  0.5") ||
-			!strings.Contains(stdout, "\ncondition number "+c.condition+"\n") ||
-			!facts.Told(stderr, reason) {
-			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
-		}
-		code, stdout, stderr = clitest.Run("confusion", "show", "--json", "--classes", "x,y", path)
-		r := clitest.Decode[show.Report](t, stdout)
-		if code != app.ExitFailure || r.Invertible || (r.Condition == nil) != (c.text == singular) ||
-			!strings.Contains(r.Problem, `"x", "y"`) || !facts.Told(stderr, reason) {
-			t.Errorf("%s: exit code %d, stdout\n%sstderr %s", c.name, code, stdout, stderr)
-		}
+		path := clitest.Write(t, dir, name, c.text)
+		clitest.Fail(t, app.ExitFailure, path+" "+c.condition+` "x" "y"`, "train", "--data", data,
+			"--confusion", path, "--model", filepath.Join(dir, "m.npz"), "--quiet")
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/model"
 )
@@ -30,8 +32,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Usage: "describe a model: largest weights, noise, provenance",
 		Description: `Lists for each class the prepared features with the largest weights, for or against the class. A
 model with a kernel map has no feature weights; only norms are shown. Of trees the columns are listed
-by importance, and the first tree of each class is printed; of a mixture its members are described,
-one after another. uma-gpu confusion show prints the whole matrices of the noise, and annotators.
+by importance; of a mixture its members are described, one after another. Then come the confusion
+matrices that the training was given or has learned, with standard errors, and the best and worst
+annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
@@ -56,8 +59,17 @@ type Inspection struct {
 	EstimatedError *float64         `json:"estimated_error"`
 	Noise          string           `json:"noise"` // where the confusion matrix came from
 	Provenance     model.Provenance `json:"provenance"`
+	*Matrices                       // nil of a member
 
-	classes int
+	classes []string
+}
+
+// Matrices are the noise of the training labels, [p][q] = P(noisy = p | true = q).
+type Matrices struct {
+	Given      [][]float64        `json:"given,omitempty"`
+	Learned    [][]float64        `json:"learned,omitempty"`
+	Error      [][]float64        `json:"standard_error,omitempty"` // of learned
+	Annotators []umagpu.Annotator `json:"annotators,omitempty"`     // the best first
 }
 
 type kernelSummary struct {
@@ -85,12 +97,13 @@ func Run(_ context.Context, o *Options) error {
 		return err
 	}
 	r := inspection(m, o.Model.Path, o.Top)
+	r.Matrices = noiseOf(m)
 	return o.Print(r, func(w io.Writer) error { return r.text(w) })
 }
 
 // inspection describes a model.
 func inspection(m *model.Model, path string, top int) Inspection {
-	r := Inspection{Model: path, classes: m.Q, Features: m.Meta.Features.Count,
+	r := Inspection{Model: path, classes: m.Meta.Classes, Features: m.Meta.Features.Count,
 		EstimatedError: m.Meta.EstimatedError,
 		Provenance:     m.Meta.Provenance, Preparation: m.Meta.Preparation.Steps.String()}
 	if t := m.Meta.Temperature; t != 0 {
@@ -111,15 +124,33 @@ func inspection(m *model.Model, path string, top int) Inspection {
 	default:
 		r.Classes = summarise(m, top)
 	}
-	const whole = "; uma-gpu confusion show prints the matrix"
 	switch r.Noise = "none: the labels were trusted"; {
 	case m.Meta.Annotators != nil:
-		r.Noise = fmt.Sprintf("learned, of %d annotators%s", len(m.Meta.Annotators), whole)
+		r.Noise = fmt.Sprintf("learned, of %d annotators", len(m.Meta.Annotators))
 	case m.Learned != nil:
-		r.Noise = "estimated" + whole
+		r.Noise = "estimated"
 	case m.Confusion != nil:
-		r.Noise = fmt.Sprintf("given, condition number %.4g%s", m.Meta.Condition, whole)
+		r.Noise = fmt.Sprintf("given, condition number %.4g", m.Meta.Condition)
 	}
+	return r
+}
+
+// noiseOf returns the matrices of a model.
+func noiseOf(m *model.Model) *Matrices {
+	q, l := m.Q, m.Learned
+	r := &Matrices{Given: app.Rows(m.Confusion, q)}
+	if l == nil {
+		return r
+	}
+	r.Learned, r.Error = app.Rows(l.Confusion, q), app.Rows(l.Error, q)
+	for k, a := range m.Meta.Annotators {
+		one := confusion.Annotator{P: l.Matrices[k*q*q : (k+1)*q*q]}
+		r.Annotators = append(r.Annotators, umagpu.Annotator{Name: a.Name, Labels: a.Labels,
+			Right: one.Right(q), Confusion: app.Rows(one.P, q)})
+	}
+	slices.SortStableFunc(r.Annotators, func(a, b umagpu.Annotator) int {
+		return cmp.Compare(b.Right, a.Right)
+	})
 	return r
 }
 
@@ -135,7 +166,32 @@ func (r Inspection) text(w io.Writer) error {
 			return err
 		}
 	}
-	return nil
+	return r.Matrices.text(w, r.classes)
+}
+
+// text prints the matrices.
+func (n *Matrices) text(w io.Writer, classes []string) error {
+	if n == nil {
+		return nil
+	}
+	if n.Given != nil {
+		fmt.Fprintln(w, "\ngiven: P(noisy = row | true = column)")
+		if err := app.PrintEstimated(w, classes, n.Given, nil); err != nil {
+			return err
+		}
+	}
+	if n.Learned == nil {
+		return nil
+	}
+	labels := "noisy"
+	if n.Annotators != nil {
+		labels = "vote of the annotators"
+	}
+	fmt.Fprintf(w, "\nlearned: P(%s = row | true = column), ± standard error\n", labels)
+	if err := app.PrintEstimated(w, classes, n.Learned, n.Error); err != nil || n.Annotators == nil {
+		return err
+	}
+	return app.PrintAnnotators(w, n.Annotators)
 }
 
 // summarise returns the classes with the top features by weight.
@@ -173,7 +229,7 @@ func (r Inspection) rows(row app.Row) {
 	if r.Share > 0 {
 		row("share\t%.3f", r.Share)
 	}
-	row("classes\t%d", r.classes)
+	row("classes\t%d", len(r.classes))
 	row("features\t%d, prepared by %s", r.Features, r.Preparation)
 	if k := r.Kernel; k != nil {
 		row("kernel\t%s, %d components of %d landmarks, %.4g %% of the variance",

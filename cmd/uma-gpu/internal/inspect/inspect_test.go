@@ -45,7 +45,7 @@ func TestInspect(t *testing.T) {
 			t.Errorf("found %+v", c)
 		}
 	}
-	if want := fmt.Sprintf("given, condition number %.4g;", m.Meta.Condition); !strings.HasPrefix(
+	if want := fmt.Sprintf("given, condition number %.4g", m.Meta.Condition); !strings.HasPrefix(
 		r.Noise, want) {
 		t.Errorf("found the noise %q, want %q", r.Noise, want)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/calibrate"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clean"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/convert"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/cv"
@@ -33,7 +34,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/predict"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/query"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/report"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/split"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/synth"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
@@ -138,9 +138,9 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 				report.New(report.Run), inspect.New(inspect.Run), export.New(export.Run)),
 			grouped("Find wrong labels", clean.New(clean.Run), issues.New(issues.Run), &cli.Command{
 				Name:  "confusion",
-				Usage: "estimate, check or show a confusion matrix, or corrupt labels by one",
+				Usage: "estimate or check a confusion matrix, or corrupt labels by one",
 				Subcommands: []*cli.Command{estimate.New(estimate.Run), inject.New(inject.Run),
-					show.New(show.Run), show.NewCheck(show.Check)},
+					check.New(check.Run)},
 			}),
 			grouped("Data", info.New(info.Run), split.New(split.Run), convert.New(convert.Run),
 				synth.New(synth.Run)),

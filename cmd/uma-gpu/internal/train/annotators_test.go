@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/inspect"
 )
 
 // annotated writes the first examples of the clitest.Digits with right labels, and what annotators
@@ -75,17 +75,17 @@ func TestTrainByAnnotators(t *testing.T) {
 	clitest.Fail(t, 1, "annotations", clitest.Resumed(with(train, "--annotators", less, "--model",
 		path("x")), path("kept"))...)
 
-	out, _ := clitest.Succeed(t, "confusion", "show", path("m"))
+	out, _ := clitest.Succeed(t, "inspect", "--model", path("m"))
 	for _, want := range []string{"learned: P(vote of the annotators", "±", "ann  ", "bob  ", "eve  ",
 		"400 labels"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("confusion show prints %q, wanted %q in it", out, want)
+			t.Errorf("inspect prints %q, wanted %q in it", out, want)
 		}
 	}
-	out, _ = clitest.Succeed(t, "confusion", "show", "--json", path("m"))
-	if report := clitest.Decode[show.ModelReport](t, out); len(report.Annotators) != 3 ||
+	out, _ = clitest.Succeed(t, "inspect", "--json", "--model", path("m"))
+	if report := clitest.Decode[inspect.Inspection](t, out); len(report.Annotators) != 3 ||
 		report.Annotators[2].Name != "eve" || report.Given != nil {
-		t.Errorf("confusion show --json: %+v", report)
+		t.Errorf("inspect --json: %+v", report)
 	}
 }
 
@@ -101,16 +101,16 @@ func TestEstimateConfusionFlag(t *testing.T) {
 	if !bytes.Equal(clitest.Read(t, m), clitest.Read(t, filepath.Join(dir, "model.npz"))) {
 		t.Error("train and clean learn different models")
 	}
-	if out, _ := clitest.Succeed(t, "confusion", "show", m); !strings.Contains(out, "P(noisy") {
-		t.Errorf("confusion show prints %q", out)
+	if out, _ := clitest.Succeed(t, "inspect", "--model", m); !strings.Contains(out, "P(noisy") {
+		t.Errorf("inspect prints %q", out)
 	}
 	for _, flags := range [][]string{{"--learner", "uma"}, {"--confusion", c}, {"--checkpoint", m}} {
 		clitest.Fail(t, 2, flags[0], with(train, append(flags, "--estimate-confusion")...)...)
 	}
 	clitest.Succeed(t, with(train, "--max-steps", "1")...)
-	if out, _ := clitest.Succeed(t, "confusion", "show", m); !strings.Contains(out,
+	if out, _ := clitest.Succeed(t, "inspect", "--model", m); !strings.Contains(out,
 		"labels were trusted") {
-		t.Errorf("confusion show prints %q", out)
+		t.Errorf("inspect prints %q", out)
 	}
 }
 

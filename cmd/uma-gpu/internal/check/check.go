@@ -1,4 +1,5 @@
-package show
+// Package check is the command that tests whether a confusion matrix helps.
+package check
 
 import (
 	"context"
@@ -12,16 +13,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 )
 
-type CheckOptions struct {
+type Options struct {
 	app.Common `json:"-"`
 	Input      app.Labelled             `json:"input"`
 	Request    umagpu.CheckNoiseRequest `json:"request,omitzero"`
 	Device     app.Device               `json:"-"`
 }
 
-// NewCheck returns the command confusion check.
-func NewCheck(run func(context.Context, *CheckOptions) error) *cli.Command {
-	o := new(CheckOptions)
+// New returns the command confusion check.
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := new(Options)
 	return &cli.Command{
 		Name:  "check",
 		Usage: "test whether a confusion matrix helps and whether the labels contradict it",
@@ -41,14 +42,14 @@ Example: uma-gpu confusion check --data noisy.csv --confusion C.csv`,
 	}
 }
 
-// CheckReport is what confusion check --json prints.
-type CheckReport struct {
-	Request *CheckOptions `json:"request"`
+// Report is what confusion check --json prints.
+type Report struct {
+	Request *Options `json:"request"`
 	*umagpu.CheckNoiseResult
 }
 
-// Check compares out-of-fold predictions with and without the matrix.
-func Check(ctx context.Context, o *CheckOptions) error {
+// Run compares out-of-fold predictions with and without the matrix.
+func Run(ctx context.Context, o *Options) error {
 	if o.Input.Noise.Path == "" {
 		return app.Missing("confusion")
 	}
@@ -73,7 +74,7 @@ func Check(ctx context.Context, o *CheckOptions) error {
 	for _, w := range found.Warnings {
 		o.Notes.Warn("%s: %s", o.Input.Noise.Path, w)
 	}
-	report := CheckReport{o, found}
+	report := Report{o, found}
 	return o.Print(report, report.text)
 }
 
@@ -86,7 +87,7 @@ var verdicts = map[string]string{
 		"(--confusion-axes true-rows)",
 }
 
-func (r CheckReport) text(w io.Writer) error {
+func (r Report) text(w io.Writer) error {
 	verdict := verdicts[r.Verdict]
 	if r.Contradicted && r.Verdict != judge.Turned && r.Verdict != judge.Rejected {
 		verdict += fmt.Sprintf(", though it cannot explain %.1f %% of them",

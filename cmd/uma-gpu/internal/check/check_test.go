@@ -1,12 +1,12 @@
-package show_test
+package check_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
+	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/check"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
-	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/show"
 )
 
 func TestConfusionCheck(t *testing.T) {
@@ -22,7 +22,7 @@ func TestConfusionCheck(t *testing.T) {
 		}
 	}
 	stdout, _ := clitest.Succeed(t, append(args, "--json")...)
-	r := clitest.Decode[show.CheckReport](t, stdout)
+	r := clitest.Decode[check.Report](t, stdout)
 	if r.Verdict != "helps" || r.LogLikelihood.Mean < 0.1 {
 		t.Errorf("%+v", r)
 	}

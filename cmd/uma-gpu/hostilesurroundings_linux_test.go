@@ -293,8 +293,9 @@ func (s *surroundingsTest) noFiles(t *testing.T) (all []surrounded) {
 	return all
 }
 
-// pipes as inputs: whole, empty, cut short, and such that nobody writes to.
-func (s *surroundingsTest) pipes(*testing.T) (all []surrounded) {
+// pipes as inputs: whole, empty, cut short, and such that nobody writes to. What copies a table
+// cannot read a pipe again: as of standard input, it writes the values.
+func (s *surroundingsTest) pipes(t *testing.T) (all []surrounded) {
 	remove := func() error { return os.Remove("pipe") }
 	for _, line := range whole {
 		words, _ := wordsOf(line)
@@ -308,7 +309,11 @@ func (s *surroundingsTest) pipes(*testing.T) (all []surrounded) {
 				all = append(all, h)
 				return &all[len(all)-1]
 			}
-			pipe("whole", "cat "+word+" >pipe 2>&- &", either, "pipe")
+			full := pipe("whole", "cat "+word+" >pipe 2>&- &", either, "pipe")
+			if word == "d.csv" && (words[0] == "split" || words[1] == "inject") {
+				full.line = line + " <d.csv"
+				s.want[full.line] = fromStandardInput(t, line)
+			}
 			pipe("empty", ": >pipe &", refused, "pipe")
 			pipe("short", "head -c 20 "+word+" >pipe 2>&- &", refused, "pipe")
 			pipe("waiting", "", stopped,
@@ -327,6 +332,21 @@ func (s *surroundingsTest) pipes(*testing.T) (all []surrounded) {
 		}
 	}
 	return all
+}
+
+// fromStandardInput is resultOf with d.csv as standard input.
+func fromStandardInput(t *testing.T, line string) (r result) {
+	t.Helper()
+	words, made := wordsOf(strings.Replace(line, "--data d.csv", "--data -", 1))
+	stdout, err := processOf(t, "exec <d.csv;", words...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.stdout, r.file = timeless(string(stdout)), read(t, made)
+	if err := os.Remove(made); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // names of files that shells, terminals and parsers of flags may take for something else.

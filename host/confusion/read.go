@@ -58,6 +58,29 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.matrixOf(path)
+}
+
+// ReadBytes returns the bytes of a file for Parse.
+func ReadBytes(path string) ([]byte, error) {
+	data, err := osfile.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: cannot read the table: %w", path, err)
+	}
+	return data, nil
+}
+
+// Parse is Read for the bytes of a file: they may be parsed again with other classes, where a pipe
+// cannot be read again.
+func Parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
+	t, err := parseTable(path, data, o)
+	if err != nil {
+		return nil, err
+	}
+	return t.matrixOf(path)
+}
+
+func (t *Table) matrixOf(path string) (*Matrix, error) {
 	m, err := t.Matrix()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -92,17 +115,25 @@ func (t *Table) Matrix() (*Matrix, error) {
 //
 // Errors begin with the path, and for CSV with the line.
 func ReadTable(path string, o ReadOptions) (*Table, error) {
-	if o.Classes != nil {
-		err := errors.Join(CheckClasses(o.Classes), checkMemory(len(o.Classes)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+	if err := o.check(path); err != nil {
+		return nil, err
 	}
-	data, err := osfile.Read(path)
+	data, err := ReadBytes(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read the table: %w", path, err)
+		return nil, err
 	}
 	return parseTable(path, data, o)
+}
+
+// check refuses classes that no table can have.
+func (o ReadOptions) check(path string) error {
+	if o.Classes == nil {
+		return nil
+	}
+	if err := errors.Join(CheckClasses(o.Classes), checkMemory(len(o.Classes))); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // grid is a table as the file has it.
@@ -117,6 +148,9 @@ type grid struct {
 
 // parseTable is ReadTable for the bytes of a file.
 func parseTable(path string, data []byte, o ReadOptions) (t *Table, err error) {
+	if err := o.check(path); err != nil {
+		return nil, err
+	}
 	if a := o.Axes; a != "" && a != AxesAuto && a != TrueRows && a != TrueColumns {
 		return nil, fmt.Errorf("%s: found axes %q, wanted %s, %s or %s", path, a, AxesAuto, TrueRows,
 			TrueColumns)

@@ -13,7 +13,6 @@ import (
 	"text/tabwriter"
 
 	umagpu "github.com/uma-gpu/uma-gpu"
-	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -187,14 +186,6 @@ func ReadRight(ctx context.Context, path string, d *dataset.Dataset) ([]int32, e
 func ReadProbabilities(ctx context.Context, path string, d *dataset.Dataset) ([]float32, error) {
 	return Awaited(ctx, path, func(path string) ([]float32, error) {
 		return labels.Probabilities(ctx, path, d)
-	})
-}
-
-// ReadMatrix is confusion.Read that ctx can interrupt.
-func ReadMatrix(ctx context.Context, path string, o confusion.ReadOptions,
-) (*confusion.Matrix, error) {
-	return Awaited(ctx, path, func(path string) (*confusion.Matrix, error) {
-		return confusion.Read(path, o)
 	})
 }
 

@@ -206,11 +206,13 @@ func OutputOrStandard(into *string, name, usage string) cli.Flag {
 }
 
 func Inputs(into *cli.StringSlice, name, usage string) cli.Flag {
-	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, false}
+	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into,
+		KeepSpace: true}, false}
 }
 
 func Outputs(into *cli.StringSlice, name, usage string) cli.Flag {
-	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into}, true}
+	return FilesFlag{&cli.StringSliceFlag{Name: name, Usage: usage, Destination: into,
+		KeepSpace: true}, true}
 }
 
 // filesOf returns the files that a flag names, if it is of files, and whether they are written.

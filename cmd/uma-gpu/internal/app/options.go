@@ -237,6 +237,8 @@ func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Featu
 type Noise struct {
 	Path string `json:"confusion,omitempty"`
 	Axes string `json:"confusion_axes,omitempty"` // of the file
+
+	data []byte // of the file, once it has been read: it may be a pipe
 }
 
 // Flags returns the flags --confusion and --confusion-axes.
@@ -263,8 +265,14 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 	if n.Path == "" {
 		return nil, nil
 	}
-	return ReadMatrix(ctx, n.Path, confusion.ReadOptions{Classes: classes,
-		Axes: n.Axes})
+	if n.data == nil {
+		data, err := Awaited(ctx, n.Path, confusion.ReadBytes)
+		if err != nil {
+			return nil, err
+		}
+		n.data = data
+	}
+	return confusion.Parse(n.Path, n.data, confusion.ReadOptions{Classes: classes, Axes: n.Axes})
 }
 
 // Confusion is Read for a request.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 
@@ -91,10 +92,12 @@ type described struct {
 	Learner  string   `json:"learner,omitempty"` // that suits tables; empty of others
 }
 
-// read reads what can be read, unless --missing error asks for more: without labels if these are
-// the problem, and without bad examples.
+// read reads what can be read, unless --missing error asks for more or the data cannot be read
+// again: without labels if these are the problem, and without bad examples.
 func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Dataset,
 	problems []string, err error) {
+	is, err := os.Stat(o.Data.Path)
+	once := o.Data.Path == "-" || err == nil && !is.Mode().IsRegular()
 	for _, relax := range []func(){func() {},
 		func() { options.SkipBad = math.MaxInt },
 		func() { options.NoLabels, options.Labels = true, "" },
@@ -105,7 +108,7 @@ func (o *Options) read(ctx context.Context, options file.Options) (d *dataset.Da
 			err = fmt.Errorf("%s: found %d malformed rows beside %d others: it is no table", o.Data.Path,
 				len(d.SkippedAt), d.N)
 		}
-		if err == nil || o.Data.Path == "-" ||
+		if err == nil || once ||
 			options.Encode.Missing != dataset.MissingAuto ||
 			errors.Is(err, fs.ErrNotExist) || errors.Is(err, app.ErrInterrupted) ||
 			errors.Is(err, memory.ErrBudget) {

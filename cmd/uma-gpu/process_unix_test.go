@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
@@ -113,6 +114,82 @@ func TestSignal(t *testing.T) {
 		}
 		if left := names(t, dir); !slices.Equal(left, []string{"m.npz"}) {
 			t.Errorf("%v: found %q", signal, left)
+		}
+	}
+}
+
+// SIGTERM ends what reads a file, and what has read it and works for long, within seconds, with a
+// message and without a file.
+func TestTerminated(t *testing.T) {
+	const most = 5 * time.Second
+	home := t.TempDir()
+	right, data, m := filepath.Join(home, "r.csv"), filepath.Join(home, "d.csv"), filepath.Join(home,
+		"m.npz")
+	succeed(t, "synth", "--examples", "30000", "--features", "20", "--classes", "5", "--out", right)
+	succeed(t, "train", "--data", right, "--max-steps", "3", "--model", m)
+	succeed(t, "confusion", "inject", "--data", right, "--pairwise", "0.3", "--out", data)
+	half := read(t, data)[:1<<20]
+	for _, c := range []struct {
+		line  string
+		works bool // for seconds, once it has read
+	}{
+		{"train --kernel rbf --gamma search --model OUT/m.npz", true},
+		{"train --learner trees --rounds 1000 --model OUT/m.npz", true},
+		{"train --learner softmax --correction em --model OUT/m.npz", true},
+		{"cv --folds 20 --try --l2=search", true},
+		{"issues --out OUT/i.csv", true},
+		{"clean --dir OUT", true},
+		{"confusion estimate --out OUT/C.csv", true},
+		{"query --out OUT/q.csv", false},
+		{"report --model M --out OUT/r.html", false},
+		{"calibrate --model M --out OUT/c.npz", false},
+		{"eval --model M", false},
+		{"predict --model M --out OUT/p.csv", false},
+		{"convert --out OUT/c.npz", false},
+		{"split --fractions 0.5,0.5 --out OUT/a.csv --out OUT/b.csv", false},
+		{"confusion inject --pairwise 0.2 --out OUT/a.csv", false},
+		{"info", false},
+	} {
+		for _, reading := range []bool{true, false} {
+			if !reading && !c.works {
+				continue
+			}
+			dir := t.TempDir()
+			from := map[bool]string{true: "-", false: data}[reading]
+			p := processOf(t, "", append(strings.Fields(strings.NewReplacer("OUT", dir, "M", m).Replace(
+				c.line)), "--data", from)...)
+			stdin, err := p.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			stderr, err := p.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines, last := bufio.NewScanner(stderr), ""
+			if reading {
+				if _, err := stdin.Write(half); err != nil { // more than fits into a pipe
+					t.Error(err)
+				}
+			} else {
+				lines.Scan() // what it has read
+			}
+			start := time.Now()
+			if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+			for lines.Scan() {
+				last = lines.Text()
+			}
+			code := exitOf(t, p.Wait())
+			if took := time.Since(start); code != app.ExitInterrupted || took > most ||
+				!strings.HasPrefix(last, "uma-gpu: interrupted") || names(t, dir) != nil {
+				t.Errorf("%s, reading: %v: exit code %d after %v, found %q, last line %q", c.line, reading,
+					code, took, names(t, dir), last)
+			}
 		}
 	}
 }

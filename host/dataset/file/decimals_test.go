@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
+	"pgregory.net/rapid"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -127,28 +128,41 @@ func TestDecimalMarkOfWhole(t *testing.T) {
 	}
 }
 
-// Numbers as people of eight countries write them are read as they were.
+// Numbers as people of eight countries write them are read as they were, or refused as numbers that
+// fit both decimal marks.
 func TestLocales(t *testing.T) {
-	values := []float64{0.5, -1234.25, 1234567.75, 12, -0.125, 999.5, 1000, 65432.0625}
 	for _, locale := range []string{"en-US", "de-DE", "fr-FR", "de-CH", "it-IT", "pl-PL", "sv-SE",
 		"pt-BR"} {
-		p := message.NewPrinter(language.MustParse(locale))
-		var text strings.Builder
-		text.WriteString("a;kind\n")
-		for i := range 64 {
-			fmt.Fprintf(&text, "%s;%s\n", p.Sprint(number.Decimal(values[i%len(values)],
-				number.MaxFractionDigits(6))), []string{"p", "q"}[i/8%2])
-		}
-		d, err := readText("f", text.String(), lenientOptions())
-		if err != nil {
-			t.Errorf("%s: %v\n%s", locale, err, text.String()[:80])
-			continue
-		}
-		for i, v := range columnOf(d, 0) {
-			if v != values[i%len(values)] {
-				t.Errorf("%s: found %v in row %d, wanted %v", locale, v, i+1, values[i%len(values)])
-				break
+		p, read := message.NewPrinter(language.MustParse(locale)), 0
+		rapid.Check(t, func(t *rapid.T) {
+			halves := rapid.SliceOfN(rapid.IntRange(0, 6), 2, 8).Draw(t, "halves")
+			var text strings.Builder
+			text.WriteString("a;kind\n")
+			var values []float64
+			for i := range 64 {
+				whole := rapid.IntRange(-1<<22, 1<<22).Draw(t, "whole")
+				v := math.Ldexp(float64(whole>>rapid.IntRange(0, 20).Draw(t, "shorter")),
+					-halves[i%len(halves)])
+				values = append(values, v)
+				fmt.Fprintf(&text, "%s;%s\n", p.Sprint(number.Decimal(v, number.MaxFractionDigits(6))),
+					[]string{"p", "q"}[i/8%2])
 			}
+			d, err := readText("f", text.String(), lenientOptions())
+			if err != nil && facts.Told(err, "decimal=point decimal=comma") {
+				return
+			}
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", locale, err, text.String())
+			}
+			read++
+			for i, v := range columnOf(d, 0) {
+				if v != values[i] {
+					t.Fatalf("%s: found %v in row %d, wanted %v\n%s", locale, v, i+1, values[i], text.String())
+				}
+			}
+		})
+		if read < 50 {
+			t.Errorf("%s: %d tables were read, wanted at least 50", locale, read)
 		}
 	}
 }

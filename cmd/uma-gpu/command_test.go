@@ -73,8 +73,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		{"train", "--data", data, "--model", m, "--max-steps", "3"},
 		{"predict", "--data", data, "--model", m},
 		{"predict", "--data", data, "--model", m, "--probabilities"},
-		{"predict", "--data", data, "--model", m, "--scores", "--to", "jsonl"},
-		{"predict", "--data", data, "--model", m, "--scores", "--to", "npy"},
+		{"predict", "--data", data, "--model", m, "--scores"},
 		{"eval", "--data", data, "--model", m, "--json"},
 	} {
 		var stderr bytes.Buffer

@@ -431,18 +431,6 @@ var rowUses = []rowUse{
 		lines := strings.Split(strings.TrimSuffix(s.read("p.csv"), "\n"), "\n")
 		return strings.Join(s.kept(lines), "\n")
 	}},
-	{"predict --to jsonl", "mu", false, func(s *rowTable) string {
-		s.call("predict", "--model", s.trained(), "--scores", "--out", s.path("p.jsonl"))
-		lines := strings.Split(strings.TrimSuffix(s.read("p.jsonl"), "\n"), "\n")
-		for row, line := range lines {
-			name := fmt.Sprintf(`{"example":%d,`, row+1)
-			if !strings.HasPrefix(line, name) {
-				s.t.Fatalf("found %s, wanted %s", line, name)
-			}
-			lines[row] = strings.TrimPrefix(line, name)
-		}
-		return strings.Join(s.kept(lines), "\n")
-	}},
 	{"info", "m", false, func(s *rowTable) string {
 		return s.numbers(s.call("info", "--json", "--label-column", "kind"))
 	}},

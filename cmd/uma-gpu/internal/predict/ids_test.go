@@ -77,12 +77,6 @@ func TestIDs(t *testing.T) {
 		if !strings.HasPrefix(table, "who,a,b\n<item a0>,") {
 			t.Errorf("%s: scores %.60q", name, table)
 		}
-		table, _ = clitest.Succeed(t, "predict", "--model", m, "--data", data, "--id-column", "who",
-			"--probabilities",
-			"--to", "jsonl")
-		if !strings.HasPrefix(table, `{"example":1,"id":"<item a0>","class":"a",`) {
-			t.Errorf("%s: probabilities %.60q", name, table)
-		}
 		clitest.Succeed(t, "issues", "--data", data, "--id-column", "who", "--out", out+".csv")
 		list := string(clitest.Read(t, out+".csv"))
 		if k == 0 {

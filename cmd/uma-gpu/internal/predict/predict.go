@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -34,9 +33,7 @@ type Options struct {
 
 // Output is the file of the predictions.
 type Output struct {
-	Path   string `json:"out,omitempty"`
-	Format string `json:"to,omitempty"`
-
+	Path string        `json:"out,omitempty"`
 	Safe app.SafeCells `json:"safe_cells,omitempty"` // of a CSV
 }
 
@@ -50,53 +47,42 @@ the file are ignored, but must be classes of the model; eval compares them with 
 With --id-column the output is CSV with the columns id and class.
 
 --probabilities and --scores write one row per example instead: CSV with the example's id (--id-column) or
-its number, from 1 in input order, and one column per class; JSON Lines if the file is named .jsonl;
-or a float32 array, examples × classes, if it is named .npy. Probabilities need a model with a
-temperature, which train and calibrate fit.
+its number, from 1 in input order, and one column per class; or a float32 array, examples × classes,
+if the file is named .npy. Probabilities need a model with a temperature, which train and calibrate
+fit.
 
 --sets 0.9 writes prediction sets: the classes, joined by |, that include the true one for 90 % of
 examples. They need a model from calibrate --sets with the same level.
 
 Example: uma-gpu predict --model m.npz --data new.csv --no-labels --out classes.txt
-Example: uma-gpu predict --model m.npz --data new.csv --no-labels --probabilities --out probabilities.jsonl`,
+Example: uma-gpu predict --model m.npz --data new.csv --no-labels --probabilities --out probabilities.csv`,
 		Flags: app.Flags(o.Input.Flags(&o.Common, "examples to classify"), o.Input.ReadingFlags(),
 			o.Input.NoLabelsFlag(),
 			app.OutputOrStandard(&o.Output.Path, "out", "`FILE` for the predictions"),
-			app.ParameterFlags(&o.Request),
-			app.Choice(&o.Output.Format, "to", "auto",
-				"`FORMAT` of the table: auto (by the name of --out), csv, jsonl or npy",
-				"auto", "csv", "jsonl", "npy"),
-			o.Output.Safe.Flag(), o.Device.Flags(), o.RequestFlag(o), o.QuietFlag()),
+			app.ParameterFlags(&o.Request), o.Output.Safe.Flag(), o.Device.Flags(), o.RequestFlag(o),
+			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
 }
 
-// format returns the format of the table to write, "" for class names alone.
-func (o *Options) format() (string, error) {
+// check checks the options, and reports whether the output is an array.
+func (o *Options) check() (array bool, err error) {
 	r, out := &o.Request, o.Output.Path
-	table := r.Probabilities || r.Scores || r.Sets > 0
-	ending := strings.TrimPrefix(strings.ToLower(filepath.Ext(out)), ".")
-	format := o.Output.Format
-	if format == "" || format == "auto" {
-		format = "csv"
-		if ending == "npy" || ending == "jsonl" {
-			format = ending
-		}
-	}
+	numbers := r.Probabilities || r.Scores
+	array = strings.EqualFold(filepath.Ext(out), ".npy")
 	switch {
-	case r.Probabilities && r.Scores, r.Sets > 0 && (r.Probabilities || r.Scores):
-		return "", app.Usage("--probabilities, --scores and --sets cannot be combined")
-	case !table && o.Output.Format != "":
-		return "", app.Usage("--to is given without --probabilities, --scores or --sets")
-	case !table:
-		return "", nil
-	case app.PackedText(out) != "":
-		return "", app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not compressed",
+	case r.Probabilities && r.Scores, r.Sets > 0 && numbers:
+		return false, app.Usage("--probabilities, --scores and --sets cannot be combined")
+	case app.PackedText(out) != "" && (numbers || r.Sets > 0):
+		return false, app.Usage("--out is %s, wanted a name without .gz or .zst: tables are not "+
+			"compressed", out)
+	case array && !numbers:
+		return false, app.Usage("--out is %s, which has --probabilities or --scores alone; write .csv",
 			out)
-	case format == "npy" && (r.Sets > 0 || o.Input.IDColumn != ""):
-		return "", app.Usage("an .npy file has no place for --sets and --id-column; write .csv or .jsonl")
+	case array && o.Input.IDColumn != "":
+		return false, app.Usage("an .npy file has no place for --id-column; write .csv")
 	}
-	return format, nil
+	return array, nil
 }
 
 // predictions are what a command writes.
@@ -110,7 +96,7 @@ type predictions struct {
 
 // Run writes the classes, or a table of scores or probabilities.
 func Run(ctx context.Context, o *Options) error {
-	format, err := o.format()
+	array, err := o.check()
 	if err != nil {
 		return err
 	}
@@ -118,7 +104,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if format == "csv" && o.Request.Sets > 0 {
+	if o.Request.Sets > 0 {
 		if err := checkJoined(m.Classes()); err != nil {
 			return err
 		}
@@ -133,7 +119,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	defer p.data.Close() // only read
 	r.Data = umagpu.FromDataset(p.data, dataset.InPlace)
-	r.Compute = o.Device.Compute(o.Notes, app.Predicting(format != ""))
+	r.Compute = o.Device.Compute(o.Notes, app.Predicting(r.Probabilities || r.Scores || r.Sets > 0))
 	if p.PredictResult, err = umagpu.Predict(ctx, &r); err != nil {
 		return err
 	}
@@ -143,15 +129,11 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	write := func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
-		switch format {
-		case "npy":
-			err = p.writeArray(b)
-		case "jsonl":
-			err = p.writeLines(b)
-		default:
-			err = p.writeCSV(b)
+		write := p.writeCSV
+		if array {
+			write = p.writeArray
 		}
-		if err != nil {
+		if err := write(b); err != nil {
 			return err
 		}
 		return b.Flush() // returns the first error of all writes
@@ -166,8 +148,8 @@ func Run(ctx context.Context, o *Options) error {
 func checkJoined(classes []string) error {
 	for _, name := range classes {
 		if strings.Contains(name, separator) {
-			return app.Usage("class %q contains %s, which joins the classes of a set in CSV: use "+
-				"--to jsonl", name, separator)
+			return app.Usage("class %q contains %s, which joins the classes of a set: rename it",
+				name, separator)
 		}
 	}
 	return nil
@@ -175,15 +157,15 @@ func checkJoined(classes []string) error {
 
 const separator = "|" // between the classes of a set, as between candidate labels
 
-// set returns the names of the classes in the prediction set of example i.
-func (p *predictions) set(i int) []string {
-	names, q := []string{}, len(p.Classes)
-	for k, in := range p.Sets[i*q : (i+1)*q] {
+// set returns the classes in the prediction set of example i, joined.
+func (p *predictions) set(i int) string {
+	var names []string
+	for k, in := range p.Sets[i*len(p.Classes) : (i+1)*len(p.Classes)] {
 		if in {
 			names = append(names, p.Classes[k])
 		}
 	}
-	return names
+	return strings.Join(names, separator)
 }
 
 // row returns the numbers of example i, nil for none.
@@ -256,7 +238,7 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 			fields = append(fields, p.Classes[p.Codes[i]])
 		}
 		if p.Sets != nil {
-			fields = append(fields, strings.Join(p.set(i), separator))
+			fields = append(fields, p.set(i))
 		}
 		for _, v := range p.row(i) {
 			fields = append(fields, app.FloatText(v))
@@ -265,51 +247,4 @@ func (p *predictions) writeCSV(b *bufio.Writer) error {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// line is an object of JSON Lines. A number that is not finite is null, and so is the class of a
-// row that was skipped.
-type line struct {
-	Example       int                 `json:"example"`
-	ID            *string             `json:"id,omitempty"`
-	Class         *string             `json:"class"`
-	Set           *[]string           `json:"set,omitempty"`
-	Probabilities map[string]*float32 `json:"probabilities,omitempty"`
-	Scores        map[string]*float32 `json:"scores,omitempty"`
-}
-
-// writeLines writes JSON Lines.
-func (p *predictions) writeLines(b *bufio.Writer) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false) // a class named <=50K should look like that
-	for row, i := range p.rows {
-		l, numbers := line{Example: row + 1}, map[string]*float32{}
-		if i < 0 {
-			if err := e.Encode(l); err != nil {
-				return err
-			}
-			continue
-		}
-		if l.Class = &p.Classes[p.Codes[i]]; p.data.IDs != nil {
-			l.ID = &p.data.IDs[i]
-		}
-		for k, v := range p.row(i) {
-			if numbers[p.Classes[k]] = nil; v-v == 0 {
-				numbers[p.Classes[k]] = &v
-			}
-		}
-		switch {
-		case p.Sets != nil:
-			set := p.set(i)
-			l.Set = &set
-		case p.Probabilities != nil:
-			l.Probabilities = numbers
-		default:
-			l.Scores = numbers
-		}
-		if err := e.Encode(l); err != nil {
-			return err
-		}
-	}
-	return nil
 }

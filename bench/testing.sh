@@ -26,8 +26,13 @@ run() {
 		hostile) make -s hostile ;;
 		writes) bench/writes.sh build/uma-gpu build/writes "$MOST" ;;
 		faults) make -s faults ;;
-		rapid) grep -rl --include='*_test.go' 'pgregory.net/rapid' . | xargs -r -n 1 dirname | sort -u |
-			xargs -r go test -vet=off -count=1 -v -run 'Rapid|Property|RowNumbers' ;;
+		rapid)
+			[ "$SEED" = 0 ] && SEED=$(date +%s%N)
+			grep -rl --include='*_test.go' 'rapid\.Check(' . | sort | while read -r file; do
+				tests=$(awk '/^func Test/ { sub(/\(.*/, "", $2); test = $2 } /rapid\.Check\(/ { print test }' "$file" |
+					sort -u | paste -sd '|')
+				go test -vet=off -count=1 -v -run "^($tests)\$" "$(dirname "$file")" -rapid.seed "$SEED" || exit 1
+			done && echo "seed $SEED" ;;
 		devices)
 			build/uma-gpu devices
 			for d in cpu cpu:plain $(build/uma-gpu devices --json | grep -o 'opencl:[0-9.]*' | sort -u); do
@@ -80,6 +85,21 @@ count() { grep -cE -- "$2" "$dir/$1"; }
 last() { grep -oE -- "$2" "$dir/$1" | tail -1; }
 total() { grep -oE -- "$2" "$dir/$1" | grep -oE '[0-9]+' | awk '{ n += $1 } END { print n + 0 }'; }
 
+# faults sums what the log says of calls, and of bits in the tests whose name ends in full.
+faults() {
+	awk '/^=== / { full = $3 ~ /\/full$/ }
+		/ faults in .*: exit codes/ { calls += $2 }
+		full && / found, .* wrong with exit code 0/ {
+			for (k = 2; k < NF; k++) {
+				if ($(k + 1) == "found,") found += $k
+				if ($(k + 1) == "crashed,") crashed += $k
+				if ($(k + 1) == "wrong") wrong += $k
+			}
+		}
+		END { printf "%d calls; of bits %d found, %d crashed, %d wrong with exit code 0", calls, found, crashed, wrong }
+	' "$dir/faults"
+}
+
 cat bench/testing/head.md
 echo "| check | figures | result | date, time | command |"
 echo "|---|---|---|---|---|"
@@ -94,10 +114,9 @@ row kills "kills of trainings" \
 	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]{6,}" | cut -c6-)"' '`make kills`'
 row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes)") cases"' '`make hostile`'
 row writes "system calls that fail, or in which the program is killed" 'last writes "[0-9]+ with a failed call, .*"' '`make writes`'
-row faults "turned bits on a device" \
-	'echo "$(total faults "[0-9]+ found") found, $(total faults "[0-9]+ wrong with exit code 0") wrong with exit code 0"' '`make faults`'
-row rapid "properties on random programs" \
-	'echo "$(count rapid "^--- PASS") properties, $(total rapid "passed [0-9]+ tests") programs"' '`go test -rapid.seed N`'
+row faults "calls of a device that fail, and turned bits with a full audit" 'faults' '`make faults`'
+row rapid "properties on random data, by rapid" 'echo "$(count rapid "^--- PASS"), on \
+$(total rapid "passed [0-9]+ tests") draws, seed $(last rapid "^seed [0-9]+" | cut -c6-)"' '`go test -rapid.seed N`'
 row branches "statements of the contract's code that its tests reach" 'last branches "[0-9.]+%"' '`go test -coverprofile`'
 
 echo

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -30,10 +31,8 @@ var programs = flag.Int("programs", 30, "how many programs TestRows draws")
 // label; the first, the last, any), and files about its rows. The command has the same results for
 // the table with the odd rows, at the numbers that the rows have there, as for the table without.
 func TestRows(t *testing.T) {
-	seed := *randomSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	given, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
+	seed := cmp.Or(*randomSeed, given, uint64(time.Now().UnixNano()))
 	t.Logf("seed %d; again by go test ./cmd/uma-gpu -run '^%s$' -random-seed %[1]d", seed, t.Name())
 	for name, value := range map[string]string{"rapid.seed": fmt.Sprint(seed),
 		"rapid.checks": fmt.Sprint(shortly(*programs)), "rapid.nofailfile": "true"} {

@@ -152,6 +152,11 @@ func atOnceAdvice(noise *confusion.Matrix) string {
 		"classes apart"
 }
 
+// explainsBetter reports whether the transposed matrix explains what the matrix, e, does not.
+func explainsBetter(turned, e *Explanation) bool {
+	return !contradicted(turned) || turned.Deviance < e.Deviance/4
+}
+
 // contradicted reports whether an explanation leaves more labels than chance does.
 func contradicted(e *Explanation) bool {
 	return e.P < doubtful && e.Unexplained > unexplained
@@ -231,7 +236,8 @@ func unexplainedLabels(ctx context.Context, r *Ended, byPrediction bool) ([]lear
 			"is it turned (rows for columns), does it claim too much or too little noise?",
 		100*e.Unexplained, classes[w.Predicted], w.Found, classes[w.Label], w.Explained),
 		Advice: "check the confusion matrix"}
-	if v := explain(turned(noise), counts); explainsBetter(&v, &e) {
+	other := turned(noise)
+	if v := explain(other, counts); mostlyRight(other) && explainsBetter(&v, &e) {
 		d.Code = TurnedConfusion
 		d.Advice = "with its axes exchanged the matrix explains them: " +
 			quote.Option("confusion-axes", "true-rows") + " reads it so"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/confusion/estimate"
@@ -30,7 +31,8 @@ type NoiseCheck struct {
 	// LogLikelihood is the gain in mean log-likelihood of a noisy label by training with the matrix.
 	LogLikelihood Difference `json:"log_likelihood_gain"`
 	// Accuracy is the gain in accuracy, from -1 to 1, by the probabilities of the true classes given
-	// the labels: by the matrix or, where they contradict it, by the best estimate of the noise.
+	// the labels: by the matrix or, where they contradict it or are less likely with it, by the best
+	// estimate of the noise.
 	Accuracy Difference `json:"corrected_accuracy_gain"`
 
 	Explained Explanation `json:"explained"`
@@ -87,64 +89,91 @@ func CheckNoise(ctx context.Context, y []int32, noise *confusion.Matrix, with, w
 	} else if err != nil {
 		return nil, err
 	}
-	contest, err := estimate.FromEvidence(ctx, estimate.Evidence{Classes: noise.Classes, Y: y,
-		P: plain, Given: noise})
-	if err != nil {
-		return nil, err
+	exchanged := turned(noise)
+	var contests [2]*estimate.Contest
+	for k, m := range []*confusion.Matrix{noise, exchanged} {
+		contests[k], err = estimate.FromEvidence(ctx, estimate.Evidence{Classes: noise.Classes, Y: y,
+			P: plain, Given: m})
+		if err != nil {
+			return nil, err
+		}
 	}
-	q := noise.Q()
-	// what the labels say of the true classes: by the matrix, unless they contradict it
-	rates, prior := noise.P, p
-	if contest.Rejected() {
-		rates, prior = contest.Candidates[contest.Chosen].P, contest.True
-	}
+	contest, q := contests[0], noise.Q()
 	likelihood, accuracy := make([]float64, len(y)), make([]float64, len(y))
 	counts, posterior := make([]int64, q*q), make([]float64, q)
 	for i, k := range y {
-		noisy, sum := 0.0, 0.0
+		noisy := 0.0
 		for t, v := range p[i*q : (i+1)*q] {
 			noisy += float64(noise.P[int(k)*q+t] * float64(v))
-			posterior[t] = float64(rates[int(k)*q+t] * float64(prior[i*q+t]))
-			sum += posterior[t]
 		}
 		likelihood[i] = logOf(noisy) - logOf(float64(plain[i*q+int(k)]))
+		counts[lists.Largest(with.Scores[i*q:(i+1)*q])*q+int(k)]++
+	}
+	c.LogLikelihood = differenceOf(likelihood)
+	// What labels say of the true classes: by the matrix, unless something explains them better.
+	rates, prior := noise.P, p
+	if contest.Rejected() || c.LogLikelihood.Mean < 0 {
+		rates, prior = contest.Candidates[contest.Chosen].P, contest.True
+	}
+	for i, k := range y {
+		sum := 0.0
+		for t, v := range prior[i*q : (i+1)*q] {
+			posterior[t] = float64(rates[int(k)*q+t] * float64(v))
+			sum += posterior[t]
+		}
 		a := lists.Largest(with.Scores[i*q : (i+1)*q])
 		b := lists.Largest(without.Scores[i*q : (i+1)*q])
 		if sum > 0 {
 			accuracy[i] = (posterior[a] - posterior[b]) / sum
 		}
-		counts[a*q+int(k)]++
 	}
-	c.LogLikelihood, c.Accuracy = differenceOf(likelihood), differenceOf(accuracy)
+	c.Accuracy = differenceOf(accuracy)
 	c.Explained = explain(noise, counts)
 	c.Contradicted = contradicted(&c.Explained) || contest.Rejected()
-	c.Turned = explain(turned(noise), counts)
-	c.Verdict = c.verdict()
+	c.Turned = explain(exchanged, counts)
+	if c.Verdict = c.verdict(); c.Contradicted && mostlyRight(exchanged) &&
+		!contests[1].Rejected() && contests[1].Lost() < turnedLoss*contest.Lost() {
+		c.Verdict = Turned
+	}
 	c.warn(noise, contest)
+	if never := neverPredicted(counts, noise.Classes); len(never) > 0 {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("with the matrix no example is predicted as %s, "+
+			"though some are labelled so", strings.Join(never, ", ")))
+	}
 	return c, nil
 }
 
-// verdict decides by held-out labels; where these are equally likely without the matrix, as for a
-// model that learns the noise itself, by the corrected accuracy.
+// turnedLoss is the most of the log-likelihood lost by the matrix that is lost by its transpose, if
+// it is turned.
+const turnedLoss = 0.25
+
+// mostlyRight reports whether the most frequent label of each class is its own: other matrices name
+// classes anew, and may explain any labels.
+func mostlyRight(m *confusion.Matrix) bool {
+	q := m.Q()
+	for at, v := range m.P {
+		if class := at % q; v > m.P[class*q+class] {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict decides by held-out labels; where these are no less likely with the matrix, but not
+// surely likelier, as for a model that learns the noise itself, by the corrected accuracy.
 func (c *NoiseCheck) verdict() string {
 	likelier := c.LogLikelihood.Mean / max(c.LogLikelihood.StandardError, math.SmallestNonzeroFloat64)
 	switch {
-	case c.Contradicted && explainsBetter(&c.Turned, &c.Explained):
-		return Turned
-	case likelier > clear, likelier >= -clear && !c.Contradicted &&
+	case likelier > clear, likelier >= 0 && !c.Contradicted &&
 		c.Accuracy.Mean > clear*c.Accuracy.StandardError:
 		return Helps
-	case likelier < -clear && c.Accuracy.Mean <= 0:
+	case likelier < -clear && c.Accuracy.Mean <= 0,
+		likelier < 0 && c.Accuracy.Mean < -clear*c.Accuracy.StandardError:
 		return Harms
 	case c.Contradicted:
 		return Rejected
 	}
 	return NoDifference
-}
-
-// explainsBetter reports whether the transposed matrix explains what the matrix, e, does not.
-func explainsBetter(turned, e *Explanation) bool {
-	return !contradicted(turned) || turned.Deviance < e.Deviance/4
 }
 
 // leastProbability limits the influence of one label that was deemed impossible.
@@ -185,9 +214,9 @@ func (c *NoiseCheck) warn(noise *confusion.Matrix, contest *estimate.Contest) {
 		say("the matrix does not explain %.1f %% of the labels (probability of that by chance %.2g): of "+
 			"the examples predicted as %.60q, %.0f are labelled %.60q, and %.0f by the matrix at its best",
 			100*e.Unexplained, e.P, name(w.Predicted), w.Found, name(w.Label), w.Explained)
-		if t := c.Turned; explainsBetter(&t, &e) {
-			say("with its axes exchanged the matrix explains all but %.1f %% of the labels: is it turned? "+
-				"%s reads it so", 100*t.Unexplained, quote.Option("confusion-axes", "true-rows"))
+		if c.Verdict == Turned {
+			say("with its axes exchanged the matrix makes the labels likelier: is it turned? %s reads it so",
+				quote.Option("confusion-axes", "true-rows"))
 		}
 	}
 	if best := contest.Candidates[contest.Chosen]; contest.Rejected() {

@@ -2,6 +2,7 @@ package judge_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,11 +10,12 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/judge"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// A right matrix helps and is not contradicted; one that is turned is recognised; one of other
-// noise, of labels that are right, harms.
+// A right matrix helps and is not contradicted; one that is turned is recognised; one that raises
+// the error harms. The verdict needs no right labels, and they agree with it.
 func TestCheckNoise(t *testing.T) {
 	data, right, truth := noisyDigits()
 	params := softmax.Defaults()
@@ -23,17 +25,47 @@ func TestCheckNoise(t *testing.T) {
 		return must(host.OutOfFold(context.Background(), data, noise, o, 3))
 	}
 	without := out(nil)
-	check := func(noise *confusion.Matrix) *judge.NoiseCheck {
-		return must(judge.CheckNoise(t.Context(), data.Y, noise, out(noise), without))
+	errors := func(h *judge.HeldOut) (n int) {
+		for i, t := range truth {
+			if lists.Largest(h.Scores[i*right.Q():(i+1)*right.Q()]) != int(t) {
+				n++
+			}
+		}
+		return n
 	}
-	if c := check(right); c.Verdict != judge.Helps || c.Contradicted || c.Accuracy.Mean < 0.1 ||
-		len(c.Warnings) > 0 {
-		t.Errorf("right: %+v", c)
-	}
-	c := check(transposed(right))
-	if c.Verdict != judge.Turned || len(c.Warnings) < 2 ||
-		!strings.Contains(c.Warnings[1], "is it turned?") {
-		t.Errorf("turned: %q", c.Warnings)
+	plain := map[bool]*judge.HeldOut{false: without}
+	noisy := data.Y
+	data.Y = truth
+	plain[true] = out(nil)
+	none := must(confusion.Symmetric(data.Classes, 0))
+	for name, test := range map[string]struct {
+		noise   *confusion.Matrix
+		clean   bool // of labels that are right
+		verdict string
+		better  int    // the model with it: 1 if it errs more, -1 if less, 0 for either
+		want    string // in the warnings
+	}{
+		"right":       {right, false, judge.Helps, -1, ""},
+		"turned":      {transposed(right), false, judge.Turned, 1, "is it turned?"},
+		"other noise": {must(confusion.Symmetric(data.Classes, 0.6)), false, judge.Rejected, 0, "contradict"},
+		"of no noise": {right, true, judge.Harms, 0, "does not explain"},
+		"seldom":      {mergedInto(none, 2, 1), true, judge.Harms, 1, "does not explain"},
+		"never":       {mergedInto(right, 2, 1), false, judge.Helps, -1, `no example is predicted as "2"`},
+	} {
+		if data.Y, without = noisy, plain[test.clean]; test.clean {
+			data.Y = truth
+		}
+		with := out(test.noise)
+		c := must(judge.CheckNoise(t.Context(), data.Y, test.noise, with, without))
+		said := strings.Join(c.Warnings, "; ")
+		if c.Verdict != test.verdict || c.Contradicted == (test.want == "") ||
+			!strings.Contains(said, test.want) || test.want == "" && said != "" {
+			t.Errorf("%s: %+v", name, c)
+		}
+		more := errors(with) - errors(without)
+		if test.better*more < 0 || c.Verdict == judge.Helps && c.Accuracy.Mean < 0.1 {
+			t.Errorf("%s: %d more errors, %+v", name, more, c.Accuracy)
+		}
 	}
 	// Beyond reading, a matrix without an inverse and too few examples need no training.
 	useless := transposed(right)
@@ -51,13 +83,6 @@ func TestCheckNoise(t *testing.T) {
 	if c := judge.WithoutTraining(data.N, right); c != nil {
 		t.Errorf("right: %+v", c)
 	}
-	data.Y = truth
-	without = out(nil)
-	c = check(right)
-	if c.Verdict != judge.Harms || !c.Contradicted || !strings.Contains(c.Warnings[0],
-		"does not explain") {
-		t.Errorf("of labels that are right: %s, %q", c.Verdict, c.Warnings)
-	}
 }
 
 // transposed has the noise go the other way.
@@ -68,4 +93,15 @@ func transposed(m *confusion.Matrix) *confusion.Matrix {
 		t.P[i%q*q+i/q] = v
 	}
 	return t
+}
+
+// mergedInto says that examples of a class are labelled as another, and half of that one's as it.
+func mergedInto(m *confusion.Matrix, class, other int) *confusion.Matrix {
+	q := m.Q()
+	n := &confusion.Matrix{Classes: m.Classes, P: slices.Clone(m.P)}
+	for k := range q {
+		n.P[k*q+class], n.P[k*q+other] = 0, 0
+	}
+	n.P[other*q+class], n.P[class*q+other], n.P[other*q+other] = 1, 0.5, 0.5
+	return n
 }

@@ -206,6 +206,9 @@ func possible(c []float64, q int) []float64 {
 	return p
 }
 
+// Lost returns Candidate.Behind of the given matrix.
+func (c *Contest) Lost() float64 { return c.Candidates[c.Given].Behind }
+
 // Rejected reports whether the labels contradict the given matrix: the chosen estimate explains
 // them better than chance allows, and better by more than the given one is better than labels as
 // they are.

@@ -62,8 +62,8 @@ type CleanResult struct {
 	Error       Share        `json:"expected_error"`
 	Confusion   [][]float64  `json:"confusion"` // [noisy][true]
 	Errors      [][]float64  `json:"standard_error,omitempty"`
-	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
-	// the examples ToIdentify, in order, would.
+	// NotIdentified are the true classes whose share of right labels is not known to 0.1. The true
+	// classes of the examples ToIdentify, in order, would tell it.
 	NotIdentified []string      `json:"not_identified,omitempty"`
 	ToIdentify    []int32       `json:"-" array:"to_identify"`
 	Pairs         []Pair        `json:"pairs"` // of corrected labels, the most frequent first

@@ -42,8 +42,9 @@ type EstimateNoiseResult struct {
 	Confusion [][]float64          `json:"confusion"`
 	Errors    [][]float64          `json:"standard_error,omitempty"` // nil where nothing tells
 	Assumes   string               `json:"assumes"`
-	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
-	// the examples ToIdentify, in order, would, by method auto.
+	// NotIdentified are the true classes whose columns the labels do not tell. By method auto, their
+	// share of right labels is not known to 0.1, and the true classes of the examples ToIdentify, in
+	// order, would tell it.
 	NotIdentified []string      `json:"not_identified,omitempty"`
 	ToIdentify    []int32       `json:"-" array:"to_identify"`
 	Evidence      string        `json:"evidence,omitempty"`   // of method auto, that labels are wrong

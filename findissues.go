@@ -49,8 +49,8 @@ type FindIssuesResult struct {
 	// that judged, [noisy][true]; nil of annotators
 	Noise    [][]float64 `json:"confusion,omitempty"`
 	Evidence string      `json:"evidence,omitempty"` // that labels are wrong; "" of annotators
-	// NotIdentified are the true classes whose columns the labels do not tell. The true classes of
-	// the examples ToIdentify, in order, would.
+	// NotIdentified are the true classes whose share of right labels is not known to 0.1. The true
+	// classes of the examples ToIdentify, in order, would tell it.
 	NotIdentified []string `json:"not_identified,omitempty"`
 	ToIdentify    []int32  `json:"-" array:"to_identify"`
 

@@ -47,8 +47,8 @@ type Result struct {
 	Issues []estimate.Issue // of each example, by True, the noisy label and the noise
 	Same   []int32          // as dataset.Firsts; nil of examples without features
 	By     string           // what True is of
-	// Noise is the given matrix, or the mean of the hypotheses. A class that is not identified keeps
-	// its labels.
+	// Noise is the given matrix, or the mean of the hypotheses. The share of right labels of a class
+	// that is not identified may be off by more than 0.1.
 	Noise *estimate.Estimate
 	// Shown reports that held-out labels, or checked examples, show wrong labels.
 	Shown       bool

@@ -99,6 +99,9 @@ func TestRightLabelsAreLeftAlone(t *testing.T) {
 	if flagged > 6 {
 		t.Errorf("flagged %d of 600 right labels", flagged)
 	}
+	if r.Noise.Unidentified != nil {
+		t.Errorf("classes %v of right labels are not identified", r.Noise.Unidentified)
+	}
 }
 
 // Checked rows overrule noisy labels: where most labels of a class are another's, labels alone
@@ -217,7 +220,8 @@ func TestCurvedClasses(t *testing.T) {
 	}
 }
 
-// Features that say nothing of the labels are no error: labels are left alone.
+// Features that say nothing of the labels are no error: labels are left alone, and no class is
+// identified.
 func TestLabelsThatNothingTells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	d, _ := rings(t, 200, 0, 7)
@@ -229,6 +233,9 @@ func TestLabelsThatNothingTells(t *testing.T) {
 		if is.Wrong && !r.Shown {
 			t.Fatalf("row %d of chance is called wrong", i)
 		}
+	}
+	if !slices.Equal(r.Noise.Unidentified, []int{0, 1, 2}) {
+		t.Errorf("only classes %v are not identified", r.Noise.Unidentified)
 	}
 }
 

@@ -326,6 +326,27 @@ func sharpened(logs []float32, power float64, q int) []float32 {
 // wrong, and the probabilities are not supplied.
 const mostDoubted = 1.0 / 3
 
+// mostUnknown is by how much the share of right labels of an identified class may be off.
+const mostUnknown = 0.1
+
+// disagreements returns, for each predicted class, the share of labels that are another class; 1 if
+// none is predicted.
+func disagreements(hits, y []int32, q int) []float64 {
+	other, n := make([]float64, q), make([]float64, q)
+	for i, k := range hits {
+		n[k]++
+		if y[i] != k {
+			other[k]++
+		}
+	}
+	for k := range other {
+		if other[k] /= n[k]; n[k] == 0 {
+			other[k] = 1
+		}
+	}
+	return other
+}
+
 // combine sets the noise of v, the mean of the estimates.
 func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, weights []float64,
 ) error {
@@ -345,6 +366,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 		wrong = min(wrong, mostDoubted)
 	}
 	able := beyondChance(hits, c.part.Y, q)
+	disagreement := disagreements(hits, c.part.Y, q)
 	heaviest := list[lists.Largest(weights)]
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
 		Error: make([]float64, q*q)}
@@ -378,7 +400,12 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 			}
 			m.Error[at] = min(1, math.Sqrt(m.Error[at]))
 		}
-		if doubted > 0.5 && (trust < 0.5 || !heaviest.Identified(t)) {
+		// What no noise explains may be noise all the same, if classes overlap as much.
+		unknown := m.Error[t*q+t]
+		if doubted <= 0.5 {
+			unknown = max(unknown, disagreement[t])
+		}
+		if unknown > mostUnknown || doubted > 0.5 && (trust < 0.5 || !heaviest.Identified(t)) {
 			v.noise.Unidentified = append(v.noise.Unidentified, t)
 		}
 	}

@@ -35,24 +35,22 @@ func (Driver) Device() engine.Device {
 
 func (Driver) Close() error { return nil }
 
-// Plan: everything is in the memory of the process; the examples stay the caller's.
-func (Driver) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
+// checkMemory: everything is in the memory of the process; the examples stay the caller's.
+func checkMemory(x dataset.Examples, t engine.Task) error {
 	n, q := int64(x.N), int64(t.Classes)
-	p := engine.Plan{Tiles: 1,
-		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	scratch := 4 * n * q // scores
 	switch t.Use {
 	case engine.UseCells:
-		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
-		p.Scratch = 16*n + 16*q*q
+		scratch += 16*n + 16*q*q
 	case engine.UseEvaluator: // residuals and sums
-		p.Scratch = memory.Sum(memory.Product(4, x.N, t.Classes), memory.Product(8, x.N),
+		scratch = memory.Sum(scratch, memory.Product(4, x.N, t.Classes), memory.Product(8, x.N),
 			memory.Product(4, t.Classes, x.D))
 	}
-	return p, engine.CheckMemory(x, t.Classes, p)
+	return engine.CheckMemory(x, t, scratch)
 }
 
 func (d Driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
-	if _, err := d.Plan(x, t); err != nil {
+	if err := checkMemory(x, t); err != nil {
 		return nil, err
 	}
 	n, q := x.N, t.Classes

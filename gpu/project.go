@@ -25,7 +25,6 @@ const (
 	// rows of a block of product on a CPU; its least number of rows
 	productRows   = 6
 	productBlocks = 16                              // blocks of a work-item of it
-	valuesBytes   = 64 << 20                        // more kernel values at once do not make it faster
 	valuesRows    = 8 * productRows * productBlocks // as many rows as that are worth a large tile
 )
 

@@ -30,15 +30,13 @@ type queue struct {
 	height  int   // work-groups in dimension 1 of one launch, at most; 0 for mostHeight
 	guard   int   // bytes after each buffer that nothing may write to (tests)
 	lost    bool  // the device does not answer, and may still use the host's memory
-	// of each name, where nothing is allocated but bytes are counted (Plan); else nil
-	planned map[string]int64
 }
 
 // settle waits until the device has done everything that was enqueued. A lost device, for which
 // nobody can wait, may read host memory as long as the process lives: nothing is unmapped
 // afterwards, and this error alone says so.
 func (q *queue) settle() (err error) {
-	if q.planned != nil || q.queue == nil || q.lost {
+	if q.queue == nil || q.lost {
 		return nil
 	}
 	last := q.queue.Finish()
@@ -144,15 +142,13 @@ func (b *buffer[T]) alloc() (err error) {
 		return fmt.Errorf("%w: %s wants %d bytes, %d of %d are in use", engine.ErrMemory, b.name, size,
 			q.inUse, q.memory)
 	}
-	if q.planned != nil {
-		q.planned[b.name] += int64(size)
-	} else if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite,
+	if b.mem, err = q.context.CreateEmptyBuffer(cl.MemReadWrite,
 		size+max(q.guard, readBeyond)); err != nil {
 		return fmt.Errorf("%w: allocate %d bytes for %s, %d of %d in use: %w", engine.ErrMemory,
 			size, b.name, q.inUse, q.memory, err)
 	}
 	q.inUse += int64(size)
-	if q.guard > 0 && b.mem != nil {
+	if q.guard > 0 {
 		pattern := byte(guardByte)
 		if err = done(q.queue.EnqueueFillBuffer(b.mem, unsafe.Pointer(&pattern), 1, b.bytes(),
 			size-b.bytes()+q.guard, nil)); err != nil {
@@ -172,7 +168,7 @@ func done(event *cl.Event, err error) error {
 
 // write copies v to the buffer from value at on, after everything enqueued before.
 func (b *buffer[T]) write(at int, v []T) error {
-	if len(v) == 0 || b.q.planned != nil {
+	if len(v) == 0 {
 		return nil
 	}
 	size := int(unsafe.Sizeof(v[0]))
@@ -206,9 +202,6 @@ func (b *buffer[T]) read(v []T, at int) error {
 // fill sets every value, by writes rather than by OpenCL's fill, which oclgrind
 // does not take for an initialisation.
 func (b *buffer[T]) fill(v T) error {
-	if b.q.planned != nil {
-		return nil
-	}
 	part := make([]T, min(b.n, 1<<18))
 	for i := range part {
 		part[i] = v

@@ -251,33 +251,6 @@ func (r *resident) Predict(dst []int32) error {
 	return nil
 }
 
-// Plan loads the examples on a queue that allocates nothing, and tells what it was asked for.
-func (e *deviceEngine) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
-	if err := checkMemory(e, x, t); err != nil {
-		return engine.Plan{}, err
-	}
-	q, planning := *e.q, *e
-	q.planned, planning.q = map[string]int64{}, &q
-	r, err := newResident(&planning, x, t)
-	if err != nil {
-		return engine.Plan{}, fmt.Errorf("%d examples of %d features on %s: %w", x.N, x.D, e.info.ID(),
-			err)
-	}
-	p := engine.Plan{Tiles: len(r.tiles), Limit: e.q.memory,
-		Scores: q.planned["scores"], ClassSums: q.planned["class sums"],
-		Scratch: q.inUse - e.q.inUse - q.planned["scores"] - q.planned["class sums"]}
-	for _, tile := range r.tiles {
-		bytes := tile.bytes(x.D)
-		p.Examples += bytes
-		if tile.streamed() || tile.dense.host != nil {
-			p.TilesAside++
-			p.Aside += bytes
-		}
-	}
-	p.Scratch -= p.Examples - p.Aside
-	return p, nil
-}
-
 // checkMemory refuses what cannot fit before anything of its size is allocated: class sums larger
 // than the free device memory, and host memory beyond the limit of the process.
 func checkMemory(e *deviceEngine, x dataset.Examples, t engine.Task) error {

@@ -61,17 +61,14 @@ func loadSparse(r *resident, t *tile, aside bool) {
 // bring has n values that fill writes on the device, or aside in host memory.
 func bring[T element](r *resident, p *part[T], aside bool, n int, fill func([]T)) {
 	const name = "examples"
-	switch planned := r.e.q.planned != nil; {
-	case planned && !aside:
-		p.dev = alloc[T](&r.own, name, n)
-	case planned || r.own.err != nil:
-	case !aside:
-		v := make([]T, n)
-		fill(v)
+	if r.own.err != nil {
+		return
+	}
+	v := make([]T, n)
+	if fill(v); aside {
+		p.host = v
+	} else {
 		p.dev = upload(&r.own, name, v)
-	default:
-		p.host = make([]T, n)
-		fill(p.host)
 	}
 }
 

@@ -46,23 +46,21 @@ func (e *processor) Device() engine.Device {
 	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
 }
 
-// Plan: everything is in the memory of the process; the examples stay the caller's.
-func (e *processor) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
+// checkMemory: everything is in the memory of the process; the examples stay the caller's.
+func (e *processor) checkMemory(x dataset.Examples, t engine.Task) error {
 	n, q := int64(blocksOf(x.N)*lanes), int64(t.Classes)
-	p := engine.Plan{Tiles: 1,
-		Examples: 4 * int64(len(x.X)+2*len(x.Values)+2*len(x.Starts)), Scores: 4 * n * q}
+	scratch := 4 * n * q // scores
 	switch t.Use {
 	case engine.UseCells:
-		p.ClassSums = memory.Product(8, t.Classes, t.Classes, x.D)
-		p.Scratch = 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
+		scratch += 8*n + 2*int64(blocksOf(x.N)) + 20*q*q
 	case engine.UseEvaluator:
-		p.Scratch = e.evaluatorScratch(x, t.Classes)
+		scratch = memory.Sum(scratch, e.evaluatorScratch(x, t.Classes))
 	}
-	return p, engine.CheckMemory(x, t.Classes, p)
+	return engine.CheckMemory(x, t, scratch)
 }
 
 func (e *processor) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
-	if _, err := e.Plan(x, t); err != nil {
+	if err := e.checkMemory(x, t); err != nil {
 		return nil, err
 	}
 	blocks := blocksOf(x.N)

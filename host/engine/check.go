@@ -79,15 +79,17 @@ func checkFormat(maxAbs float32, n int, f numerics.FixedPoint) (numerics.FixedPo
 	return f, nil
 }
 
-// CheckMemory returns ErrMemory if the process may not take what a plan lists besides the examples:
-// the check of a driver that allocates in the memory of the process.
-func CheckMemory(x dataset.Examples, classes int, p Plan) error {
-	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, classes)
-	if p.ClassSums > 0 {
-		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", classes, classes, x.D)
+// CheckMemory returns ErrMemory if the process may not take what a task takes besides the examples:
+// class sums, and scratch bytes for scores and the rest. It is for drivers that allocate in the
+// memory of the process.
+func CheckMemory(x dataset.Examples, t Task, scratch int64) error {
+	q, sums := t.Classes, int64(0)
+	what := fmt.Sprintf("scores of %d examples × %d classes", x.N, q)
+	if t.Use == UseCells {
+		sums = memory.Product(8, q, q, x.D)
+		what += fmt.Sprintf(", class sums of %d × %d cells × %d features", q, q, x.D)
 	}
-	return memory.Check(memory.Sum(p.Scores, p.ClassSums, p.Scratch),
-		"memory besides the examples ("+what+")")
+	return memory.Check(memory.Sum(scratch, sums), "memory besides the examples ("+what+")")
 }
 
 // checkRescore checks the arguments of Scorer.Rescore.

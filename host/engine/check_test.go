@@ -43,8 +43,6 @@ func loads(e *engine.Engine, x dataset.Examples, y []int32, q int, f numerics.Fi
 	if !cells {
 		_, errs["load"] = e.Load(x, q)
 		_, errs["load evaluator"] = e.LoadEvaluator(x, q, f)
-		_, errs["plan"] = e.Plan(x, y, q)
-		_, errs["plan evaluator"] = e.PlanEvaluator(x, q)
 	}
 	return errs
 }
@@ -93,7 +91,6 @@ func TestLoadErrors(t *testing.T) {
 	} {
 		errs := loads(e, x, two[:x.N], 2, numerics.FixedPoint{}, false)
 		wants(t, "load evaluator: large values", errs["load evaluator"], errValue)
-		wants(t, "plan evaluator: large values", errs["plan evaluator"], errValue)
 		wants(t, "load cells: large values", errs["load cells"], nil)
 	}
 }

@@ -15,9 +15,6 @@ type Driver interface {
 	// Serial reports whether calls, those on loaded data included, must come one at a time.
 	Serial() bool
 
-	// Plan returns the memory that Load takes. Errors: ErrMemory.
-	Plan(x dataset.Examples, t Task) (Plan, error)
-
 	// Load returns a LoadedCells if t.Use is UseCells, a LoadedEvaluator if it is UseEvaluator.
 	// Errors: ErrMemory, and errors of the device.
 	Load(x dataset.Examples, t Task) (Loaded, error)

@@ -14,10 +14,9 @@
 //     trees ([Bins]).
 //   - [Engine.Project]: kernel values or projections of examples, which are not kept.
 //
-// [Engine.Plan] returns the memory that this takes. Package contract is the numerics contract, to
-// whose clauses comments refer: it fixes the bits of every result, so drivers differ in speed
-// alone. [SelfTest] compares a driver with known answers; package enginetest is the conformance
-// suite.
+// Package contract is the numerics contract, to whose clauses comments refer: it fixes the bits of
+// every result, so drivers differ in speed alone. [SelfTest] compares a driver with known answers;
+// package enginetest is the conformance suite.
 package engine
 
 import (
@@ -92,20 +91,6 @@ type Assignment struct {
 	Regions   []int64 // N[p][k], examples in cell (p,k) at margin α
 	Predicted []int64 // N[p][k] at α = 0: every example, by its prediction
 	Moved     int     // examples whose cell changed since the last assignment
-}
-
-// Plan is the memory that a data set takes when it is loaded, in bytes.
-type Plan struct {
-	Examples  int64 `json:"examples_bytes"` // the features, wherever they are
-	Aside     int64 `json:"aside_bytes"`    // part of Examples that stays in host memory
-	Scores    int64 `json:"scores_bytes"`
-	ClassSums int64 `json:"class_sums_bytes"`
-	Scratch   int64 `json:"scratch_bytes"` // everything else
-	// Limit bounds Examples - Aside + Scores + ClassSums + Scratch; 0 for no limit.
-	Limit int64 `json:"limit_bytes"`
-
-	Tiles      int `json:"tiles"`       // the parts into which the examples are cut
-	TilesAside int `json:"tiles_aside"` // tiles in host memory, from where they are streamed
 }
 
 // Device describes a device for people and for the model file.

@@ -94,30 +94,6 @@ func (e *Engine) load(x dataset.Examples, t Task) (s *Scorer, err error) {
 	return s, nil
 }
 
-// Plan returns the memory that LoadCells or, if y is nil, Load would take. Errors: theirs.
-func (e *Engine) Plan(x dataset.Examples, y []int32, classes int) (Plan, error) {
-	t := Task{Classes: classes, Labels: y}
-	if y != nil {
-		t.Use = UseCells
-	}
-	return e.plan(x, t)
-}
-
-// PlanEvaluator is Plan for LoadEvaluator.
-func (e *Engine) PlanEvaluator(x dataset.Examples, classes int) (Plan, error) {
-	return e.plan(x, Task{Use: UseEvaluator, Classes: classes})
-}
-
-func (e *Engine) plan(x dataset.Examples, t Task) (p Plan, err error) {
-	err = e.do("plan", func() (err error) {
-		if t.Format, err = checkTask(x, t); err == nil {
-			p, err = e.driver.Plan(x, t)
-		}
-		return err
-	})
-	return p, err
-}
-
 // Project maps each example of x, dense or sparse, by p (clause 13) and writes the numbers to dst,
 // n×p.Width() row-major. Both forms of x and of the landmarks give the same bits. The engine keeps
 // nothing. Errors: ErrShape, ErrValue, ErrMemory, ErrClosed.

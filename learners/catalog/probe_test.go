@@ -53,13 +53,6 @@ func (p *probe) Load(x dataset.Examples, t engine.Task) (loaded engine.Loaded, e
 	return loaded, err
 }
 
-func (p *probe) Plan(x dataset.Examples, t engine.Task) (engine.Plan, error) {
-	if t.Use == engine.UseEvaluator {
-		return p.e.PlanEvaluator(x, t.Classes)
-	}
-	return p.e.Plan(x, t.Labels, t.Classes)
-}
-
 // LoadBins is of no learner yet that is told to stop by its probe.
 func (p *probe) LoadBins(dataset.Binned, int, int) (engine.LoadedBins, error) {
 	return nil, errors.ErrUnsupported

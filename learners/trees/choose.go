@@ -19,7 +19,6 @@ const (
 	quickRate    = 0.1 // of more than two classes, which take a tree each, or of given rounds
 	usualShare   = 0.5 // of rows and columns: trees that see all of them overfit wrong labels
 	moreRows     = 0.8 // with all columns, if that predicts better
-	usualRounds  = 100
 	mostRounds   = 500
 	usualTrees   = 200
 	usualLeast   = 0.2 // p(1-p)

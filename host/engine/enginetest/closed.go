@@ -199,24 +199,6 @@ func useOnce(e *engine.Engine, x dataset.Examples, y []int32, w engine.Weights,
 		Landmarks: landmarks})
 }
 
-// checkPlan asks for plans of all uses.
-func checkPlan(e, _ *engine.Engine) error {
-	scorer, err := e.Plan(small, nil, 2)
-	cells, err2 := e.Plan(small, []int32{0, 1, 1}, 2)
-	evaluator, err3 := e.PlanEvaluator(small, 2)
-	if err := errors.Join(err, err2, err3); err != nil {
-		return err
-	}
-	const examples, scores, sums = 4 * 3 * 2, 4 * 3 * 2, 8 * 2 * 2 * 2
-	if scorer.ClassSums != 0 || evaluator.ClassSums != 0 || cells.ClassSums < sums ||
-		scorer.Examples != cells.Examples || scorer.Scratch > cells.Scratch ||
-		evaluator.Examples < examples || evaluator.Scores < scores || evaluator.Tiles < 1 {
-		return fmt.Errorf("plans for %s: a scorer %+v, cells %+v, an evaluator %+v", e.Device().ID,
-			scorer, cells, evaluator)
-	}
-	return nil
-}
-
 // checkMemory has class sums that no machine holds, of examples that are easily scored:
 // cells are refused, before anything of their size is taken, and scores are not.
 func checkMemory(e, _ *engine.Engine) error {
@@ -226,18 +208,16 @@ func checkMemory(e, _ *engine.Engine) error {
 		x.Row(0)[j], x.Row(1)[j] = 1, -1
 	}
 	const wide = 1 << 21 // with 1<<15-1 classes 2^64 bytes and more
-	_, plan := e.Plan(x, y, q)
 	_, cells := e.LoadCells(x, y, q, numerics.FixedPoint{})
 	_, more := e.LoadCells(dataset.Examples{N: 1, D: wide, X: make([]float32, wide)}, y[:1], 1<<15-1,
 		numerics.FixedPoint{})
-	for _, err := range []error{plan, cells, more} {
+	for _, err := range []error{cells, more} {
 		if !errors.Is(err, engine.ErrMemory) {
 			return fmt.Errorf("cells of many classes: got %v, want %v", err, engine.ErrMemory)
 		}
 	}
-	_, err := e.Plan(x, nil, q)
-	r, err2 := e.Load(x, q)
-	if err := errors.Join(err, err2); err != nil {
+	r, err := e.Load(x, q)
+	if err != nil {
 		return err
 	}
 	w := engine.NewWeights(q, x.D)

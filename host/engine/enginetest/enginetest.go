@@ -34,7 +34,7 @@ func Cases() []Case {
 	return slices.Concat(cases("", problem.checkCells, problems()...),
 		cases("", problem.checkSteps, walks()...), projectCases(projections()), partCases(),
 		EvaluationCases(), BinnedCases(), TogetherCases(), []Case{
-			newCase("plan", checkPlan), newCase("no labels", checkNoLabels),
+			newCase("no labels", checkNoLabels),
 			newCase("two residents", checkTwoResidents),
 			newCase("self-test", func(e, _ *engine.Engine) error { return engine.SelfTest(e) })})
 }
@@ -133,7 +133,7 @@ func checkTwoResidents(e, ref *engine.Engine) error {
 func TogetherCases() []Case { return []Case{newCase("several goroutines", checkTogether)} }
 
 // checkTogether puts several cases to an engine at once: dense and sparse examples,
-// with cells, with targets and with neither, plans and projections, each twice.
+// with cells, with targets and with neither, and projections, each twice.
 func checkTogether(e, ref *engine.Engine) error {
 	together := slices.Concat(cases("", problem.checkCells, []problem{
 		{name: "together", n: 70, d: 19, q: 5},
@@ -142,7 +142,7 @@ func checkTogether(e, ref *engine.Engine) error {
 		{name: "together", n: 270, d: 5, q: 3, targets: []drawTargets{labels, soft}},
 	}...), cases("", problem.checkSteps, problem{name: "walk", n: 90, d: 12, q: 3}),
 		projectCases(tinyProjections()[1:2]), tinyBinned()[1:],
-		[]Case{newCase("no labels", checkNoLabels), newCase("plan", checkPlan)})
+		[]Case{newCase("no labels", checkNoLabels)})
 	errs := make([]error, 2*len(together))
 	var wg sync.WaitGroup
 	for i := range errs {

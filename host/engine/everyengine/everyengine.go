@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// tile is an allocation, in bytes, that cuts all but the smallest examples in tiles: it holds the
+// Tile is an allocation, in bytes, that cuts all but the smallest examples in tiles: it holds the
 // 256 of the self-test, which evaluations take in one piece.
-const tile = 272 << 10
+const Tile = 272 << 10
 
 // Open returns the engine that defines every result, the fast one for processors, and in a
 // build with OpenCL each device twice: as it is, and with allocations of 272 KiB. A build with
@@ -29,7 +29,7 @@ func Open(t testing.TB) []*engine.Engine {
 		t.Fatal(err)
 	}
 	for _, i := range infos {
-		for _, o := range []gpu.Options{{}, {MaxAlloc: tile}} {
+		for _, o := range []gpu.Options{{}, {MaxAlloc: Tile}} {
 			e, err := gpu.Open(i, o)
 			if err != nil {
 				t.Fatal(err)

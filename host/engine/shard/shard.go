@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
-	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -181,47 +180,25 @@ func (s *driver) parts(c cuts) []part {
 	return all
 }
 
-// Plan is the sum of the plans of all ranks' drivers, with the class sums of all examples on each
-// rank besides. If one driver has no limit, the sum has none.
-func (s *driver) Plan(x dataset.Examples, t engine.Task) (sum engine.Plan, err error) {
-	n := make([]int64, 9)
-	for _, p := range s.parts(s.cutFor(x.N, t.Use)) {
-		one, failed := p.Plan(x.Part(p.from, p.to), p.task(t))
-		if err = failed; err != nil {
-			break
-		}
-		unlimited := map[bool]int64{true: 1}[one.Limit == 0]
-		lists.Add(n, []int64{one.Examples, one.Aside, one.Scores, one.ClassSums, one.Scratch, one.Limit,
-			int64(one.Tiles), int64(one.TilesAside), unlimited})
-	}
-	if t.Use == engine.UseCells && err == nil {
-		whole := memory.Product(8, t.Classes, t.Classes, x.D)
-		n[3] = memory.Sum(n[3], whole)
-		err = memory.Check(whole, fmt.Sprintf("class sums of all shards, %d × %d cells × %d features",
-			t.Classes, t.Classes, x.D))
-	}
-	if err := s.sum(err, 0, n); err != nil {
-		return sum, err
-	}
-	if n[8] > 0 {
-		n[5] = 0
-	}
-	return engine.Plan{Examples: n[0], Aside: n[1], Scores: n[2], ClassSums: n[3], Scratch: n[4],
-		Limit: n[5], Tiles: int(n[6]), TilesAside: int(n[7])}, nil
-}
-
 // Load has each driver of this rank load its shard.
 func (s *driver) Load(x dataset.Examples, t engine.Task) (engine.Loaded, error) {
 	c, q := s.cutFor(x.N, t.Use), t.Classes
 	l := loaded{s: s, n: x.N, d: x.D, q: q, cuts: c, parts: s.parts(c)}
-	err := s.agree(l.each(func(i int, p part) (err error) {
-		l.parts[i].loaded, err = p.Load(x.Part(p.from, p.to), p.task(t))
-		if err != nil {
-			l.parts[i].loaded = nil
-		}
-		return err
-	}))
-	if err != nil {
+	err := error(nil)
+	if t.Use == engine.UseCells {
+		err = memory.Check(memory.Product(8, q, q, x.D),
+			fmt.Sprintf("class sums of all shards, %d × %d cells × %d features", q, q, x.D))
+	}
+	if err == nil {
+		err = l.each(func(i int, p part) (err error) {
+			l.parts[i].loaded, err = p.Load(x.Part(p.from, p.to), p.task(t))
+			if err != nil {
+				l.parts[i].loaded = nil
+			}
+			return err
+		})
+	}
+	if err := s.agree(err); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	switch t.Use {

@@ -16,8 +16,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
-// A matrix from a pipe: who writes late is waited for, what a writer left behind is read, and an
-// interrupt ends the waiting for one who never comes.
+// A matrix from a pipe: who writes late is waited for, what a writer left behind is read, an
+// interrupt ends the waiting for one who never comes, and a pipe in which nothing was found, as a
+// matrix or as data, is not read again.
 func TestPipes(t *testing.T) {
 	dir := t.TempDir()
 	data := synthetic(t, dir)
@@ -31,7 +32,7 @@ func TestPipes(t *testing.T) {
 	train := []string{"train", "--data", filepath.Join(dir, "noisy.csv"), "--confusion", pipe,
 		"--device", "cpu", "--max-steps", "3", "--model", filepath.Join(dir, "m.npz")}
 	text := read(t, matrix)
-	go func() {
+	writes := func(text []byte) {
 		w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns when the training waits for the matrix
 		if err != nil {
 			t.Error(err)
@@ -39,8 +40,15 @@ func TestPipes(t *testing.T) {
 		}
 		defer w.Close()
 		w.Write(text) // what is lost shows as an error of the training
-	}()
+	}
+	go writes(text)
 	succeed(t, train...)
+	for _, line := range [][]string{train, {"info", "--data", pipe}} {
+		go writes(nil)
+		if code, _, stderr := command(line...); code != app.ExitFailure {
+			t.Errorf("%v: exit code %d, wanted %d\n%s", line, code, app.ExitFailure, stderr)
+		}
+	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, cancel)

@@ -2,7 +2,6 @@ package osfile
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,23 +26,5 @@ func TestRead(t *testing.T) {
 		if refused != (err != nil) || !refused && int64(len(text)) != size {
 			t.Errorf("%d bytes: found %d, %v", size, len(text), err)
 		}
-	}
-}
-
-// endless is a record without an end.
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-func TestRecords(t *testing.T) {
-	r := &Records{R: endless{}}
-	for range 3 {
-		if n, err := io.CopyN(io.Discard, r, Most-1<<15); err != nil {
-			t.Errorf("%d bytes of a long record, %v", n, err)
-		}
-		r.Next()
-	}
-	if n, err := io.Copy(io.Discard, r); err == nil || n > Most {
-		t.Errorf("%d bytes of a record without an end, %v", n, err)
 	}
 }

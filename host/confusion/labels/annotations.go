@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -36,7 +35,7 @@ var abstentions = []string{"abstain", "", "NA", "N/A", "n/a", "NaN", "nan", "NUL
 const minusOne = "-1"
 
 // Annotations reads labels of the examples of d, or of the examples that the table names if d is
-// nil. The table is a CSV, plain or compressed by gzip, in one of two forms. The long form has a
+// nil. The table (see file.Rows) has one of two forms. The long form has a
 // row for each label: a column that names the example, worker (or annotator), and label; other
 // columns are ignored. The wide form has a row for each example and a column for each annotator,
 // empty without a label; without a column that names the example, rows are the examples in order.
@@ -47,20 +46,21 @@ const minusOne = "-1"
 // with the path, and the line if one is wrong.
 func Annotations(ctx context.Context, path string, d *dataset.Dataset, o Options,
 ) (*dataset.Annotations, error) {
-	what := "the annotations"
-	if o.Functions {
-		what = "the votes"
-	}
-	s, err := open(ctx, path, what)
+	rows, err := file.OpenRows(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer rows.Close()
 	c := &collected{path: path, o: o, annotators: newNames(nil), classes: newNames(o.Classes)}
-	if o.Functions && s.isArray() {
-		err = c.readArray(s, d)
-	} else {
-		err = c.readTable(s, d)
+	var array *dataset.Dataset
+	if o.Functions {
+		array, err = rows.Array()
+	}
+	if array != nil {
+		defer array.Close() // only read
+		err = c.readArray(array, d)
+	} else if err == nil {
+		err = c.readTable(rows, d)
 	}
 	if err != nil {
 		return nil, err
@@ -109,8 +109,8 @@ func (c *collected) put(item int, by int32, label string, line int) error {
 }
 
 // readTable takes the labels of a CSV.
-func (c *collected) readTable(s *source, d *dataset.Dataset) error {
-	t, err := s.table("row,worker,label")
+func (c *collected) readTable(from *file.Rows, d *dataset.Dataset) error {
+	t, err := tableOf(from, "row,worker,label")
 	if err != nil {
 		return err
 	}
@@ -152,11 +152,11 @@ func (c *collected) readTable(s *source, d *dataset.Dataset) error {
 			if err != nil {
 				return err
 			}
-			return c.put(item, who, row[label], t.line)
+			return c.put(item, who, row[label], t.Line())
 		}
 		for at, who := range by {
 			if who >= 0 {
-				if err := c.put(item, who, row[at], t.line); err != nil {
+				if err := c.put(item, who, row[at], t.Line()); err != nil {
 					return err
 				}
 			}
@@ -227,56 +227,36 @@ func (c *collected) wideColumns(header []string, keys *keys) ([]int32, error) {
 	return by, nil
 }
 
-// readArray takes votes from a .npy of integers. The functions are called by their numbers from 1,
-// whose bytewise order is the numeric one.
-func (c *collected) readArray(s *source, d *dataset.Dataset) error {
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf(c.path+": votes: "+format, args...)
+// readArray takes votes from an array of whole numbers. The functions are called by their numbers
+// from 1, whose bytewise order is the numeric one.
+func (c *collected) readArray(votes, d *dataset.Dataset) error {
+	examples := lists.UpTo[int](votes.N)
+	if c.n = votes.N; d != nil {
+		examples, c.n = dataset.ExamplesByRow(d), d.N
 	}
-	a, err := npyfile.ReadHeader(s.text)
-	switch {
-	case err != nil:
-		return fail("%w", err)
-	case len(a.Shape) != 2 || !a.Type.IsInteger() || a.Type.Kind == 'b':
-		return fail("got an array of type %s and shape %v, want integers in rows and columns (convert "+
-			"them with numpy's astype(int))", a.Type, a.Shape)
+	if votes.N != len(examples) {
+		return fmt.Errorf("%s: votes: got %d rows, want one for each of the %d rows of the data", c.path,
+			votes.N, len(examples))
 	}
-	n, m := a.Shape[0], a.Shape[1]
-	examples := lists.UpTo[int](n)
-	if c.n = n; d != nil {
-		if examples, c.n = dataset.ExamplesByRow(d), d.N; n != len(examples) {
-			return fail("got %d rows, want one for each of the %d rows of the data", n, len(examples))
-		}
-	}
-	if err := memory.Check(memory.Product(n, m, 16), "votes of functions"); err != nil {
-		return fail("%w", err)
-	}
-	raw := make([]byte, n*m*a.Type.Size)
-	if _, err := io.ReadFull(s.text, raw); err != nil {
-		return fail("got fewer than %d×%d numbers, want all (fetch the file again): %w", n, m, err)
-	}
-	digits := len(strconv.Itoa(m))
-	for j := range m {
+	digits := len(strconv.Itoa(votes.D))
+	for j := range votes.D {
 		c.annotators.find(fmt.Sprintf("%0*d", digits, j+1)) // no name is empty
 	}
-	for at := range n * m {
-		i, j := at/m, at%m
-		if a.Fortran {
-			i, j = at%n, at/n
-		}
-		const most = 1 << 20
-		class, ok := a.Type.Integer(raw[at*a.Type.Size:])
-		if !ok || class < -1 || class >= most {
-			return fail("row %d: got vote %d, want -1 (to abstain) or the number of a class", i+1, class)
-		}
-		if examples[i] < 0 {
-			continue
-		}
-		if err := c.put(examples[i], int32(j), strconv.FormatInt(class, 10), i+1); err != nil {
-			return fail("row %d: %w", i+1, err)
+	for row, i := range examples {
+		for j, v := range votes.Row(row) {
+			const most = 1 << 20
+			var err error
+			if v < -1 || v >= most || v != float32(int(v)) {
+				err = fmt.Errorf("got vote %v, want -1 (to abstain) or the number of a class", v)
+			} else if i >= 0 {
+				err = c.put(i, int32(j), strconv.Itoa(int(v)), row+1)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: votes: row %d: %w", c.path, row+1, err)
+			}
 		}
 	}
-	return s.end()
+	return nil
 }
 
 // dropMinusOne takes -1 as no vote, if there are two classes without it that no data name.

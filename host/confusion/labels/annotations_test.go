@@ -60,7 +60,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"al,bo\nx,y\n", "a.csv 1 lines 3 rows"},
 		{"al,bo\nx,y\nx,y\nx,y\nx,y\n", "a.csv:5 more than 3 lines"},
 		{"item,worker,label\n1,a,x\n2,a,y\n", "a.csv:2 column item ids row index"},
-		{"index,worker,label\n0,a\n", "a.csv:2 2 fields 3"},
+		{"index,worker,label\n0,a\n", "a.csv:2:4 2 fields 3"},
 		{"index,worker,label\n0,a,x\n3,a,x\n", `a.csv:3 "3" row 0 2`},
 		{"row,worker,label\n0,a,x\n", `a.csv:2 row "0" 1 3`},
 		{"index,worker,label\nq,a,x\n", `a.csv:2 "q"`},
@@ -68,7 +68,7 @@ func TestReadAnnotationsRefuses(t *testing.T) {
 		{"index,worker,label\n0,,x\n", "a.csv:2 name"},
 		{"index,al, al\n0,x,y\n", `a.csv:1 annotator " al" twice`},
 		{"index,worker,label\n0,a,w\n", `a.csv:2 "w" "x" "y"`},
-		{"index,worker,label\n0,\"a,x\n", "a.csv:2 CSV"},
+		{"index,worker,label\n0,\"a,x\n", "a.csv:2:3 closing"},
 	} {
 		_, err := Annotations(t.Context(), save(t, "a.csv", []byte(c.text)),
 			examples(3), Options{Classes: []string{"x", "y"}})
@@ -250,10 +250,10 @@ func TestReadFunctionsRefuses(t *testing.T) {
 		{"voted twice", "row,worker,label\n1,a,1\n1,a,0\n2,b,1\n", `v:3 "a" twice line 2`},
 		{"a vote below -1", string(array([][]int64{{-2, 1}, {0, 1}, {0, 1}})), "v row 1 -2 abstain"},
 		{"too few votes", string(array([][]int64{{0, 1}})), "v 1 rows 3"},
-		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v shape 3 rows"},
-		{"shares", string(append(npyfile.Header("<f8", 3, 1), make([]byte, 24)...)), "v type integers"},
+		{"flat array", string(append(npyfile.Header("<i8", 3), make([]byte, 24)...)), "v 1 dimensions matrix"},
+		{"shares", string(append(npyfile.Header("<f8", 3, 1), float64Bytes(1, .5, 0)...)), "v row 2 0.5 class"},
 		{"long array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 49)...)), "v more bytes"},
-		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v 3×2"},
+		{"short array", string(append(npyfile.Header("<i8", 3, 2), make([]byte, 24)...)), "v examples 3 short"},
 	} {
 		_, err := Annotations(t.Context(), save(t, "v", []byte(c.text)), examples(3),
 			Options{Functions: true})

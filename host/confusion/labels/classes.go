@@ -9,11 +9,12 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// Right returns the true class of each example of d that a CSV names, -1 for others. The CSV, plain
-// or compressed by gzip, names the example in a column whose header says how (row, example, index,
+// Right returns the true class of each example of d that a CSV names, -1 for others. The table
+// (see file.Rows) names the example in a column whose header says how (row, example, index,
 // id, item; see docs/data.md), and has the true class in the column label (or class, true, clean,
 // right …). Noisy labels, in a column such as noisy or given, must agree with the data. Rows
 // without a true class are passed over, so that a list of label issues is such a table, once
@@ -21,11 +22,11 @@ import (
 //
 // Errors begin with the path, and the line if one is wrong.
 func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error) {
-	s, t, err := openClasses(ctx, path, "row,label")
+	t, err := openClasses(ctx, path, "row,label")
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer t.Close()
 	keys := findKeys(t.header, d)
 	noisyColumn, rightColumn, err := classColumns(t.header, keys)
 	if err == nil && (keys == nil || rightColumn < 0) {
@@ -61,7 +62,7 @@ func Right(ctx context.Context, path string, d *dataset.Dataset) ([]int32, error
 					"wanted the same: is this the table of these data?", d.Classes[noisy], label)
 			}
 		}
-		lines[i] = t.line
+		lines[i] = t.Line()
 		right[i], err = classes.find(row[rightColumn])
 		return err
 	})
@@ -79,11 +80,11 @@ const unsure = "?"
 // label than an example has is an error.
 func Answers(ctx context.Context, path string, d *dataset.Dataset, labels []int32, aside int32,
 ) (entered int, err error) {
-	s, t, err := openClasses(ctx, path, "row,label")
+	t, err := openClasses(ctx, path, "row,label")
 	if err != nil {
 		return 0, err
 	}
-	defer s.close()
+	defer t.Close()
 	keys := findKeys(t.header, d)
 	column := slices.IndexFunc(t.header, func(name string) bool { return word(name) == "label" })
 	if keys == nil || column < 0 {
@@ -122,11 +123,11 @@ func Answers(ctx context.Context, path string, d *dataset.Dataset, labels []int3
 // gzip, with a column for each (noisy, given, observed, predicted …; true, clean, right …), and the
 // sorted names of the classes. Errors are as of Right.
 func Pairs(ctx context.Context, path string) (classes []string, noisy, right []int32, err error) {
-	s, t, err := openClasses(ctx, path, "noisy,true")
+	t, err := openClasses(ctx, path, "noisy,true")
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer s.close()
+	defer t.Close()
 	noisyColumn, rightColumn, err := classColumns(t.header, nil)
 	if err == nil && (noisyColumn < 0 || rightColumn < 0) {
 		err = fmt.Errorf("the header is %.80q, wanted columns of noisy and true classes, such as "+
@@ -155,16 +156,16 @@ func Pairs(ctx context.Context, path string) (classes []string, noisy, right []i
 	return classes, noisy, right, nil
 }
 
-func openClasses(ctx context.Context, path, columns string) (*source, *table, error) {
-	s, err := open(ctx, path, "the true classes")
+func openClasses(ctx context.Context, path, columns string) (*table, error) {
+	rows, err := file.OpenRows(ctx, path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t, err := s.table(columns)
+	t, err := tableOf(rows, columns)
 	if err != nil {
-		s.close()
+		rows.Close()
 	}
-	return s, t, err
+	return t, err
 }
 
 // classColumns returns the columns of noisy labels and of true classes, -1 for none. A column label

@@ -43,14 +43,14 @@ func TestRightRefuses(t *testing.T) {
 		"noisy,true\na,b\n":              `c.csv:1 "noisy,true" row`,
 		"row,true,gold\n1,a,b\n":         `c.csv:1 "true" "gold"`,
 		"item,label\n":                   "header true class",
-		"item,label\n0\n":                "c.csv:2 1 fields 2",
+		"item,label\n0\n":                "c.csv:2:2 1 fields 2",
 		"index,label\nx,a\n":             `c.csv:2 "x" row 0 1`,
 		"index,label\n2,a\n":             `c.csv:2 "2" row 0 1`,
 		"item,label\n1,a\n":              "c.csv:2 column item ids row index",
 		"index,label\n1,a\n0,b\n1,a\n":   `c.csv:4 index "1" line 2`,
 		"row,noisy,true\n1,a,b\n2,a,b\n": `c.csv:3 "a" "b"`,
 		"index,label\n1,d\n":             `c.csv:2 "d" "a" "b" "c"`,
-		"\x1f\x8b\x08":                   "unpack",
+		"\x1f\x8b\x08":                   "c.csv:1 gzip short",
 	} {
 		path := save(t, "c.csv", []byte(text))
 		_, err := Right(t.Context(), path, d)
@@ -62,7 +62,7 @@ func TestRightRefuses(t *testing.T) {
 		"index,label\n1,a\n":  `c.csv:1 "index,label"`,
 		"true,gold\na,b\n":    `c.csv:1 "true" "gold"`,
 		"noisy,true\na,\n":    `c.csv:2 ""`,
-		"noisy,true\n\"a,b\n": "CSV",
+		"noisy,true\n\"a,b\n": "c.csv:2:1 closing",
 		"noisy,true\na,a\n":   "1 classes",
 	} {
 		if _, _, _, err := Pairs(t.Context(), save(t, "c.csv", []byte(text))); !facts.Told(err, want) {

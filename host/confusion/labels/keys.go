@@ -33,7 +33,7 @@ func findKeys(header []string, d *dataset.Dataset) *keys {
 	hasIDs := d != nil && d.IDs != nil
 	words := make([]string, len(header))
 	for at, field := range header {
-		if words[at] = word(field); hasIDs && trim(field) == d.ID {
+		if words[at] = word(field); hasIDs && strings.TrimSpace(field) == d.ID {
 			words[at] = "id"
 		}
 	}
@@ -47,7 +47,7 @@ func findKeys(header []string, d *dataset.Dataset) *keys {
 		return nil
 	}
 	column := slices.Index(words, choice[at])
-	k := &keys{column: column, name: cmp.Or(trim(header[column]), "index"), data: d,
+	k := &keys{column: column, name: cmp.Or(strings.TrimSpace(header[column]), "index"), data: d,
 		first: first[choice[at]], names: newNames(nil)}
 	if d == nil {
 		k.first = -1

@@ -42,12 +42,12 @@ func TestMoreThanMemory(t *testing.T) {
 	}{
 		{"annotations", "item,worker,label\n", row("%d,w,a\n"), 600000, annotations, true},
 		{"workers", "item,worker,label\n", row("i,%d,NA\n"), 600000, annotations, true},
-		{"a quote", "item,worker,label\n\"", row("%015d\n"), 4100000, annotations, false},
+		{"a quote", "item,worker,label\n\"", row("%015d\n"), 1200000, annotations, false},
 		{"pairs", "noisy,true\n", row("a%[1]d,b%[1]d\n"), 300000, func() error {
 			_, _, _, err := Pairs(t.Context(), path)
 			return err
 		}, true},
-		{"true classes", "row,label\n\"", row("%015d\n"), 4100000, func() error {
+		{"true classes", "row,label\n\"", row("%015d\n"), 1200000, func() error {
 			_, err := Right(t.Context(), path, d)
 			return err
 		}, false},

@@ -3,26 +3,25 @@ package labels
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
 // Probabilities returns the probabilities that a file has of the classes of each example of d, n×Q
 // row-major. The file is one of these:
 //
-//   - a .npy array n×Q, float32 or float64 in C or Fortran order, as numpy.save writes it of
+//   - a .npy array n×Q of any numbers, as numpy.save writes it of
 //     scikit-learn's cross_val_predict(method="predict_proba"), with columns in the order of the
 //     classes;
-//   - a CSV, plain or compressed by gzip, with a column for each class, named by the class, or all
+//   - a table (see file.Rows) with a column for each class, named by the class, or all
 //     by 0 to Q-1. Examples are in the order of the data, unless a column names them as for Right.
 //     Other columns are passed over.
 //
@@ -33,66 +32,44 @@ func Probabilities(ctx context.Context, path string, d *dataset.Dataset) ([]floa
 	if err := memory.Check(memory.Product(n, q, 4+8), "probabilities"); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s, err := open(ctx, path, "the probabilities")
+	rows, err := file.OpenRows(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer rows.Close()
 	p := make([]float32, n*q)
-	if s.isArray() {
-		return p, readProbabilityArray(s, d, p)
+	array, err := rows.Array()
+	if err != nil {
+		return nil, err
 	}
-	return p, readProbabilityTable(s, d, p)
+	if array == nil {
+		return p, readProbabilityTable(rows, d, p)
+	}
+	defer array.Close() // only read
+	return p, readProbabilityArray(path, array, d, p)
 }
 
-func readProbabilityArray(s *source, d *dataset.Dataset, p []float32) error {
-	a, err := npyfile.ReadHeader(s.text)
-	if err != nil {
-		return fmt.Errorf("%s: cannot read the probabilities: %w", s.path, err)
-	}
+func readProbabilityArray(path string, array, d *dataset.Dataset, p []float32) error {
 	examples, q := dataset.ExamplesByRow(d), len(d.Classes)
-	n := len(examples)
-	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
-	switch {
-	case !slices.Equal(a.Shape, []int{n, q}):
-		return fmt.Errorf("%s: probabilities: got an array of shape %v, want [%d %d], a row for each "+
-			"row of the data and a column for each class of the data, in their order", s.path, a.Shape, n, q)
-	case a.Type.Kind != 'f' || decode == nil:
-		return fmt.Errorf("%s: probabilities: got elements of type %.20q, want float32 or float64",
-			s.path, a.Descr)
+	if array.N != len(examples) || array.D != q {
+		return fmt.Errorf("%s: probabilities: got an array of shape [%d %d], want [%d %d], a row for "+
+			"each row of the data and a column for each class of the data, in their order", path, array.N,
+			array.D, len(examples), q)
 	}
-	lines, size, what := n, q, "rows"
-	if a.Fortran {
-		lines, size, what = q, n, "columns"
-	}
-	raw, all := make([]byte, size*a.Type.Size), make([]float64, n*q)
-	for k := range lines {
-		if _, err := io.ReadFull(s.text, raw); err != nil {
-			return fmt.Errorf("%s: probabilities: got the end of the file after %d %s, want %d (is it "+
-				"whole?)", s.path, k, what, lines)
-		}
-		decode(all[k*size:(k+1)*size], raw)
-	}
-	values := make([]float64, q)
 	for row, i := range examples {
 		if i < 0 {
 			continue
 		}
-		for k := range values {
-			if values[k] = all[row*q+k]; a.Fortran {
-				values[k] = all[k*n+row]
-			}
-		}
-		if err := putProbabilities(p[i*q:(i+1)*q], values, d.Classes); err != nil {
-			return fmt.Errorf("%s: row %d (counted from 1): %w", s.path, row+1, err)
+		if err := putProbabilities(p[i*q:(i+1)*q], array.Row(row), d.Classes); err != nil {
+			return fmt.Errorf("%s: row %d (counted from 1): %w", path, row+1, err)
 		}
 	}
-	return s.end()
+	return nil
 }
 
-func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
+func readProbabilityTable(from *file.Rows, d *dataset.Dataset, p []float32) error {
 	n, q := d.N, len(d.Classes)
-	t, err := s.table(strings.Join(d.Classes, ","))
+	t, err := tableOf(from, strings.Join(d.Classes, ","))
 	if err != nil {
 		return err
 	}
@@ -105,7 +82,7 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 		}
 	}
 	examples := dataset.ExamplesByRow(d)
-	rows, count, lines, values := 0, 0, make([]int, n), make([]float64, q)
+	rows, count, lines, values := 0, 0, make([]int, n), make([]float32, q)
 	err = t.each(func(row []string) (err error) {
 		i := -1
 		switch {
@@ -124,10 +101,11 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 			return fmt.Errorf("probabilities: got an example twice, also in line %d, want each once",
 				lines[i])
 		}
-		count, lines[i] = count+1, t.line
+		count, lines[i] = count+1, t.Line()
 		for k, at := range columns {
 			text := strings.TrimSpace(row[at])
-			if values[k], err = strconv.ParseFloat(text, 64); err != nil {
+			v, err := strconv.ParseFloat(text, 32)
+			if values[k] = float32(v); err != nil {
 				return fmt.Errorf("probability of class %.60q: got %.40q, want a number from 0 to 1",
 					d.Classes[k], text)
 			}
@@ -136,7 +114,7 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 	})
 	if err == nil && (count < n || keys == nil && rows < len(examples)) {
 		err = fmt.Errorf("%s: probabilities: got %d lines, want one for each of the %d rows of the data",
-			s.path, rows, len(examples))
+			t.Path, rows, len(examples))
 	}
 	return err
 }
@@ -145,7 +123,7 @@ func readProbabilityTable(s *source, d *dataset.Dataset, p []float32) error {
 func probabilityColumns(header, classes []string) ([]int, error) {
 	words := make([]string, len(header))
 	for at, field := range header {
-		words[at] = trim(field)
+		words[at] = strings.TrimSpace(field)
 	}
 	find := func(names []string) (columns []int, missing []string) {
 		for _, name := range names {
@@ -177,7 +155,7 @@ func probabilityColumns(header, classes []string) ([]int, error) {
 func isProbabilities(header []string, q int) bool {
 	fraction := false
 	for _, field := range header {
-		v, err := strconv.ParseFloat(trim(field), 64)
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 		if err != nil {
 			return false
 		}
@@ -187,20 +165,24 @@ func isProbabilities(header []string, q int) bool {
 }
 
 // putProbabilities writes the probabilities of an example to row.
-func putProbabilities(row []float32, values []float64, classes []string) error {
+func putProbabilities(row, values []float32, classes []string) error {
+	const rounding = 1e-6
 	sum := 0.0
 	for k, v := range values {
-		if !(v >= 0 && v <= 1+1e-6) {
+		if !(v >= 0 && v <= 1+rounding) {
 			return fmt.Errorf("probability of class %.60q: got %v, want 0 to 1", classes[k], v)
 		}
-		sum += v
+		sum += float64(v)
 	}
 	const slack = 1e-3 // what printing with few digits leaves
 	if math.Abs(sum-1) > slack*math.Sqrt(float64(len(values))) {
 		return fmt.Errorf("probabilities of an example: got the sum %.6g, want 1", sum)
 	}
+	if sum <= 1+rounding {
+		sum = 1
+	}
 	for k, v := range values {
-		row[k] = float32(min(v/max(sum, 1), 1))
+		row[k] = float32(min(float64(v)/sum, 1))
 	}
 	return nil
 }

@@ -3,138 +3,37 @@
 package labels
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
-	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/progress"
+	"github.com/uma-gpu/uma-gpu/host/dataset/file"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
-	"github.com/uma-gpu/uma-gpu/internal/npyfile"
-	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
-// source is a file that is being read, unpacked if it was compressed by gzip.
-type source struct {
-	path, what string // what names the content in errors, such as "the annotations"
-	file       *os.File
-	task       *progress.Task // counts the bytes of the file
-	text       *bufio.Reader
-}
-
-// open opens a file for reading, which reports progress through ctx.
-func open(ctx context.Context, path, what string) (*source, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: cannot read %s: %w", path, what, osfile.Cause(err))
-	}
-	work := progress.Work{Name: "reading " + path, Unit: progress.Bytes}
-	if about, err := f.Stat(); err == nil && about.Mode().IsRegular() {
-		work.Total = about.Size()
-	}
-	s := &source{path: path, what: what, file: f}
-	_, s.task = progress.Begin(ctx, work)
-	s.text = bufio.NewReaderSize(s, 1<<18)
-	if magic, _ := s.text.Peek(2); bytes.Equal(magic, []byte("\x1f\x8b")) {
-		unpacked, err := gzip.NewReader(s.text)
-		if err != nil {
-			s.close()
-			return nil, fmt.Errorf("%s: cannot unpack the gzip data: %w", path, err)
-		}
-		s.text = bufio.NewReader(unpacked)
-	}
-	return s, nil
-}
-
-// Read reads the bytes of the file as they are.
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.file.Read(p)
-	s.task.Add(int64(n))
-	return n, err
-}
-
-func (s *source) close() {
-	s.file.Close() // only read
-	s.task.End()
-}
-
-// isArray reports whether the file is a .npy.
-func (s *source) isArray() bool {
-	magic, _ := s.text.Peek(len(npyfile.Magic))
-	return string(magic) == npyfile.Magic
-}
-
-// end returns an error unless the file ends here. Check sums of packed files are compared there.
-func (s *source) end() error {
-	switch more, err := s.text.Peek(1); {
-	case len(more) > 0:
-		return fmt.Errorf("%s: found more bytes behind %s that the header promises, wanted the end of "+
-			"the file", s.path, s.what)
-	case err != io.EOF:
-		return fmt.Errorf("%s: cannot read %s: %w; fetch the file again", s.path, s.what,
-			osfile.Cause(err))
-	}
-	return nil
-}
-
-// table is a CSV that is being read: a header and rows of equally many fields.
+// table is a table that is being read: a header and rows of equally many fields.
 type table struct {
-	*source
-	header  []string
-	records *osfile.Records
-	csv     *csv.Reader
-	line    int  // of the last row
-	plain   bool // the header is a row
+	*file.Rows
+	header []string
+	plain  bool // the header is a row
 }
 
-// table returns the CSV in s. columns is the header that it should have.
-func (s *source) table(columns string) (*table, error) {
-	records := &osfile.Records{R: s.text}
-	t := &table{source: s, records: records, csv: csv.NewReader(records)}
-	first, _ := s.text.Peek(s.text.Size())
-	first, _, _ = bytes.Cut(first, []byte("\n"))
-	if bytes.Contains(first, []byte(";")) && !bytes.Contains(first, []byte(",")) {
-		t.csv.Comma = ';' // of spreadsheets where a comma is the decimal point
-	}
-	t.csv.FieldsPerRecord = -1 // counted here, for a better message
-	header, err := t.next()
+// tableOf reads the header of a table. columns is the header that it should have.
+func tableOf(rows *file.Rows, columns string) (*table, error) {
+	header, err := rows.Next()
 	if err == io.EOF {
-		return nil, fmt.Errorf("%s:1: found no text, wanted a table with the header %s", s.path, columns)
+		return nil, fmt.Errorf("%s:1: found no text, wanted a table with the header %s", rows.Path,
+			columns)
 	}
-	t.header, t.csv.ReuseRecord = header, true
-	return t, err
-}
-
-// next returns the next row, or io.EOF.
-func (t *table) next() ([]string, error) {
-	t.records.Next()
-	row, err := t.csv.Read()
-	var broken *csv.ParseError
-	switch {
-	case err == io.EOF:
-		return nil, err
-	case errors.As(err, &broken):
-		return nil, fmt.Errorf("%s:%d: found broken CSV in column %d: %w", t.path, broken.Line,
-			broken.Column, broken.Err)
-	case err != nil:
-		return nil, fmt.Errorf("%s: cannot read %s: %w", t.path, t.what, osfile.Cause(err))
-	}
-	t.line, _ = t.csv.FieldPos(0)
-	return row, nil
+	return &table{Rows: rows, header: slices.Clone(header)}, err
 }
 
 // at returns an error with the path and the line of the last row before it.
-func (t *table) at(err error) error { return fmt.Errorf("%s:%d: %w", t.path, t.line, err) }
+func (t *table) at(err error) error { return fmt.Errorf("%s:%d: %w", t.Path, t.Line(), err) }
 
 // each calls use with each row, which it may not keep.
 func (t *table) each(use func(row []string) error) error {
@@ -144,16 +43,12 @@ func (t *table) each(use func(row []string) error) error {
 		}
 	}
 	for {
-		row, err := t.next()
+		row, err := t.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return err
-		}
-		if len(row) != len(t.header) {
-			return t.at(fmt.Errorf("found %d fields, wanted %d as the header has", len(row),
-				len(t.header)))
 		}
 		if err := use(row); err != nil {
 			return t.at(err)
@@ -162,9 +57,7 @@ func (t *table) each(use func(row []string) error) error {
 }
 
 // word returns the field of a header as it is compared: without white space, in lower case.
-func word(field string) string { return strings.ToLower(trim(field)) }
-
-func trim(field string) string { return strings.TrimSpace(strings.TrimPrefix(field, "\ufeff")) }
+func word(field string) string { return strings.ToLower(strings.TrimSpace(field)) }
 
 // whole returns an integer as pandas writes it in a column with missing ones, 3.0, without the .0.
 func whole(text string) string {

@@ -220,8 +220,8 @@ func (c *collector) reject(err error, place int) error {
 // tooManyBad adds to the error of a malformed row how to skip it, or how many were skipped before.
 func tooManyBad(c *collector, err error) error {
 	switch {
-	case errors.Is(err, features.ErrMissing):
-		return err // it is not malformed
+	case errors.Is(err, features.ErrMissing) || c.o.SkipBad < 0:
+		return err // it is not malformed, or may not lack
 	case c.o.SkipBad == 0:
 		return fmt.Errorf("%w; correct the row, or allow malformed ones to be skipped (%s)", err,
 			quote.Option("skip-bad", "1"))

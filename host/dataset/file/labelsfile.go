@@ -179,13 +179,8 @@ func (r *columnReader) start(column, what string) error {
 
 // text returns the text of the column in the current record, valid until the next one.
 func (r *columnReader) text() ([]byte, error) {
-	if r.rec.bad != nil {
-		return nil, r.rec.bad
-	}
-	width := len(r.columns.role)
-	if r.rec.fit(width); len(r.rec.ends) != width {
-		return nil, r.rec.src.errorAt(r.rec.line, r.rec.column(width),
-			"found %d fields, wanted %d as in line %d", len(r.rec.ends), width, r.line)
+	if err := r.rec.whole(len(r.columns.role), r.line); err != nil {
+		return nil, err
 	}
 	return r.rec.field(r.at), nil
 }

@@ -47,7 +47,7 @@ type Options struct {
 	// Exact sets Dataset.Rest, of 8 bytes an example.
 	Exact bool
 	// SkipBad is how many malformed rows are passed over, and listed in Dataset.SkippedAt; one more
-	// is an error.
+	// is an error. Below 0 is none, of a file whose rows belong to others.
 	SkipBad int
 
 	// Aside keeps many examples in temporary files, in $TMPDIR or /var/tmp, so that they need not fit

@@ -209,6 +209,18 @@ func (r *record) fit(width int) {
 	}
 }
 
+// whole splits the current record, which has as many fields as the first one, in line first.
+func (r *record) whole(width, first int) error {
+	if r.bad != nil {
+		return r.bad
+	}
+	if r.fit(width); len(r.ends) != width {
+		return r.src.errorAt(r.line, r.column(width), "found %d fields, wanted %d as in line %d",
+			len(r.ends), width, first)
+	}
+	return nil
+}
+
 // ahead returns a reader of the whole records in the next n bytes, which does not move r.
 func (r *record) ahead(n int) *record {
 	r.text, r.raw = bytes.Clone(r.text), bytes.Clone(r.raw) // peek moves what they lie in

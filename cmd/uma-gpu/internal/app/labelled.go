@@ -319,7 +319,7 @@ func (r *LabelReader) voted(ctx context.Context, d *dataset.Dataset,
 // returns the numbers of the examples of d.
 func (r *LabelReader) numbers(ctx context.Context, d *dataset.Dataset, path string, width int,
 ) (*dataset.Dataset, error) {
-	read := file.Options{NoLabels: true, Storage: "dense", Stdin: r.In}
+	read := file.Options{NoLabels: true, Storage: "dense", SkipBad: -1, Stdin: r.In}
 	if width == 1 {
 		read.Features = 1
 	}

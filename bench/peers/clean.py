@@ -302,6 +302,17 @@ class Case:
         np.savez_compressed(path, **said)
         return said
 
+    def estimated(self, said):
+        """Returns, for each class, the total variation of its column of C, whether the interval of its share of right labels
+        holds, and whether it is identified."""
+        at = [self.classes.index(name) for name in said["classes"]]
+        counts = np.zeros((len(at), len(at)))
+        np.add.at(counts, (self.y, self.right), 1)
+        c = (counts / counts.sum(0).clip(1))[np.ix_(at, at)]
+        off, errors = np.array(said["confusion"]) - c, np.array(said["standard_error"])
+        return [[float(abs(off[:, k]).sum() / 2), bool(abs(off[k, k]) <= 2 * errors[k, k] + 1e-9), name not in said.get("not_identified", ())]
+                for k, name in enumerate(said["classes"])]
+
     def run(self, checked):
         r = {**self.key, "checked": checked, "rows": len(self.y), "tested": len(self.yt)}
         known = np.sort(self.order[:checked])
@@ -314,6 +325,7 @@ class Case:
         said = json.loads(out)
         r["shown"], r["share"], r["expected"] = said["shown"], said["wrong_labels"], said["expected_error"]["value"]
         r["agreeing"] = said["agreeing"] / said["repetitions"]
+        r["noise_classes"] = self.estimated(said)
         wrong = self.predicted(self.folder + "/out/model.npz")
         r["clean"] = float(wrong.mean())
         rivals = self.rivals(checked)
@@ -365,6 +377,13 @@ def show(all):
         some = [r for r in all if r["set"] == name]
         by = [means([r for r in some if r["checked"] == k], "ahead")[0] for k in levels]
         print(f"| {name} | {some[0]['rows']} | " + " | ".join(cell(100 * v, 1) for v in by) + f" | {late(some)} | {means(some, 'seconds')[0]:.1f} |")
+    for level in levels:
+        columns = [k for r in all if r["checked"] == level and r["noise"] != "none" for k in r["noise_classes"]]
+        told = [k for k in columns if k[2]]
+        if told:
+            print(f"\nC with {level} checked: {len(told)} of {len(columns)} classes are identified; total variation {np.mean([k[0] for k in told]):.3f}, "
+                  f"of all {np.mean([k[0] for k in columns]):.3f}; {100 * np.mean([k[1] for k in told]):.0f} % of the intervals hold; "
+                  f"off by more than 0.1 are {sum(k[0] > .1 for k in told)} identified classes and {sum(k[0] > .1 for k in columns)} of all.")
     if all:
         count, surely, worst = late(all).split(" | ")
         print(f"\nAhead of the best that knows no C by {100 * means(all, 'ahead')[0]:.1f} points on average; behind by more than half a "

@@ -134,8 +134,10 @@ func TestUnknownNoiseIsJudgedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(cleaned.Wrong, issues.Wrong) {
-		t.Error("clean and issues differ in rows")
+	if !slices.Equal(cleaned.Wrong, issues.Wrong) ||
+		!slices.Equal(cleaned.ToIdentify, issues.ToIdentify) ||
+		!slices.Equal(cleaned.ToIdentify, c.ToIdentify) {
+		t.Error("clean, issues and the estimate differ in rows")
 	}
 	for p, row := range cleaned.Confusion {
 		if !slices.Equal(row, issues.Noise[p]) || !slices.Equal(row, c.Confusion[p]) ||

@@ -94,9 +94,6 @@ func (c *Cleaned) Basis() string {
 	return "on checked rows"
 }
 
-// mostToIdentify is the number of rows that Identify names.
-const mostToIdentify = 10
-
 // Identify says which classes are not identified, and what to do; "" if all are. Of others it is
 // known to a tenth how wrong their labels are.
 func Identify[T int | string](classes []string, rows []T) string {
@@ -106,11 +103,8 @@ func Identify[T int | string](classes []string, rows []T) string {
 	names := strings.Join(classes, ", ")
 	text := fmt.Sprintf("%.200s: how wrong their labels are is not known to 10 %%", names)
 	if n := len(rows); n > 0 {
-		some := strings.Trim(fmt.Sprint(rows[:min(mostToIdentify, n)]), "[]")
-		text += fmt.Sprintf("; to know it, check %d rows: %s", n, some)
-		if n > mostToIdentify {
-			text += " …"
-		}
+		text += fmt.Sprintf("; to know it, check %d rows: %s", n,
+			strings.Trim(fmt.Sprint(rows), "[]"))
 	}
 	return text
 }

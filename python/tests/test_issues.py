@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import NoisyClassifier, corrected_accuracy, estimate_confusion, find_label_issues
+from umagpu import NoisyClassifier, clean, corrected_accuracy, estimate_confusion, find_label_issues
 from umagpu._data import labels_of
 from umagpu._issues import _asked
 
@@ -289,5 +289,11 @@ def test_rows_that_identify_the_noise():
     y = rng.randint(3, size=400)
     X = np.array([[0, 0], [3, 0], [0, 3]])[y] + .7 * rng.randn(400, 2)
     noisy = np.where((y == 2) & (rng.rand(400) < .5), 0, y)
-    with pytest.warns(UserWarning, match=r"do not tell how the classes c are wrong.*check the rows \d+, \d+"):
-        estimate_confusion(np.array(["a", "b", "c"])[noisy], X)
+    noisy = np.array(["a", "b", "c"])[noisy]
+    cleaned = clean(X, noisy)
+    rows = cleaned.details["to_identify"]
+    assert cleaned.details["not_identified"] == ["c"] and len(rows) == 20
+    assert f"check 20 rows: {' '.join(map(str, rows))}" in cleaned.summary()
+    named = ", ".join(map(str, rows))
+    with pytest.warns(UserWarning, match=f"do not tell how the classes c are wrong.*check the rows {named}"):
+        estimate_confusion(noisy, X)

@@ -156,10 +156,10 @@ func TestCleanSheet(t *testing.T) {
 	}
 }
 
-// The terminal, the JSON and the report say the same of labels that are right, or wrong, and of
-// features that tell nothing; eight rows are too few.
+// The terminal, the JSON and the report say the same of labels that are right, or wrong, of a class
+// that labels do not identify, and of features that tell nothing; eight rows are too few.
 func TestOneStory(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
+	var random *rand.Rand // anew for each
 	for name, of := range map[string]struct {
 		rows  int
 		apart float64         // of the classes
@@ -170,9 +170,11 @@ func TestOneStory(t *testing.T) {
 		"right":   {300, 4, func(k int) int { return k }, false, "none beyond"},
 		"wrong":   {300, 4, func(k int) int { return (k + random.IntN(10)/7) % 3 }, true, "show that"},
 		"nothing": {300, 0, func(k int) int { return k }, false, "none beyond"},
+		"unknown": {400, 3, func(k int) int { return k - k/2*random.IntN(2)*2 }, false, "check 20 rows"},
 		"few":     {8, 4, func(k int) int { return k }, false, "too few rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			random = rand.New(rand.NewPCG(5, 6))
 			var b strings.Builder
 			b.WriteString("a,b,kind\n")
 			for i := range of.rows {
@@ -208,13 +210,18 @@ func TestOneStory(t *testing.T) {
 				}
 			}
 			c := page.Cleaned
-			if told.Shown != of.shown || c.Evidence != told.Evidence ||
+			if name != "unknown" && told.Shown != of.shown || c.Evidence != told.Evidence ||
 				!reflect.DeepEqual(c.Wrong, report.Share(told.WrongShare)) ||
 				!reflect.DeepEqual(c.Error, report.Share(told.Error)) || c.Corrected != told.Corrected ||
-				len(c.ToIdentify) != len(told.Identify) {
+				!slices.Equal(c.NotIdentified, told.NotIdentified) ||
+				fmt.Sprint(c.ToIdentify) != fmt.Sprint(told.Identify) {
 				t.Errorf("the JSON says %+v, the report %+v", told.CleanResult, c)
 			}
-			for _, want := range []string{told.Evidence, c.Wrong.Percent(), c.Right().Percent()} {
+			rows := strings.Trim(fmt.Sprint(told.Identify), "[]")
+			if n := len(told.Identify); name == "unknown" && n != 20 || name == "right" && n > 0 {
+				t.Errorf("%q are not identified, check %q", told.NotIdentified, rows)
+			}
+			for _, want := range []string{told.Evidence, c.Wrong.Percent(), c.Right().Percent(), rows} {
 				if !strings.Contains(out, want) || !strings.Contains(strings.Join(page.Verdict.Evidence, "")+
 					page.Verdict.Text+page.Verdict.Numbers[0].Note, want) {
 					t.Errorf("no %q in\n%s\nor %+v", want, out, page.Verdict)

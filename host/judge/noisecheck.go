@@ -167,7 +167,7 @@ func (c *NoiseCheck) verdict() string {
 	case likelier > clear, likelier >= 0 && !c.Contradicted &&
 		c.Accuracy.Mean > clear*c.Accuracy.StandardError:
 		return Helps
-	case likelier < -clear && c.Accuracy.Mean <= 0,
+	case likelier < -clear && c.Accuracy.Mean <= clear*c.Accuracy.StandardError,
 		likelier < 0 && c.Accuracy.Mean < -clear*c.Accuracy.StandardError:
 		return Harms
 	case c.Contradicted:

@@ -89,7 +89,7 @@ var verdicts = map[string]string{
 
 func (r Report) text(w io.Writer) error {
 	verdict := verdicts[r.Verdict]
-	if r.Contradicted && r.Verdict != judge.Turned && r.Verdict != judge.Rejected {
+	if r.Contradicted && (r.Verdict == judge.Helps || r.Verdict == judge.NoDifference) {
 		verdict += fmt.Sprintf(", though it cannot explain %.1f %% of them",
 			100*r.Explained.Unexplained)
 	}

@@ -2,15 +2,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 )
@@ -22,14 +23,14 @@ type workerProcess struct {
 	in      io.WriteCloser
 	lines   *json.Decoder
 	folder  string
-	dir     string // of its commands
 }
 
 // line is any line of a worker.
 type line struct {
-	Folders             []string
-	ID, Code            int
-	Output, Error, Note string
+	Folders     []string
+	ID, Code    int
+	Error, Note string
+	Result      map[string]any
 }
 
 func startWorker(t *testing.T) *workerProcess {
@@ -66,26 +67,45 @@ func (w *workerProcess) next() (l line) {
 	return l
 }
 
-// ask sends a command line.
-func (w *workerProcess) ask(id int, args ...string) {
+// ask sends a call of train on 40 examples of 2 features whose labels no weights are right about.
+func (w *workerProcess) ask(id int, learner string, steps int) {
 	w.t.Helper()
-	if err := json.NewEncoder(w.in).Encode(map[string]any{"id": id, "args": args,
-		"folder": w.dir}); err != nil {
+	const n, d = 40, 2
+	x, codes := make([]float32, n*d), make([]int32, n)
+	for i := range codes {
+		x[i*d], x[i*d+1], codes[i] = float32(i%7), float32(i%5), int32(i%2)
+	}
+	memory, err := binary.Append(nil, binary.LittleEndian, x)
+	if err == nil {
+		memory, err = binary.Append(memory, binary.LittleEndian, codes)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	path := write(w.t, w.folder, "memory", string(memory))
+	if err := json.NewEncoder(w.in).Encode(map[string]any{"id": id, "call": map[string]any{
+		"function": "train", "memory": path, "request": map[string]any{
+			"data":    map[string]any{"matrix": map[string]any{"rows": n, "columns": d}},
+			"labels":  map[string]any{"classes": []string{"a", "b"}},
+			"learner": learner, "max_steps": steps},
+		"arrays": []map[string]any{
+			{"at": "data.matrix.float32", "type": "<f4", "shape": []int{n * d}, "offset": 0},
+			{"at": "labels.codes", "type": "<i4", "shape": []int{n}, "offset": 4 * n * d}},
+	}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// answer returns the line that ends a command, and the notes before it.
-func (w *workerProcess) answer(id int) (l line, notes string) {
+// answer returns the line that ends a call.
+func (w *workerProcess) answer(id int) (l line) {
 	w.t.Helper()
 	for {
 		if l = w.next(); l.ID != id {
 			w.t.Fatalf("found a line of request %d, wanted %d", l.ID, id)
 		}
 		if l.Note == "" {
-			return l, notes
+			return l
 		}
-		notes += l.Note
 	}
 }
 
@@ -101,83 +121,59 @@ func (w *workerProcess) end() {
 	}
 }
 
-const pets = "weight,height,kind\n2,30,cat\n9,60,dog\n3,25,cat\n25,65,dog\n4,31,cat\n12,55,dog\n"
-
-// TestWorker: commands print, fail and write as in a shell, and standard input is empty.
+// TestWorker: calls are answered with a result or an error, and unknown requests are errors.
 func TestWorker(t *testing.T) {
-	dir := t.TempDir()
-	data, at, same := write(t, dir, "pets.csv", pets), filepath.Join(dir, "m.npz"),
-		filepath.Join(dir, "same.npz")
 	w := startWorker(t)
 	defer w.end()
-	w.dir = dir
-	w.ask(100, "info", "--data", "pets.csv")
-	if got, _ := w.answer(100); got.Code != 0 {
-		t.Errorf("in a folder: %s", got.Error)
+	w.ask(1, "classmean", 1)
+	if got := w.answer(1); got.Code != 0 || got.Result["learner"] != "classmean" {
+		t.Errorf("found %+v", got)
 	}
-	for id, args := range [][]string{{"learners"}, {"train", "--data", data, "--model", same},
-		{"predict", "--model", same, "--data", data, "--probabilities"}, {"inspect", "--model", data},
-		{"train", "--data", data}, {"trian"}, {"info", "--data", "-"}} {
-		w.ask(id+1, args...)
-		got, notes := w.answer(id + 1)
-		if args[0] == "train" && len(args) > 3 {
-			args[4] = at
-		}
-		code, output, stderr := command(args...)
-		if args[0] != "train" && got.Output != output || got.Code != code {
-			t.Errorf("%q: code %d and\n%s\nwanted %d and\n%s", args, got.Code, got.Output, code, output)
-		}
-		same := args[0] == "info" || strings.HasSuffix(stderr, "uma-gpu: "+got.Error+"\n")
-		if (got.Error == "") != (code == 0) || got.Error != "" && !same {
-			t.Errorf("%q: error %q, wanted that of %s", args, got.Error, stderr)
-		}
-		if args[0] == "train" && code == 0 && !strings.Contains(notes, "2 classes") {
-			t.Errorf("notes are %q", notes)
-		}
+	w.ask(2, "knn", 1)
+	if got := w.answer(2); got.Code == 0 || !strings.Contains(got.Error, "knn") {
+		t.Errorf("found %+v", got)
 	}
-	a, err := os.ReadFile(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(same)
-	if err != nil || !bytes.Equal(a, b) {
-		t.Errorf("the models differ (%v)", err)
+	for id, text := range map[int]string{3: `{"id": 3}`, 4: `{"id": 4, "call": {"function": "fly"}}`} {
+		if _, err := io.WriteString(w.in, text+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.answer(id); got.Code == 0 || got.Error == "" {
+			t.Errorf("%s: found %+v", text, got)
+		}
 	}
 }
 
-// TestWorkerCancels: a command that is cancelled ends as by Ctrl-C, and the next one runs.
+// TestWorkerCancels: a call that is cancelled ends as by Ctrl-C, and the next one runs.
 func TestWorkerCancels(t *testing.T) {
 	w := startWorker(t)
 	defer w.end()
-	model := filepath.Join(w.folder, "m.npz")
-	w.ask(1, endless(t, model)...)
-	w.next() // it has begun
+	w.ask(1, "perceptron", endless)
+	time.Sleep(begun)
 	if _, err := io.WriteString(w.in, `{"id": 1, "cancel": true}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := w.answer(1); got.Code != app.ExitInterrupted {
-		t.Errorf("code %d, %s", got.Code, got.Error)
+	if got := w.answer(1); got.Result["stop"] != "interrupted" && got.Code != app.ExitInterrupted {
+		t.Errorf("found %+v", got)
 	}
-	w.ask(2, "version")
-	if got, _ := w.answer(2); got.Code != 0 {
+	w.ask(2, "classmean", 1)
+	if got := w.answer(2); got.Code != 0 {
 		t.Errorf("after a cancel: %+v", got)
 	}
 }
 
-// TestWorkerEndsWithItsParent: the end of the input ends the command under way.
+// TestWorkerEndsWithItsParent: the end of the input ends the call under way.
 func TestWorkerEndsWithItsParent(t *testing.T) {
 	w := startWorker(t)
-	w.ask(1, endless(t, filepath.Join(w.folder, "m.npz"))...)
-	w.next()
+	w.ask(1, "perceptron", endless)
+	time.Sleep(begun)
 	w.end()
 }
 
-// endless is a training that would take hours: no hyperplanes separate labels that are wrong.
-func endless(t *testing.T, model string) []string {
-	data, _ := noisy(t, t.TempDir(), digits)
-	return []string{"train", "--data", data, "--learner", "perceptron", "--epochs", "100000000",
-		"--model", model}
-}
+// endless steps take hours; a call has begun some time after it is sent.
+const (
+	endless = 1 << 31
+	begun   = 300 * time.Millisecond
+)
 
 // TestWorkerFolders: a root without room for a folder, such as /dev/shm without inodes, is passed
 // over; without any the worker says so. SIGTERM ends it as an interruption.

@@ -134,6 +134,21 @@ def test_interrupt():
     fitted()
 
 
+def test_run(tmp_path):
+    assert "softmax" in umagpu.run("learners")
+    with pytest.raises(umagpu.Error, match="^--data is missing; see uma-gpu train --help$") as error:
+        umagpu.run("train", "--model", tmp_path / "m.npz")
+    assert error.value.code == 2
+    X, y = data()
+    np.savez(tmp_path / "d.npz", X=X, y=y % 2 ^ (np.arange(len(y)) % 3 == 0))
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):  # as in a shell: the model so far is written
+        umagpu.run("train", "--data", tmp_path / "d.npz", "--learner", "perceptron", "--max-steps",
+                   10**8, "--model", tmp_path / "m.npz")
+    assert (tmp_path / "m.npz").exists()
+
+
 def test_nothing_is_left():
     code = ("import umagpu, numpy as np\nfrom umagpu import _worker\n"
             "X = np.random.RandomState(0).randn(300, 5)\n"

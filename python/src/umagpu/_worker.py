@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Callable, Optional
 import numpy as np
 
 STARTING = 60.0  # seconds that the program may take to say who it is
-PATIENCE = 5.0  # seconds that a cancelled command has to end before its process is killed
+PATIENCE = 5.0  # seconds that a cancelled call has to end before its process is killed
 ALIGN = 64  # places of arrays are multiples of this
 GONE = "uma-gpu: the program has ended; a new one starts with the next call"
 HERE = os.path.dirname(__file__)
@@ -65,24 +65,27 @@ def program() -> str:
     return found
 
 
+def _start(path: str, words: list[str], **streams: Any) -> "subprocess.Popen[bytes]":
+    """Start the program. A session of its own: Ctrl-C is for Python, which ends it."""
+    environment = dict(os.environ)
+    if "OMP_NUM_THREADS" in environment:  # joblib shares the processors out by it
+        environment.setdefault("GOMAXPROCS", environment["OMP_NUM_THREADS"])
+    try:
+        return subprocess.Popen([path, *words], env=environment, start_new_session=True, **streams)
+    except OSError as error:
+        raise OSError(error.errno, f"uma-gpu: cannot start the program: {error.strerror}; "
+                      "set UMA_GPU to the program, or leave it out", path) from None
+
+
 class Worker:
-    """A process of the program, and folders for arrays. One command runs at a time."""
+    """A process of the program, and folders for arrays. One call runs at a time."""
 
     def __init__(self) -> None:
         roots = [r for r in ("/dev/shm", tempfile.gettempdir()) if os.access(r, os.W_OK)]
-        environment = dict(os.environ)
-        if "OMP_NUM_THREADS" in environment:  # joblib shares the processors out by it
-            environment.setdefault("GOMAXPROCS", environment["OMP_NUM_THREADS"])
         self.words = tempfile.TemporaryFile()  # what it says when it crashes
-        # A session of its own: Ctrl-C is for Python, which cancels the command.
         path = program()
-        try:
-            self.process = subprocess.Popen(
-                [path, "worker", *roots], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=self.words, bufsize=0, env=environment, start_new_session=True)
-        except OSError as error:
-            raise OSError(error.errno, f"uma-gpu: cannot start the program: {error.strerror}; "
-                          "set UMA_GPU to the program, or leave it out", path) from None
+        self.process = _start(path, ["worker", *roots], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=self.words, bufsize=0)
         self.lock = threading.Lock()
         self.closed = False
         self.count = 0
@@ -206,16 +209,6 @@ class Worker:
         for pipe in (self.process.stdin, self.process.stdout, self.words):
             if pipe:
                 pipe.close()
-
-
-def _folder() -> str:
-    """Return the working directory as the worker finds it, whether or not it has a name in UTF-8."""
-    try:
-        folder = os.getcwd()
-        folder.encode()
-        return folder
-    except (OSError, UnicodeEncodeError):  # it was deleted, or has other bytes
-        return f"/proc/{os.getpid()}/cwd"
 
 
 def _lay(file: BinaryIO, arrays: dict[str, Any]) -> list[dict[str, Any]]:
@@ -354,4 +347,17 @@ def run(*args: object) -> str:
     'softmax'
     """
     words = [os.fsdecode(a) if isinstance(a, (bytes, os.PathLike)) else str(a) for a in args]
-    return str(worker().ask({"args": words, "folder": _folder()}, lambda line: None)["output"])
+    with _start(program(), words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE) as process:
+        try:
+            printed, said = process.communicate()
+        except BaseException:  # Ctrl-C
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+            process.kill()
+            raise
+    if code := process.returncode:
+        text = "\n" + said.decode(errors="replace").rstrip()
+        raise Error(text.rpartition("\numa-gpu: ")[2].lstrip(), code)
+    return printed.decode()

@@ -146,7 +146,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage, 3 no such device, 4 out of memo
 				synth.New(synth.Run)),
 			grouped("This machine and this program", devices.New(devices.Run),
 				versionCommand(), completionCommand(), manCommand(),
-				worker.New(execute, worker.Run))),
+				worker.New(worker.Run))),
 	}
 	top.OnUsageError = app.OnUsageError
 	for _, c := range top.Commands {

@@ -1,8 +1,7 @@
-// Package worker is the command that runs command lines, and calls functions, for another program.
+// Package worker is the command that calls functions for another program.
 package worker
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,30 +19,23 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
 
-// Execute runs a command line, without the program's name.
-type Execute func(ctx context.Context, args []string, stdout, stderr io.Writer) error
-
 type Options struct {
 	app.Common
-	Execute Execute
 	Answers io.Writer
 }
 
-func New(execute Execute, run func(context.Context, *Options) error) *cli.Command {
-	o := &Options{Execute: execute, Answers: os.Stdout}
+func New(run func(context.Context, *Options) error) *cli.Command {
+	o := &Options{Answers: os.Stdout}
 	return &cli.Command{
 		Name:      "worker",
 		Hidden:    true,
-		Usage:     "run command lines for another program, such as the Python package",
+		Usage:     "call functions for another program, such as the Python package",
 		ArgsUsage: "[FOLDER...]",
-		Description: `Reads one JSON object per line from standard input: {"id": 1, "args": ["info", "--data",
-"x.csv"]}. It runs the command, in "folder" if given, and answers with a line {"id": 1, "output":
-"…", "code": 0}. The code is the exit code of the command, and "error" its message. Lines {"id": 1,
-"note": "…"} precede the answer. {"id": 1, "cancel": true} interrupts the running command as Ctrl-C
-does.
-
-A "call" in place of "args" names a "function" of package umagpu, such as train, and has its
-"request", whose "arrays" lie in the file "memory". The answer has the "result", with arrays alike.
+		Description: `Reads one JSON object per line from standard input: {"id": 1, "call": …}. The call names a
+"function" of package umagpu, such as train, and has its "request", whose "arrays" lie in the file
+"memory". The answer is a line {"id": 1, "code": 0, "result": …} with arrays alike. The code is the
+exit code of a command that fails so, and "error" its message. Lines {"id": 1, "note": "…"} precede
+the answer. {"id": 1, "cancel": true} interrupts the running call as Ctrl-C does.
 
 The first line written has the version and a new folder in each FOLDER for files of the other
 program. The worker ends with its input, and then removes these folders.`,
@@ -60,41 +52,37 @@ type greeting struct {
 
 // request is a line of input.
 type request struct {
-	ID     int      `json:"id"`
-	Args   []string `json:"args"`
-	Folder string   `json:"folder"` // in which the command runs; "" for the folder of the last one
-	Cancel bool     `json:"cancel"`
-	Call   *call    `json:"call"` // in place of Args
+	ID     int   `json:"id"`
+	Cancel bool  `json:"cancel"`
+	Call   *call `json:"call"`
 }
 
 // answer ends a request.
 type answer struct {
-	ID     int    `json:"id"`
-	Output string `json:"output"`
-	Error  string `json:"error,omitempty"`
-	Code   int    `json:"code"`
+	ID    int    `json:"id"`
+	Error string `json:"error,omitempty"`
+	Code  int    `json:"code"`
 
-	*reply               // of a call
-	Fault  *umagpu.Fault `json:"fault,omitempty"`
+	*reply
+	Fault *umagpu.Fault `json:"fault,omitempty"`
 }
 
-// note is a line that a command writes on standard error.
+// note is what a call remarks.
 type note struct {
 	ID      int    `json:"id"`
 	Note    string `json:"note"`
-	Warning bool   `json:"warning,omitempty"` // of a call
+	Warning bool   `json:"warning,omitempty"`
 }
 
-// worker runs one command at a time.
+// worker answers one call at a time.
 type worker struct {
-	execute Execute
 	answers io.Writer
 	folders []string // for files
 
 	lock sync.Mutex // guards answers
 }
 
-// Run answers requests until the input ends. Commands cannot read that input.
+// Run answers requests until the input ends.
 func Run(ctx context.Context, o *Options) (err error) {
 	hello := greeting{app.Version, os.Getpid(), []string{}}
 	remove := func() (err error) {
@@ -115,16 +103,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 	if len(o.Args) > 0 && len(hello.Folders) == 0 {
 		return fmt.Errorf("worker: no folder for files: %w", err)
 	}
-	none, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
-	}
-	defer none.Close() // nothing is lost
-	os.Stdin = none
 	stopped := ctx // by a signal
 	ctx, gone := context.WithCancel(ctx)
 	defer gone()
-	w, jobs := &worker{execute: o.Execute, answers: o.Answers, folders: hello.Folders}, make(chan job)
+	w, jobs := &worker{answers: o.Answers, folders: hello.Folders}, make(chan job)
 	if err := w.say(hello); err != nil {
 		return err
 	}
@@ -154,10 +136,10 @@ func Run(ctx context.Context, o *Options) (err error) {
 	}
 }
 
-// grace is how long a command may continue after the other program has ended.
+// grace is how long a call may continue after the other program has ended.
 const grace = 2 * time.Second
 
-// read passes on requests, and cancels commands, until the input ends.
+// read passes on requests, and cancels calls, until the input ends.
 func (w *worker) read(ctx context.Context, in io.Reader, jobs chan<- job) {
 	var last job // begun or not
 	for lines := json.NewDecoder(in); ; {
@@ -196,32 +178,15 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// answer runs a command.
+// answer answers a call.
 func (w *worker) answer(j job) answer {
 	defer j.cancel()
-	var output bytes.Buffer
-	if j.Call != nil {
-		return w.called(j)
-	}
-	var err error
-	if j.Folder != "" {
-		err = os.Chdir(j.Folder)
-	}
-	if err == nil {
-		err = w.execute(j.ctx, j.Args, &output, notes{w, j.ID})
-	}
-	a := answer{ID: j.ID, Output: output.String(), Code: app.ExitCode(err)}
-	if err != nil {
-		a.Error = app.Legible(err.Error())
-	}
-	return a
-}
-
-// called answers a call.
-func (w *worker) called(j job) answer {
 	a := answer{ID: j.ID}
 	said := notes{w, j.ID}
 	err := dataset.Guard(func() (err error) {
+		if j.Call == nil {
+			return app.Usage("worker: found a request without a call")
+		}
 		a.reply, err = j.Call.run(j.ctx, w.folders, said)
 		return err
 	})
@@ -246,7 +211,7 @@ func (w *worker) say(v any) error {
 	return err
 }
 
-// notes passes on what a command writes on standard error.
+// notes passes on what a call remarks.
 type notes struct {
 	w  *worker
 	id int

@@ -76,8 +76,9 @@ func checkRead(t *testing.T, name string, text []byte, o Options) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := writeTo(t.Context(), &b, "f", f, d, WriteOptions{}); err != nil {
-			continue // a class name that LIBSVM cannot hold, or labels in an .npy
+		put := func(_ string, write func(io.Writer) error) error { return write(&b) }
+		if err := Write(t.Context(), "f", d, WriteOptions{Format: f.name, Put: put}); err != nil {
+			continue // what the format cannot hold
 		}
 		header := "no"
 		if d.Features != nil {

@@ -59,10 +59,12 @@ func weighed(t *testing.T, rng *rand.Rand, n, d, q int) (with, rows *dataset.Dat
 
 func newData(t *testing.T, x []float32, d int, labels []string) *dataset.Dataset {
 	t.Helper()
-	data, err := dataset.New(dataset.Examples{N: len(labels), D: d, X: x}, labels, nil)
-	if err != nil {
-		t.Fatal(err)
+	data := &dataset.Dataset{Examples: dataset.Examples{N: len(labels), D: d, X: x},
+		Classes: slices.Compact(slices.Sorted(slices.Values(labels)))}
+	for _, name := range labels {
+		data.Y = append(data.Y, int32(slices.Index(data.Classes, name)))
 	}
+	data.SHA256 = data.Hash()
 	return data
 }
 

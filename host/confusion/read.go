@@ -265,7 +265,7 @@ func parseNPY(data []byte) (*grid, error) {
 			"class", a.Shape, rest.Len())
 	}
 	q := a.Shape[0]
-	decode := npyfile.Decoder(a.Type, func(v float64) float64 { return v })
+	decode := npyfile.Decoder(a.Type)
 	if decode == nil || a.Type.Kind == 'b' {
 		return nil, fmt.Errorf("found elements of type %.20q, wanted float32, float64 or integers; "+
 			"convert with astype", a.Descr)

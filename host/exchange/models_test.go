@@ -31,10 +31,10 @@ func must[T any](value T, err error) T {
 // last example all zeros; names are the class names.
 func blobs(n int, names ...string) *dataset.Dataset {
 	random := rand.New(rand.NewPCG(1, 2))
-	x, labels := make([]float32, n*5), make([]string, n)
+	x, y := make([]float32, n*5), make([]int32, n)
 	for i := range n {
 		class := i % 3
-		labels[i] = names[class]
+		y[i] = int32(class)
 		for j := range 5 {
 			v := random.NormFloat64()
 			switch {
@@ -49,8 +49,10 @@ func blobs(n int, names ...string) *dataset.Dataset {
 		}
 	}
 	clear(x[(n-1)*5:])
-	return must(dataset.New(dataset.Examples{N: n, D: 5, X: x}, labels, []string{"u", "v", "w", "year",
-		"rare"}))
+	d := &dataset.Dataset{Examples: dataset.Examples{N: n, D: 5, X: x}, Y: y, Classes: names,
+		Features: []string{"u", "v", "w", "year", "rare"}}
+	d.SHA256 = d.Hash()
+	return d
 }
 
 // sparse returns d in sparse storage.

@@ -64,49 +64,51 @@ func (t Type) Order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Decoder returns what fills dst with numbers, each rounded once by T or narrow; nil for texts.
-// Truth is 1 or 0.
-func Decoder[T float32 | float64](t Type, narrow func(float64) T) func(dst []T, raw []byte) {
+// Decoder returns what fills dst with numbers, each rounded once; nil for texts. Truth is 1 or 0.
+func Decoder(t Type) func(dst []float64, raw []byte) {
 	switch string(t.Kind) + strconv.Itoa(t.Size) {
-	case "b1":
-		return each(t, func(v uint8) T { return T(min(v, 1)) })
-	case "u1":
-		return func(dst []T, raw []byte) { // pixels, without a copy
+	case "b1", "u1":
+		most := byte(math.MaxUint8)
+		if t.Kind == 'b' {
+			most = 1
+		}
+		return func(dst []float64, raw []byte) { // pixels, without a copy
 			for i := range dst {
-				dst[i] = T(raw[i])
+				dst[i] = float64(min(raw[i], most))
 			}
 		}
 	case "i1":
-		return each(t, func(v int8) T { return T(v) })
+		return each[int8](t)
 	case "u2":
-		return each(t, func(v uint16) T { return T(v) })
+		return each[uint16](t)
 	case "i2":
-		return each(t, func(v int16) T { return T(v) })
+		return each[int16](t)
 	case "u4":
-		return each(t, func(v uint32) T { return T(v) })
+		return each[uint32](t)
 	case "i4":
-		return each(t, func(v int32) T { return T(v) })
+		return each[int32](t)
 	case "u8":
-		return each(t, func(v uint64) T { return T(v) })
+		return each[uint64](t)
 	case "i8":
-		return each(t, func(v int64) T { return T(v) })
+		return each[int64](t)
 	case "f4":
-		return each(t, func(v float32) T { return T(v) })
+		return each[float32](t)
 	case "f8":
-		return each(t, narrow)
+		return each[float64](t)
 	}
 	return nil
 }
 
-// each returns what decodes elements and converts them.
-func each[E any, T float32 | float64](t Type, convert func(E) T) func(dst []T, raw []byte) {
+// each returns what decodes elements of E and converts them.
+func each[E int8 | uint16 | int16 | uint32 | uint64 | Number](t Type,
+) func(dst []float64, raw []byte) {
 	elements := make([]E, piece)
-	return func(dst []T, raw []byte) {
+	return func(dst []float64, raw []byte) {
 		for len(dst) > 0 {
 			n := min(piece, len(dst))
 			binary.Decode(raw[:n*t.Size], t.Order(), elements[:n]) // which fit
 			for i, v := range elements[:n] {
-				dst[i] = convert(v)
+				dst[i] = float64(v)
 			}
 			dst, raw = dst[n:], raw[n*t.Size:]
 		}

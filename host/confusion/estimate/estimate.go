@@ -102,7 +102,7 @@ func FromCounts(classes []string, counts []float64, prior *confusion.Matrix) (*E
 			"order", quote.List(prior.Classes), quote.List(classes))
 	}
 	before := priorOf(counts, q, prior)
-	s, _ := strength(counts, before, q)
+	s := strength(counts, before, q)
 	m.Error = make([]float64, q*q)
 	e := &Estimate{Matrix: *m, Method: "counts",
 		Assumes: "the examples with both labels are a random sample, at least within each class"}
@@ -213,14 +213,14 @@ func priorOf(counts []float64, q int, given *confusion.Matrix) []float64 {
 	return before
 }
 
-// strength returns the s with the highest leave-one-out likelihood, and its logarithm, by the
-// contract's logarithm, so that all machines agree.
-func strength(counts, before []float64, q int) (best, most float64) {
+// strength returns the s with the highest leave-one-out likelihood, by the contract's logarithm, so
+// that all machines agree.
+func strength(counts, before []float64, q int) (best float64) {
 	n := make([]float64, q)
 	for k, v := range counts {
 		n[k%q] += v
 	}
-	best, most = 1.0, math.Inf(-1)
+	best, most := 1.0, math.Inf(-1)
 	for s := 0.5; s <= 4096; s *= 2 {
 		sum := 0.0
 		for k, v := range counts {
@@ -235,15 +235,7 @@ func strength(counts, before []float64, q int) (best, most float64) {
 			best, most = s, sum
 		}
 	}
-	return best, most
-}
-
-// PriorLoss returns the leave-one-out mean of -log P(noisy label | class) of the counted examples
-// by FromCounts with the prior, at the best strength.
-func PriorLoss(counts []float64, prior *confusion.Matrix) float64 {
-	n := lists.Sum(counts)
-	_, most := strength(counts, priorOf(counts, prior.Q(), prior), prior.Q())
-	return -most / n
+	return best
 }
 
 // FromCrowd estimates the confusion matrix of labels y of the examples of c, such as the consensus,

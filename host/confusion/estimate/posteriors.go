@@ -359,14 +359,14 @@ func shrunk(counts []float64, q int) []float64 {
 	for k := range q {
 		before[k], before[q+k] = 1-rate, rate
 	}
-	s, _ := strength(right, before, q)
+	s := strength(right, before, q)
 	even := make([]float64, q*q)
 	for at := range even {
 		if at%q != at/q {
 			even[at] = 1 / float64(q-1)
 		}
 	}
-	each, _ := strength(wrong, even, q)
+	each := strength(wrong, even, q)
 	c := make([]float64, q*q)
 	for k := range q {
 		off, n := right[q+k], right[k]+right[q+k]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -22,7 +23,7 @@ func readLabels(ctx context.Context, path string, o Options) (*labelList, error)
 }
 
 func readLabelSource(s *source, o Options) (*labelList, error) {
-	header := readNPYHeader
+	header := npyfile.ReadHeader
 	switch head := s.peek(16); {
 	case isNPY(head):
 	case isIDX(head):
@@ -38,48 +39,48 @@ func readLabelSource(s *source, o Options) (*labelList, error) {
 }
 
 // readLabelArray reads labels from an array of elements, or of rows; name is for messages.
-func readLabelArray(s *source, r io.Reader, name string, h npyHeader, o Options,
+func readLabelArray(s *source, r io.Reader, name string, h npyfile.Array, o Options,
 ) (*labelList, error) {
 	width, column := 1, 0
-	if len(h.shape) == 2 {
-		width = h.shape[1]
+	if len(h.Shape) == 2 {
+		width = h.Shape[1]
 		column = columnPosition(strings.TrimSpace(o.LabelColumn), width)
 		if width == 1 {
 			column = 0
 		}
 	}
 	switch {
-	case !h.isLabel():
+	case !isLabel(h.Type):
 		return nil, fmt.Errorf("%s: found elements of type %s, wanted labels: integers or texts", name,
-			h.numberType)
-	case len(h.shape) < 1 || len(h.shape) > 2:
+			h.Type)
+	case len(h.Shape) < 1 || len(h.Shape) > 2:
 		return nil, fmt.Errorf("%s: found an array of %d dimensions, wanted one label per example", name,
-			len(h.shape))
-	case width > 1 && h.fortran:
+			len(h.Shape))
+	case width > 1 && h.Fortran:
 		return nil, fmt.Errorf("%s: found several columns of labels in Fortran order, wanted C order",
 			name)
 	case column < 0:
 		return nil, fmt.Errorf("%s: found %d columns of labels and the label column %s, wanted its "+
 			"position, first or last", name, width, quote.Text(o.LabelColumn))
-	case h.Size == 0 || width == 0:
+	case h.Type.Size == 0 || width == 0:
 		return nil, fmt.Errorf("%s: found empty labels, wanted class names", name)
-	case h.shape[0] > s.limits.rows:
-		return nil, fmt.Errorf("%s: found %d labels, wanted at most %d", name, h.shape[0], s.limits.rows)
-	case width > 1<<20/h.Size:
+	case h.Shape[0] > s.limits.rows:
+		return nil, fmt.Errorf("%s: found %d labels, wanted at most %d", name, h.Shape[0], s.limits.rows)
+	case width > 1<<20/h.Type.Size:
 		return nil, fmt.Errorf("%s: found %d columns of labels, wanted fewer", name, width)
 	}
 	l := &labelList{name: name}
-	row, text := make([]byte, width*h.Size), []byte(nil)
-	for i := range h.shape[0] {
+	row, text := make([]byte, width*h.Type.Size), []byte(nil)
+	for i := range h.Shape[0] {
 		if _, err := io.ReadFull(r, row); err != nil {
 			if err == io.EOF || (err == io.ErrUnexpectedEOF && s.packed == "") {
 				err = fmt.Errorf("%s: found only %d labels, wanted %d as the header says; the file is cut "+
-					"short, fetch it again", name, i, h.shape[0])
+					"short, fetch it again", name, i, h.Shape[0])
 			}
 			return nil, err
 		}
 		var fault error
-		text, fault = h.appendLabel(text[:0], row[column*h.Size:(column+1)*h.Size])
+		text, fault = appendLabel(h.Type, text[:0], row[column*h.Type.Size:(column+1)*h.Type.Size])
 		if err := l.add(text, fault); err != nil {
 			return nil, err
 		}

@@ -126,8 +126,8 @@ func TestBlanksAndLargeLabels(t *testing.T) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 	raw := []byte{5, 0, 0, 0, 0, 0, 0, 0x80}
-	u64 := numberType{npyfile.Type{Kind: 'u', Size: 8}}
-	if text, err := u64.appendLabel(nil, raw); err != nil || string(text) != "9223372036854775813" {
+	u64 := npyfile.Type{Kind: 'u', Size: 8}
+	if text, err := appendLabel(u64, nil, raw); err != nil || string(text) != "9223372036854775813" {
 		t.Errorf("got %s, %v", text, err)
 	}
 }

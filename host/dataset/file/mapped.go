@@ -11,6 +11,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
@@ -27,7 +28,7 @@ type place struct {
 // placeOf returns where n×d elements of type t, which r would give next, lie in the source's file;
 // not ok if they must be read: they are packed, few, or not float32 as in memory, or some labels
 // are bad.
-func placeOf(c *collector, r io.Reader, t numberType, n, d int) (p place, ok bool) {
+func placeOf(c *collector, r io.Reader, t npyfile.Type, n, d int) (p place, ok bool) {
 	size := memory.Product(n, d, 4)
 	native := t.Kind == 'f' && t.Size == 4 && !t.Big && osfile.LittleEndian
 	if !native || size < mapFrom || c.numbers.origins != nil || c.cells != nil ||

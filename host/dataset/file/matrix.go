@@ -16,29 +16,16 @@ import (
 	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 )
 
-// npyHeader is what an .npy file says before its data.
-type npyHeader struct {
-	numberType
-	fortran bool // the first index runs fastest
-	shape   []int
-}
-
 func isNPY(head []byte) bool { return strings.HasPrefix(string(head), npyfile.Magic) }
 
-// readNPYHeader reads up to the first element. Its errors do not name the file.
-func readNPYHeader(r io.Reader) (npyHeader, error) {
-	a, err := npyfile.ReadHeader(r)
-	return npyHeader{numberType{a.Type}, a.Fortran, a.Shape}, err
-}
-
 // idxTypes are the element types of IDX files, all big-endian.
-var idxTypes = map[byte]numberType{
-	0x08: {npyfile.Type{Kind: 'u', Size: 1}},
-	0x09: {npyfile.Type{Kind: 'i', Size: 1}},
-	0x0b: {npyfile.Type{Kind: 'i', Size: 2, Big: true}},
-	0x0c: {npyfile.Type{Kind: 'i', Size: 4, Big: true}},
-	0x0d: {npyfile.Type{Kind: 'f', Size: 4, Big: true}},
-	0x0e: {npyfile.Type{Kind: 'f', Size: 8, Big: true}},
+var idxTypes = map[byte]npyfile.Type{
+	0x08: {Kind: 'u', Size: 1},
+	0x09: {Kind: 'i', Size: 1},
+	0x0b: {Kind: 'i', Size: 2, Big: true},
+	0x0c: {Kind: 'i', Size: 4, Big: true},
+	0x0d: {Kind: 'f', Size: 4, Big: true},
+	0x0e: {Kind: 'f', Size: 8, Big: true},
 }
 
 // isIDX recognises two zeros, a type, and one to eight dimensions.
@@ -49,7 +36,7 @@ func isIDX(head []byte) bool {
 
 // readIDXHeader reads up to the first element of an IDX file (MNIST and others), whose first
 // dimension counts examples.
-func readIDXHeader(r io.Reader) (h npyHeader, err error) {
+func readIDXHeader(r io.Reader) (h npyfile.Array, err error) {
 	cut := func(err error) error {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return fmt.Errorf("found the end of the file within the IDX header; the file is cut short, " +
@@ -61,8 +48,8 @@ func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return h, cut(err)
 	}
-	h.numberType = idxTypes[head[2]]
-	if head[0] != 0 || head[1] != 0 || h.Size == 0 || head[3] == 0 {
+	h.Type = idxTypes[head[2]]
+	if head[0] != 0 || head[1] != 0 || h.Type.Size == 0 || head[3] == 0 {
 		return h, fmt.Errorf("found the bytes % x, wanted the beginning of an IDX file: 00 00, a type, "+
 			"the number of dimensions", head)
 	}
@@ -76,13 +63,13 @@ func readIDXHeader(r io.Reader) (h npyHeader, err error) {
 		if size > 0 && total > math.MaxInt/16/size {
 			return h, fmt.Errorf("found more elements than the address space holds in an IDX header")
 		}
-		h.shape, total = append(h.shape, size), total*max(size, 1)
+		h.Shape, total = append(h.Shape, size), total*max(size, 1)
 	}
 	return h, nil
 }
 
 // enterArray returns a reader of a matrix of examples × features behind a header.
-func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector) error {
+func enterArray(header func(io.Reader) (npyfile.Array, error)) func(*collector) error {
 	return func(c *collector) error {
 		s := c.src
 		if err := c.begin(); err != nil {
@@ -101,15 +88,15 @@ func enterArray(header func(io.Reader) (npyHeader, error)) func(*collector) erro
 }
 
 // enterMatrix enters the examples of an array whose header was read from r.
-func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
-	n, d, err := exampleShape(h.shape, c.o.Features)
+func enterMatrix(c *collector, r io.Reader, h npyfile.Array) error {
+	n, d, err := exampleShape(h.Shape, c.o.Features)
 	switch {
 	case err != nil:
-	case h.decoder() == nil:
-		err = fmt.Errorf("found elements of type %s, wanted float32, float64 or integers", h.numberType)
-	case h.fortran && len(h.shape) > 2:
+	case npyfile.Decoder(h.Type) == nil:
+		err = fmt.Errorf("found elements of type %s, wanted float32, float64 or integers", h.Type)
+	case h.Fortran && len(h.Shape) > 2:
 		err = fmt.Errorf("found an array of %d dimensions in Fortran order, wanted two, or C order",
-			len(h.shape))
+			len(h.Shape))
 	}
 	if err != nil {
 		return c.src.errorf("%w", err)
@@ -122,15 +109,15 @@ func enterMatrix(c *collector, r io.Reader, h npyHeader) error {
 		return c.src.errorf("%w", err)
 	}
 	beginArray(c, d, cells)
-	if h.fortran && d > 1 {
-		return enterColumns(c, r, h.numberType, n, d)
+	if h.Fortran && d > 1 {
+		return enterColumns(c, r, h.Type, n, d)
 	}
-	if p, ok := placeOf(c, r, h.numberType, n, d); ok {
+	if p, ok := placeOf(c, r, h.Type, n, d); ok {
 		if mapped, err := mapRows(c, p, n, d); mapped || err != nil {
 			return err
 		}
 	}
-	return enterRows(c, r, h.numberType, n, d)
+	return enterRows(c, r, h.Type, n, d)
 }
 
 // exampleShape returns the first size and the product of the others. One size is of a column, if
@@ -179,7 +166,7 @@ func checkRow(d int) error {
 }
 
 // enterRows enters n examples of d elements of type t from r, example by example.
-func enterRows(c *collector, r io.Reader, t numberType, n, d int) error {
+func enterRows(c *collector, r io.Reader, t npyfile.Type, n, d int) error {
 	row := &c.numbers.row
 	return readElements(c, r, t, n, d, func(part []float64) error {
 		for len(part) > 0 {
@@ -213,9 +200,9 @@ func (c *collector) addCells() error {
 const partLength = 1 << 14
 
 // readElements reads n·d elements, partLength at a time, which take may change.
-func readElements(c *collector, r io.Reader, t numberType, n, d int,
+func readElements(c *collector, r io.Reader, t npyfile.Type, n, d int,
 	take func([]float64) error) error {
-	decode := t.decoder()
+	decode := npyfile.Decoder(t)
 	raw, part := make([]byte, partLength*t.Size), make([]float64, partLength)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
 		k := int(min(left, partLength))
@@ -252,7 +239,7 @@ func atEnd(r io.Reader, errorf func(string, ...any) error) error {
 }
 
 // enterColumns is enterRows of elements in Fortran's order, which must all be there first.
-func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
+func enterColumns(c *collector, r io.Reader, t npyfile.Type, n, d int) error {
 	var parts [][]float32 // in parts, since a list that grows takes twice its memory
 	var spans []features.Span
 	var growth memory.Growth
@@ -300,21 +287,14 @@ func enterColumns(c *collector, r io.Reader, t numberType, n, d int) error {
 	return err
 }
 
-// numberType is how an .npy or IDX array stores an element.
-type numberType struct{ npyfile.Type }
-
-// decoder returns what makes elements float64; nil for texts and the unknown.
-func (t numberType) decoder() func(dst []float64, raw []byte) {
-	return npyfile.Decoder(t.Type, func(v float64) float64 { return v })
-}
-
 // isLabel reports whether appendLabel understands the type.
-func (t numberType) isLabel() bool {
-	return t.IsInteger() || t.Kind == 'U' || t.Kind == 'S' || (t.Kind == 'f' && t.decoder() != nil)
+func isLabel(t npyfile.Type) bool {
+	return t.IsInteger() || t.Kind == 'U' || t.Kind == 'S' ||
+		t.Kind == 'f' && npyfile.Decoder(t) != nil
 }
 
 // appendLabel appends an element as a class name; NaN is an empty one.
-func (t numberType) appendLabel(text, b []byte) ([]byte, error) {
+func appendLabel(t npyfile.Type, text, b []byte) ([]byte, error) {
 	switch {
 	case t.IsInteger():
 		v, ok := t.Integer(b)
@@ -322,7 +302,7 @@ func (t numberType) appendLabel(text, b []byte) ([]byte, error) {
 			return strconv.AppendUint(text, t.Order().Uint64(b), 10), nil
 		}
 		return strconv.AppendInt(text, v, 10), nil
-	case t.Kind == 'f' && t.decoder() != nil:
+	case t.Kind == 'f' && npyfile.Decoder(t) != nil:
 		v := float64(math.Float32frombits(t.Order().Uint32(b[:4])))
 		if t.Size == 8 {
 			v = math.Float64frombits(t.Order().Uint64(b))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -116,15 +117,15 @@ func (z *npz) choose(what, first, second string) (string, error) {
 }
 
 // open returns the header of an array and a reader of its elements.
-func (z *npz) open(name string) (npyHeader, *member, error) {
+func (z *npz) open(name string) (npyfile.Array, *member, error) {
 	m, err := z.unpack(name)
 	if err != nil {
-		return npyHeader{}, nil, err
+		return npyfile.Array{}, nil, err
 	}
-	h, err := readNPYHeader(m)
+	h, err := npyfile.ReadHeader(m)
 	if err != nil {
 		m.Close()
-		return npyHeader{}, nil, m.errorf("%w", err)
+		return npyfile.Array{}, nil, m.errorf("%w", err)
 	}
 	return h, m, nil
 }
@@ -258,7 +259,7 @@ func (z *npz) onlyMatrix() (name string, found bool) {
 			continue
 		}
 		r.Close()
-		if len(h.shape) == 2 {
+		if len(h.Shape) == 2 {
 			if found {
 				return "", false
 			}

@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -42,7 +43,7 @@ func formats() []format {
 		{"csv", true, true, []string{".csv", ".tsv", ".data"}, nil, enterCSV, writeCSV},
 		{"libsvm", false, true, []string{".svm", ".libsvm", ".svmlight"}, nil, enterLIBSVM,
 			writeLIBSVM},
-		{"npy", false, false, []string{".npy"}, isNPY, enterArray(readNPYHeader), writeNPY},
+		{"npy", false, false, []string{".npy"}, isNPY, enterArray(npyfile.ReadHeader), writeNPY},
 		{"idx", false, false, []string{".idx"}, isIDX, enterArray(readIDXHeader), nil},
 		{"npz", false, false, []string{".npz"}, isZip, enterNPZ, writeNPZ},
 		{"xlsx", true, false, []string{".xlsx", ".xlsm"}, nil, enterCSV, nil},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/npyfile"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -53,7 +54,7 @@ func (z *npz) enterSciPy(c *collector) error {
 		return err
 	}
 	defer values.Close()
-	decode := valueType.decoder()
+	decode := npyfile.Decoder(valueType)
 	switch {
 	case !columnType.IsInteger():
 		return s.errorf("array \"indices\" has elements of type %s, wanted integers", columnType)
@@ -149,15 +150,15 @@ func (z *npz) text(name string) (string, error) {
 		return "", err
 	}
 	defer r.Close()
-	if (h.Kind != 'S' && h.Kind != 'U') || h.Size > 64 || len(h.shape) > 1 {
+	if (h.Type.Kind != 'S' && h.Type.Kind != 'U') || h.Type.Size > 64 || len(h.Shape) > 1 {
 		return "", z.src.errorf("array %s has elements of type %s, wanted a short text",
-			quote.Text(name), h.numberType)
+			quote.Text(name), h.Type)
 	}
-	raw := make([]byte, h.Size)
+	raw := make([]byte, h.Type.Size)
 	if err := r.element(raw); err != nil {
 		return "", err
 	}
-	text, _ := h.appendLabel(nil, raw)
+	text, _ := appendLabel(h.Type, nil, raw)
 	return string(text), r.end()
 }
 
@@ -168,18 +169,18 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 		return nil, err
 	}
 	defer r.Close()
-	if !h.IsInteger() || len(h.shape) != 1 || h.shape[0] < least || h.shape[0] > most {
+	if !h.Type.IsInteger() || len(h.Shape) != 1 || h.Shape[0] < least || h.Shape[0] > most {
 		return nil, z.src.errorf("array %s has %s elements of shape %v, wanted %d integers",
-			quote.Text(name), h.numberType, h.shape, least)
+			quote.Text(name), h.Type, h.Shape, least)
 	}
 	var list []int64 // grown as it is read: the header may promise more than there is
 	var growth memory.Growth
-	raw := make([]byte, h.Size)
-	for range h.shape[0] {
+	raw := make([]byte, h.Type.Size)
+	for range h.Shape[0] {
 		if err := r.element(raw); err != nil {
 			return nil, err
 		}
-		v, ok := h.Integer(raw)
+		v, ok := h.Type.Integer(raw)
 		if !ok {
 			return nil, z.src.errorf("array %s holds a number beyond 64 bits", quote.Text(name))
 		}
@@ -193,17 +194,17 @@ func (z *npz) integers(name string, least, most int) ([]int64, error) {
 }
 
 // list opens an array of n numbers.
-func (z *npz) list(name string, n int64) (numberType, *member, error) {
+func (z *npz) list(name string, n int64) (npyfile.Type, *member, error) {
 	h, r, err := z.open(name)
 	if err != nil {
-		return h.numberType, nil, err
+		return h.Type, nil, err
 	}
-	if len(h.shape) != 1 || int64(h.shape[0]) != n || h.Size == 0 || h.Size > 16 {
+	if len(h.Shape) != 1 || int64(h.Shape[0]) != n || h.Type.Size == 0 || h.Type.Size > 16 {
 		r.Close()
-		return h.numberType, nil, z.src.errorf("array %s has elements of type %s and the shape %v, "+
-			"wanted %d numbers, which \"indptr\" ends with", quote.Text(name), h.numberType, h.shape, n)
+		return h.Type, nil, z.src.errorf("array %s has elements of type %s and the shape %v, "+
+			"wanted %d numbers, which \"indptr\" ends with", quote.Text(name), h.Type, h.Shape, n)
 	}
-	return h.numberType, r, nil
+	return h.Type, r, nil
 }
 
 // element reads the bytes of the next element.

@@ -71,14 +71,8 @@ func problem(t testing.TB, sparse bool) (*dataset.Dataset, *confusion.Matrix) {
 		e = e.Compressed()
 	}
 	classes := []string{"a", "b", "c", "d"}
-	names := make([]string, n)
-	for i, k := range y {
-		names[i] = classes[k]
-	}
-	data, err := dataset.New(e, names, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := &dataset.Dataset{Examples: e, Y: y, Classes: classes}
+	data.SHA256 = data.Hash()
 	noise, err := confusion.Pairwise(classes, 0.3)
 	if err != nil {
 		t.Fatal(err)

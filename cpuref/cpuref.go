@@ -28,7 +28,7 @@ func (Driver) Serial() bool { return false }
 
 func (Driver) Device() engine.Device {
 	return engine.Device{
-		Kind: "cpu", ID: "cpu:plain", Conforming: true,
+		Kind: "cpu", ID: "cpu:plain",
 		Name: fmt.Sprintf("Go on %s/%s, plain loops", runtime.GOOS, runtime.GOARCH),
 	}
 }

@@ -76,7 +76,4 @@ type Options struct {
 	// it is left free in any case, unless the device shares the host's. Examples that do not fit are
 	// streamed from host memory.
 	MemoryLimit int64
-	// AllowNonconforming accepts a device that fails the probe or the self-test. Its
-	// weights may differ from the weights of other devices; Device().Conforming says so.
-	AllowNonconforming bool
 }

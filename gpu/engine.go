@@ -27,12 +27,11 @@ const pocl = "Portable Computing Language"
 
 // deviceEngine is the driver of an opened device, with its compiled kernels.
 type deviceEngine struct {
-	info       Info
-	conforming bool
-	q          *queue
-	compiled   []*cl.Program // nil when closed
-	build      build
-	options    string // of the compiler
+	info     Info
+	q        *queue
+	compiled []*cl.Program // nil when closed
+	build    build
+	options  string // of the compiler
 	traits
 	kernelSet
 }
@@ -71,7 +70,7 @@ func Open(i Info, o Options) (*engine.Engine, error) {
 
 // OpenDriver opens a device that Devices listed, compiles the kernels for it, and runs a probe of
 // its float32 operations and the self-test (clause 12). A device that fails one of them is refused
-// with ErrNonconforming, unless the options allow it.
+// with ErrNonconforming.
 func OpenDriver(i Info, o Options) (engine.Driver, error) {
 	sources, err := kernels.Sources()
 	if err != nil {
@@ -87,11 +86,8 @@ func OpenDriver(i Info, o Options) (engine.Driver, error) {
 				"takes less than %d KiB, the largest allocation included: "+
 				"%w", i.ID(), i.Name, selfTestMemory>>10, err), e.Close())
 		}
-		if !o.AllowNonconforming {
-			return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver, "+
-				"or allow a device that does not conform)", i.ID(), i.Name, err), e.Close())
-		}
-		e.conforming = false
+		return nil, errors.Join(fmt.Errorf("open %s (%s): %w (take another device or a newer driver)",
+			i.ID(), i.Name, err), e.Close())
 	}
 	return e, nil
 }
@@ -139,7 +135,7 @@ func open(i Info, o Options, b build) (*deviceEngine, error) {
 }
 
 func (d device) open(o Options, b build) (*deviceEngine, error) {
-	e := &deviceEngine{info: d.info, conforming: true, build: b}
+	e := &deviceEngine{info: d.info, build: b}
 	e.traits = traits{maxAlloc: d.info.MaxAlloc - readBeyond}
 	if o.MaxAlloc > 0 {
 		e.maxAlloc = min(e.maxAlloc, o.MaxAlloc)
@@ -230,7 +226,7 @@ func (e *deviceEngine) compile(programs ...program) error {
 func (e *deviceEngine) Device() engine.Device {
 	return engine.Device{
 		Kind: "opencl", ID: e.info.ID(), Name: e.info.Name,
-		Platform: e.info.PlatformName, Driver: e.info.Driver, Conforming: e.conforming,
+		Platform: e.info.PlatformName, Driver: e.info.Driver,
 	}
 }
 

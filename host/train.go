@@ -357,8 +357,7 @@ func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop stri
 // setDevice enters the device in the metadata of m.
 func (t *trainer) setDevice(m *model.Model) {
 	d := t.o.Engine.Device()
-	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver,
-		Conforming: d.Conforming}
+	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver}
 }
 
 func (t *trainer) phase(p Phase) {

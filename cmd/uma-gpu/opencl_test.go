@@ -61,7 +61,7 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 				path := train("opencl.npz", i.ID())
 				device := load(t, path).Meta.Device
 				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName,
-					Driver: i.Driver, Conforming: true}); device != want {
+					Driver: i.Driver}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}
 				for _, path := range []string{path, train("tiles.npz", i.ID(), "--max-alloc", "160K")} {

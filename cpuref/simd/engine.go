@@ -43,7 +43,7 @@ func (e *processor) Device() engine.Device {
 	if e.k.level != portable.level {
 		name += ", " + e.k.level
 	}
-	return engine.Device{Kind: "cpu", ID: "cpu", Conforming: true, Name: name}
+	return engine.Device{Kind: "cpu", ID: "cpu", Name: name}
 }
 
 // checkMemory: everything is in the memory of the process; the examples stay the caller's.

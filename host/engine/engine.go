@@ -97,11 +97,10 @@ type Assignment struct {
 type Device struct {
 	Kind string `json:"kind"` // "cpu" or "opencl"
 	// what --device accepts: "cpu", "cpu:plain", "opencl:0.0"
-	ID         string `json:"id"`
-	Name       string `json:"name"`               // as the driver names it
-	Platform   string `json:"platform,omitempty"` // OpenCL platform
-	Driver     string `json:"driver,omitempty"`   // driver version
-	Conforming bool   `json:"conforming"`         // SelfTest passed
+	ID       string `json:"id"`
+	Name     string `json:"name"`               // as the driver names it
+	Platform string `json:"platform,omitempty"` // OpenCL platform
+	Driver   string `json:"driver,omitempty"`   // driver version
 }
 
 // Projection maps an example x to D = Axes.Q numbers (clause 13): number t is

@@ -130,9 +130,6 @@ type Device struct {
 	Name     string `json:"name"`
 	Platform string `json:"platform"`
 	Driver   string `json:"driver"`
-	// Conforming is false if the device failed the self-test of clause 12 and was
-	// used all the same: W may then differ from other devices' as well.
-	Conforming bool `json:"conforming"`
 }
 
 // Check says what keeps m from describing a model: classes that are not distinct names, features,

@@ -94,11 +94,10 @@ func (s *driver) Serial() bool {
 
 // Device describes the drivers of this rank.
 func (s *driver) Device() engine.Device {
-	d := engine.Device{Conforming: true}
+	var d engine.Device
 	var texts [5][]string // of each driver
 	for _, one := range s.drivers {
 		about := one.Device()
-		d.Conforming = d.Conforming && about.Conforming
 		for i, text := range []string{about.Kind, about.ID, about.Name, about.Platform, about.Driver} {
 			if text != "" && (i == 1 || i == 2 || !slices.Contains(texts[i], text)) {
 				texts[i] = append(texts[i], text)

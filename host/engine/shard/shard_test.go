@@ -177,7 +177,7 @@ func TestFailed(t *testing.T) {
 // TestDevice: the engine says which ones it is of.
 func TestDevice(t *testing.T) {
 	got := together(t, nil, simd.NewDriver(), cpuref.Driver{}).Device()
-	if got.ID != "cpu+cpu:plain" || got.Kind != "cpu" || !got.Conforming ||
+	if got.ID != "cpu+cpu:plain" || got.Kind != "cpu" ||
 		!strings.Contains(got.Name, simd.NewDriver().Device().Name+" + "+cpuref.Driver{}.Device().Name) {
 		t.Errorf("found %+v", got)
 	}

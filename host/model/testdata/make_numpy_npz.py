@@ -12,7 +12,7 @@ meta = {
     "learner": "uma", "parameters": {"select": "error", "alpha": 0.1}, "seed": 18446744073709551615,
     "weights": "best", "preparation": {"steps": "standardize,bias", "features": 4, "a": [1, 0.5, 0.1, 1e-38], "b": [0, -0.5, 3, 1]}, "data_sha256": "0" * 64, "condition_number": 1.5,
     "steps": 7, "stop": "converged", "estimated_error": 0.125,
-    "device": {"kind": "cpu", "name": "n", "platform": "p", "driver": "d", "conforming": True},
+    "device": {"kind": "cpu", "name": "n", "platform": "p", "driver": "d"},
 }
 with zipfile.ZipFile("numpy.npz", "a") as z:
     z.writestr(zipfile.ZipInfo("meta.json"), json.dumps(meta))

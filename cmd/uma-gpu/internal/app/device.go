@@ -73,9 +73,7 @@ func (d *Device) DetailFlags() []cli.Flag {
 		Size(&d.Options.MemoryLimit, "memory-limit", "all there is",
 			"`SIZE` of the OpenCL memory to use, such as 2G"),
 		Size(&d.Options.MaxAlloc, "max-alloc", "the device's limit",
-			"`SIZE` of the largest OpenCL allocation, such as 256M"),
-		Switch(&d.Options.AllowNonconforming, "allow-nonconforming",
-			"use a device that fails the self-test; the model says so"))
+			"`SIZE` of the largest OpenCL allocation, such as 256M"))
 }
 
 // selection is what a name of --device refers to.
@@ -317,9 +315,6 @@ func (d *Device) openPart(s selection, n Notes, w Work) (engine.Driver, error) {
 		if err == nil {
 			about := e.Device()
 			n.Say("device: %s %s (%s, driver %s)", about.ID, about.Name, about.Platform, about.Driver)
-			if !about.Conforming {
-				n.Warn("%s fails the self-test; its weights may differ from other devices'", about.ID)
-			}
 			if s.cpu == nil || pays(n, e, s.cpu(), w) {
 				return d.audited(e), nil
 			}

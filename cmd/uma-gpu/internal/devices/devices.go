@@ -25,8 +25,7 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "devices",
 		Usage: "list the processor and the OpenCL devices, and test them",
 		Description: `Every device is opened and runs the self-test: known answers, all bits compared. The
-other commands refuse a device that fails, except with --allow-nonconforming; its weights may
-differ from the weights of other devices. --test also measures the speed.
+other commands refuse a device that fails. --test also measures the speed.
 
 Their --device takes an id of this list, a part of a name, opencl (the only GPU, or only device), or
 auto: for much data the first GPU or other accelerator with memory of its own, else cpu. cpu is the

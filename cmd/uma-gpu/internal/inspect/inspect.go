@@ -254,9 +254,6 @@ func (r Inspection) rows(row app.Row) {
 	if p.Device.Name != "" {
 		device += ", " + p.Device.Name
 	}
-	if !p.Device.Conforming {
-		device += ", which failed the self-test"
-	}
 	row("device\t%s", device)
 	row("versions\tuma-gpu %s, numerics contract %d", cmp.Or(p.ToolVersion, "unknown"),
 		p.ContractVersion)

@@ -218,7 +218,7 @@ func (c *ConsensusResult) judge(a *dataset.Annotations, found *crowd.Result, sai
 	for _, is := range crowd.ErrAlike(a) {
 		said.add(Note{Warning: true, Code: AnnotatorsErrAlike, Text: fmt.Sprintf("%s and %s give %d of "+
 			"%d examples of known class the same wrong label, by chance %.1f: they count as independent, "+
-			"and mislead the consensus; leave out one", quote.Text(is.First), quote.Text(is.Second),
+			"and the consensus may be better without one", quote.Text(is.First), quote.Text(is.Second),
 			is.Shared, is.Examples, is.Chance)})
 	}
 }

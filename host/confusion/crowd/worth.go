@@ -49,7 +49,6 @@ const leastShared = 5
 // ErrAlike returns the pairs of annotators that err alike on the examples of known class, among
 // the annotators with the most votes on these. Models of annotators count them as independent.
 func ErrAlike(a *dataset.Annotations) (pairs []Alike) {
-	q := len(a.Classes)
 	known := lists.Where(a.N(), func(i int) bool { _, is := a.Known(i); return is })
 	truth := lists.As[int32](known)
 	for k, i := range known {
@@ -63,27 +62,27 @@ func ErrAlike(a *dataset.Annotations) (pairs []Alike) {
 	for k, first := range who {
 		for _, second := range who[k+1:] {
 			is := Alike{First: a.Names[first], Second: a.Names[second]}
-			classes, wrong := make([]float64, q), make([]float64, 2*q*q) // [voter][true][label]
+			classes, wrong := map[int32]float64{}, map[[2]int32]float64{} // of the second
+			ones, others := 0, 0                                          // wrong labels
 			both(votes[first], votes[second], func(example, one, other int32) {
 				t := truth[example]
 				is.Examples++
-				classes[t]++
-				if one != t {
-					wrong[int(t)*q+int(one)]++
-				}
-				if other != t {
-					wrong[q*q+int(t)*q+int(other)]++
+				if classes[t]++; other != t {
+					wrong[[2]int32{t, other}]++
+					others++
 				}
 				if one == other && one != t {
 					is.Shared++
 				}
 			})
-			for at, n := range wrong[:q*q] {
-				is.Chance += n * wrong[q*q+at] / max(classes[at/q], 1)
-			}
-			least := min(lists.Sum(wrong[:q*q]), lists.Sum(wrong[q*q:]))
+			both(votes[first], votes[second], func(example, one, _ int32) {
+				if t := truth[example]; one != t {
+					is.Chance += wrong[[2]int32{t, one}] / classes[t]
+					ones++
+				}
+			})
 			beyond := float64(is.Shared) - is.Chance
-			if is.Shared >= leastShared && 2*float64(is.Shared) >= least &&
+			if is.Shared >= leastShared && 2*is.Shared >= min(ones, others) &&
 				beyond > surely*math.Sqrt(is.Chance) {
 				pairs = append(pairs, is)
 			}

@@ -111,9 +111,7 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	if result.Stop == Converged && t.o.MaxSteps > 0 && result.Steps == t.o.MaxSteps {
 		result.Stop = MaxSteps
 	}
-	if err := t.countTrees(&result, grown.Model); err != nil {
-		return nil, err
-	}
+	t.countTrees(&result, grown.Model)
 	m := t.treesModel(grown, &result.EstimatedError, string(result.Stop))
 	if m.State != nil && (result.Stop == Converged || result.Stop == MaxSteps) {
 		m.State = nil
@@ -143,7 +141,7 @@ func (t *trainer) saveTrees(s *trees.State) error {
 }
 
 // countTrees counts the training examples by prediction and noisy label, and estimates the error.
-func (t *trainer) countTrees(r *Result, m *ensemble.Model) error {
+func (t *trainer) countTrees(r *Result, m *ensemble.Model) {
 	x, q := t.problem.X, t.problem.Q
 	scores := make([]float32, x.N*q)
 	m.Scores(scores, x, t.model.Confusion)
@@ -151,5 +149,4 @@ func (t *trainer) countTrees(r *Result, m *ensemble.Model) error {
 	r.Counts = make([]int64, q*q)
 	engine.Count(r.Counts, predicted, t.problem.Evidence.Labels(predicted, t.problem.Y, q), q)
 	r.EstimatedError = t.inverse.EstimatedError(r.Counts, x.N)
-	return nil
 }

@@ -45,7 +45,7 @@ func print(w io.Writer, dir string, training, names bool) error {
 	if err != nil {
 		return err
 	}
-	code, tests, err := lines(dir)
+	code, support, tests, err := lines(dir, linked(packages))
 	if err != nil {
 		return err
 	}
@@ -70,6 +70,7 @@ func print(w io.Writer, dir string, training, names bool) error {
 	}
 	fmt.Fprint(w, "| measure | value |\n|---|--:|\n")
 	row("lines of Go without tests and bench", "%d", code)
+	row("of them in packages that tests alone import", "%d", support)
 	row("lines of tests", "%d", tests)
 	row("packages", "%d", len(own(packages)))
 	row("import depth (layers, from 1)", "%d", depth(packages))
@@ -160,25 +161,56 @@ func depth(packages map[string]*pkg) (deepest int) {
 	return deepest
 }
 
-// lines counts the lines of the tracked Go files, without bench.
-func lines(dir string) (code, tests int, err error) {
+// linked returns, for the folder of each package of the main module, whether a program or the root
+// package imports it, by whatever way.
+func linked(packages map[string]*pkg) map[string]bool {
+	folders := map[string]bool{}
+	for _, p := range own(packages) {
+		folders[p.Dir] = false
+	}
+	var mark func(path string)
+	mark = func(path string) {
+		if p := packages[path]; !p.Standard && !folders[p.Dir] {
+			folders[p.Dir] = true
+			for _, below := range p.Imports {
+				if packages[below] != nil {
+					mark(below)
+				}
+			}
+		}
+	}
+	for _, p := range own(packages) {
+		if p.Name == "main" || p.ImportPath == module {
+			mark(p.ImportPath)
+		}
+	}
+	return folders
+}
+
+// lines counts the lines of the tracked Go files, without bench: of code, support being the part in
+// folders that are not linked, and of tests.
+func lines(dir string, linked map[string]bool) (code, support, tests int, err error) {
 	out, err := run(dir, nil, "git", "ls-files", "*.go")
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	for _, name := range strings.Fields(string(out)) {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
 		switch n := bytes.Count(text, []byte("\n")); {
 		case err != nil:
-			return 0, 0, err
+			return 0, 0, 0, err
 		case strings.HasPrefix(name, "bench/"):
 		case strings.HasSuffix(name, "_test.go"):
 			tests += n
 		default:
 			code += n
+			if used, known := linked[filepath.Dir(path)]; known && !used {
+				support += n
+			}
 		}
 	}
-	return code, tests, nil
+	return code, support, tests, nil
 }
 
 // words counts the words of README.md and of the pages in docs.

@@ -356,8 +356,8 @@ func (t *trainer) with(w engine.Weights, estimate *float64, steps int, stop stri
 
 // setDevice enters the device in the metadata of m.
 func (t *trainer) setDevice(m *model.Model) {
-	d := t.o.Engine.Device()
-	m.Meta.Device = model.Device{Kind: d.Kind, Name: d.Name, Platform: d.Platform, Driver: d.Driver}
+	m.Meta.Device = t.o.Engine.Device()
+	m.Meta.Device.ID = "" // the place among devices, which changes
 }
 
 func (t *trainer) phase(p Phase) {

@@ -22,7 +22,7 @@ import (
 func written(t *testing.T, m *model.Model) []byte {
 	t.Helper()
 	some := *m
-	some.Meta.Device = model.Device{}
+	some.Meta.Device = engine.Device{}
 	var b bytes.Buffer
 	if err := some.Write(&b); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/devices"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -60,7 +60,7 @@ func TestTrainSameWeightsOnAllDevices(t *testing.T) {
 			for _, i := range infos {
 				path := train("opencl.npz", i.ID())
 				device := load(t, path).Meta.Device
-				if want := (model.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName,
+				if want := (engine.Device{Kind: "opencl", Name: i.Name, Platform: i.PlatformName,
 					Driver: i.Driver}); device != want {
 					t.Errorf("device %+v, want %+v", device, want)
 				}

@@ -93,11 +93,11 @@ type Assignment struct {
 	Moved     int     // examples whose cell changed since the last assignment
 }
 
-// Device describes a device for people and for the model file.
+// Device describes a device for people and, without ID, for the model file.
 type Device struct {
 	Kind string `json:"kind"` // "cpu" or "opencl"
 	// what --device accepts: "cpu", "cpu:plain", "opencl:0.0"
-	ID       string `json:"id"`
+	ID       string `json:"id,omitempty"`
 	Name     string `json:"name"`               // as the driver names it
 	Platform string `json:"platform,omitempty"` // OpenCL platform
 	Driver   string `json:"driver,omitempty"`   // driver version

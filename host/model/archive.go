@@ -245,17 +245,17 @@ func writeZip(w io.Writer, members []member) error {
 	return z.Close()
 }
 
-// load opens a regular file of that kind and has it read. The error names the kind and the path.
-func load(kind, path string, read func(r io.ReaderAt, size int64) error) error {
+// load opens a regular file and has it read. The error names the path.
+func load(path string, read func(r io.ReaderAt, size int64) error) error {
 	fail := func(err error, advice string) error {
-		return fmt.Errorf("%s file %s: %w%s", kind, path, err, advice)
+		return fmt.Errorf("model file %s: %w%s", path, err, advice)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return fail(osfile.Cause(err), ": check the name")
 	}
 	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return fmt.Errorf("%s file %s: found %s, wanted a regular file", kind, path,
+		return fmt.Errorf("model file %s: found %s, wanted a regular file", path,
 			osfile.Kind(info.Mode()))
 	}
 	f, err := os.Open(path)
@@ -265,20 +265,6 @@ func load(kind, path string, read func(r io.ReaderAt, size int64) error) error {
 	defer f.Close() // only read: nothing can fail that matters
 	if err := read(f, info.Size()); err != nil {
 		return fail(err, "")
-	}
-	return nil
-}
-
-// save writes the members of a file of that kind, unless there is an error of them: whole or not at
-// all.
-func save(kind, path string, members []member, err error) error {
-	if err != nil {
-		return fmt.Errorf("%s file %s not written: %w", kind, path, err)
-	}
-	if err := osfile.Write(path, func(w io.Writer) error {
-		return writeZip(w, members)
-	}); err != nil {
-		return fmt.Errorf("%s file %w", kind, err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/uma-gpu/uma-gpu/internal/memory"
+	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
 const confusionName = "confusion.npy"
@@ -75,7 +76,7 @@ func readModel(r io.ReaderAt, size int64, inside bool) (*Model, error) {
 // it takes a small multiple of its size in memory. Arrays written by numpy.savez are read as well.
 // The error names path.
 func Load(path string) (m *Model, err error) {
-	err = load("model", path, func(r io.ReaderAt, size int64) (err error) {
+	err = load(path, func(r io.ReaderAt, size int64) (err error) {
 		m, err = readModel(r, size, false)
 		return err
 	})
@@ -148,5 +149,12 @@ func (m *Model) members() ([]member, error) {
 // what failed, and what to do.
 func (m *Model) Save(path string) error {
 	members, err := m.members()
-	return save("model", path, members, err)
+	if err != nil {
+		return fmt.Errorf("model file %s not written: %w", path, err)
+	}
+	err = osfile.Write(path, func(w io.Writer) error { return writeZip(w, members) })
+	if err != nil {
+		return fmt.Errorf("model file %w", err)
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge/sets"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 )
@@ -80,7 +81,9 @@ type Provenance struct {
 	// AnnotationsSHA256 is the hash of who labelled what how; empty if the labels were the data's
 	// own.
 	AnnotationsSHA256 string `json:"annotations_sha256,omitempty"`
-	Device            Device `json:"device"`
+	// Device is where the model was trained, without its ID: the only part of a model that may differ
+	// from one device to another.
+	Device engine.Device `json:"device"`
 }
 
 // Annotator is one of those who labelled.
@@ -119,17 +122,6 @@ func (f *Features) check() error {
 			"and of their names", e.Width(), f.Count)
 	}
 	return nil
-}
-
-// Device is where a model was trained. The only part of a model that may differ from one device to
-// another.
-type Device struct {
-	// Kind is "cpu" or "opencl".
-	Kind string `json:"kind"`
-	// Name, Platform and Driver are what the device says of itself.
-	Name     string `json:"name"`
-	Platform string `json:"platform"`
-	Driver   string `json:"driver"`
 }
 
 // Check says what keeps m from describing a model: classes that are not distinct names, features,

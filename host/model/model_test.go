@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
 )
 
@@ -34,7 +35,7 @@ func sample() *Model {
 			Stop:       "converged",
 			From:       strings.Repeat("a1", 32),
 			DataSHA256: strings.Repeat("0f", 32),
-			Device:     Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d"},
+			Device:     engine.Device{Kind: "opencl", Name: "n", Platform: "p", Driver: "d"},
 		},
 		Classes:  []string{"a", "<=50K & \"more\"", "é\u2028"},
 		Features: Features{Count: 4, Names: []string{"u", "v", "w", "x"}},

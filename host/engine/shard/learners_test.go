@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
-	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/synth"
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 	"github.com/uma-gpu/uma-gpu/learners/kernelmean"
@@ -100,7 +99,7 @@ func train(
 		binary.Write(h, binary.LittleEndian, k.Basis.Offset)
 	}
 	arrays := hex.EncodeToString(h.Sum(nil))
-	m.Meta.Device = model.Device{} // which has a name for each engine
+	m.Meta.Device = engine.Device{} // which has a name for each engine
 	if err := json.NewEncoder(h).Encode(m.Meta); err != nil {
 		return "", err
 	}

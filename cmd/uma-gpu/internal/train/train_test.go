@@ -13,6 +13,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/clitest"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/train"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/internal/facts"
@@ -55,7 +56,7 @@ func TestTrain(t *testing.T) {
 			Seed: 7, Weights: string(learners.BestAverage), MaxSteps: 40, Parameters: json.RawMessage(
 				`{"step":"all","select":"error","alpha":0,"alpha_unit":"weights","tol":1e-9,"doubt":1}`),
 			DataSHA256: m.Meta.DataSHA256, Steps: 40, Stop: "max-steps",
-			Device: model.Device{Kind: "cpu", Name: r.Device.Name}},
+			Device: engine.Device{Kind: "cpu", Name: r.Device.Name}},
 		Classes: r.Classes, Features: model.Features{Count: 64}, Preparation: m.Meta.Preparation,
 		Condition: 5, EstimatedError: &r.EstimatedError, Temperature: m.Meta.Temperature,
 	}

@@ -38,8 +38,6 @@ type NoiseCheck struct {
 	Explained Explanation `json:"explained"`
 	// Contradicted reports that the matrix leaves more labels unexplained than chance does.
 	Contradicted bool `json:"-"`
-	// Turned explains the labels by the transposed matrix, its columns normalised.
-	Turned Explanation `json:"turned"`
 
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -59,7 +57,7 @@ const fewRows = 5
 // WithoutTraining returns the check of a matrix that needs no training: it has no inverse, or there
 // are too few of the n examples with a label. Else it is nil.
 func WithoutTraining(n int, noise *confusion.Matrix) *NoiseCheck {
-	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}, Turned: Explanation{P: 1}}
+	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}}
 	if _, err := noise.Invert(); err != nil {
 		c.Verdict, c.Contradicted, c.Warnings = Rejected, true, []string{err.Error()}
 		return c
@@ -76,7 +74,7 @@ func WithoutTraining(n int, noise *confusion.Matrix) *NoiseCheck {
 // the matrix and without. It reaches a verdict also where predictions are no better than chance.
 func CheckNoise(ctx context.Context, y []int32, noise *confusion.Matrix, with, without *HeldOut) (
 	*NoiseCheck, error) {
-	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}, Turned: Explanation{P: 1}}
+	c := &NoiseCheck{Verdict: NoDifference, Explained: Explanation{P: 1}}
 	p, err := with.Probabilities()
 	var plain []float32
 	if err == nil {
@@ -89,16 +87,12 @@ func CheckNoise(ctx context.Context, y []int32, noise *confusion.Matrix, with, w
 	} else if err != nil {
 		return nil, err
 	}
-	exchanged := turned(noise)
-	var contests [2]*estimate.Contest
-	for k, m := range []*confusion.Matrix{noise, exchanged} {
-		contests[k], err = estimate.FromEvidence(ctx, estimate.Evidence{Classes: noise.Classes, Y: y,
-			P: plain, Given: m})
-		if err != nil {
-			return nil, err
-		}
+	judged := estimate.Evidence{Classes: noise.Classes, Y: y, P: plain, Given: noise}
+	contest, err := estimate.FromEvidence(ctx, judged)
+	if err != nil {
+		return nil, err
 	}
-	contest, q := contests[0], noise.Q()
+	q := noise.Q()
 	likelihood, accuracy := make([]float64, len(y)), make([]float64, len(y))
 	counts, posterior := make([]int64, q*q), make([]float64, q)
 	for i, k := range y {
@@ -130,10 +124,15 @@ func CheckNoise(ctx context.Context, y []int32, noise *confusion.Matrix, with, w
 	c.Accuracy = differenceOf(accuracy)
 	c.Explained = explain(noise, counts)
 	c.Contradicted = contradicted(&c.Explained) || contest.Rejected()
-	c.Turned = explain(exchanged, counts)
-	if c.Verdict = c.verdict(); c.Contradicted && mostlyRight(exchanged) &&
-		!contests[1].Rejected() && contests[1].Lost() < turnedLoss*contest.Lost() {
-		c.Verdict = Turned
+	c.Verdict = c.verdict()
+	if judged.Given = turned(noise); c.Contradicted && mostlyRight(judged.Given) {
+		other, err := estimate.FromEvidence(ctx, judged)
+		if err != nil {
+			return nil, err
+		}
+		if !other.Rejected() && other.Lost() < turnedLoss*contest.Lost() {
+			c.Verdict = Turned
+		}
 	}
 	c.warn(noise, contest)
 	if never := neverPredicted(counts, noise.Classes); len(never) > 0 {

@@ -394,6 +394,11 @@ func (s *rowTable) numbers(text string) string {
 		"examples", "duplicate_examples", "bytes", "files", "table", "seconds", "data"} {
 		delete(result, name)
 	}
+	if rows, are := result["to_identify"].([]any); are {
+		for k, row := range rows {
+			rows[k] = s.back(fmt.Sprint(row))
+		}
+	}
 	canonical, err := json.MarshalIndent(result, "", " ")
 	if err != nil {
 		s.t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
-	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
@@ -45,20 +44,14 @@ const (
 	tolerated    = 0.1
 )
 
-// temperatures are what scores are multiplied by before their loss is taken, each twice the second
-// one before it. Each λ is judged with the one that suits it best: too small a λ makes the model
-// too sure, and too large a one not sure enough, which says little of its decisions.
-var temperatures = [...]float32{0.25, 0.35355338, 0.5, 0.70710677, 1, 1.4142135, 2, 2.828427, 4,
-	5.656854, 8}
-
 // searchPenalty is a search for a penalty, or as much of it as has been made.
 type search struct {
-	From  float64 // the first λ of the path
-	Start int     // the place on the path where each fold begins
-	Flat  bool    // the path ends where it is flat
-	Doubt bool    // the best λ is to be tried from W = 0
-	Fold  int     // that is held out
-	Tried []trial // what became of each λ of the path, in all folds so far; nothing of some
+	From  float64          // the first λ of the path
+	Start int              // the place on the path where each fold begins
+	Flat  bool             // the path ends where it is flat
+	Doubt bool             // the best λ is to be tried from W = 0
+	Fold  int              // that is held out
+	Tried []learners.Trial // what became of each λ of the path, in all folds so far; nothing of some
 
 	Least   float64        // the least loss of the last fold
 	LeastAt int            // and its place
@@ -68,84 +61,12 @@ type search struct {
 // tried is a fit and what became of it.
 type tried struct {
 	W     softmax.Floats
-	Trial trial
-}
-
-// trial is what became of a penalty on the examples held out.
-type trial struct {
-	Weight float64 // of the examples
-	Missed float64 // the weight of those whose label is not the likeliest class
-
-	Losses, Squares [len(temperatures)]float64 // sums of the corrected losses, and of their squares
-}
-
-// mean returns the least mean loss that a temperature may give, where a parabola through the best
-// three has it, and its standard error.
-func (t *trial) mean() (loss, deviation float64) {
-	if t.Weight == 0 {
-		return 0, 0
-	}
-	best := 0
-	for k, v := range t.Losses {
-		if v < t.Losses[best] {
-			best = k
-		}
-	}
-	loss = t.Losses[best] / t.Weight
-	variance := t.Squares[best]/t.Weight - float64(loss*loss)
-	if best > 0 && best < len(temperatures)-1 {
-		before, after := t.Losses[best-1]-t.Losses[best], t.Losses[best+1]-t.Losses[best]
-		if bend := before + after; bend > 0 {
-			loss -= float64((after-before)*(after-before)) / (8 * bend * t.Weight)
-		}
-	}
-	return loss, math.Sqrt(max(0, variance) / t.Weight)
-}
-
-// add counts an example of scores s, weight u and label y, which has the likelihood, as logarithms,
-// with each class. known, if not nil, is what else is known of its class, as a distribution if
-// given. powers is a place for four numbers of each class.
-func (t *trial) add(u float64, y int32, s, likelihood, known []float32, given bool,
-	powers []float64) {
-	t.Weight += u
-	q, most := len(s), slices.Max(s)
-	if known != nil {
-		t.Missed += float64(u * (1 - min(1, hit(known, s))))
-	} else if s[y] != most {
-		t.Missed += u
-	}
-	label, now := powers[2*q:3*q], powers[3*q:]
-	for k, v := range s {
-		powers[k] = float64(numerics.Exp(temperatures[0] * (v - most)))
-		powers[q+k] = float64(numerics.Exp(temperatures[1] * (v - most)))
-		label[k] = float64(numerics.Exp(likelihood[k]))
-	}
-	for e := range temperatures {
-		p := powers[e%2*q:][:q] // each second temperature is twice the one before it
-		if known != nil {
-			copy(now, p)
-		}
-		var all, those float64
-		for k, v := range p {
-			all += v
-			those += float64(v * label[k])
-			p[k] = float64(v * v)
-		}
-		loss := float64(numerics.MostLoss)
-		if f := float32(those / all); f >= 0x1p-126 {
-			loss = -float64(numerics.Log(f))
-		}
-		if known != nil && given {
-			loss = crossEntropy(known, now, all)
-		}
-		t.Losses[e] += float64(u * loss)
-		t.Squares[e] += float64(float64(u*loss) * loss)
-	}
+	Trial learners.Trial
 }
 
 // newSearch returns a search that begins at a place of the path whose first penalty is from.
 func newSearch(from float64, start int) search {
-	return search{From: from, Start: start, Tried: make([]trial, pathLength)}
+	return search{From: from, Start: start, Tried: make([]learners.Trial, pathLength)}
 }
 
 // lambda returns the penalty at a place of the path.
@@ -201,7 +122,7 @@ func (s *search) fold(w []float32, fit func(at int, from []float32, before int) 
 	if last, err = fit(s.LeastAt, make([]float32, len(w)), none); err != nil {
 		return false, err
 	}
-	loss, deviation := last.Trial.mean()
+	loss, deviation := last.Trial.Mean()
 	return loss < s.Least-float64(clearlyWorse*deviation), nil
 }
 
@@ -209,16 +130,10 @@ func (s *search) fold(w []float32, fit func(at int, from []float32, before int) 
 // the path ends there.
 func (s *search) judge(at int, fit tried) (ends bool) {
 	t := fit.Trial
-	loss, deviation := t.mean()
+	loss, deviation := t.Mean()
 	ends = t.Weight == 0 || s.BestW != nil && (loss > s.Least+float64(clearlyWorse*deviation) ||
 		s.Flat && loss > s.Least-float64(flat*deviation) && t.Missed >= s.leastMissed())
-	sum := &s.Tried[at]
-	sum.Weight += t.Weight
-	sum.Missed += t.Missed
-	for e := range temperatures {
-		sum.Losses[e] += t.Losses[e]
-		sum.Squares[e] += t.Squares[e]
-	}
+	s.Tried[at].Join(&t)
 	if s.BestW == nil || loss < s.Least {
 		s.Least, s.LeastAt = loss, at
 	}
@@ -250,16 +165,16 @@ func (s *search) best() float64 { return s.lambda(s.bestAt()) }
 
 // bestAt returns its place.
 func (s *search) bestAt() int {
-	least, deviation := s.Tried[s.Start].mean()
+	least, deviation := s.Tried[s.Start].Mean()
 	for k := range s.Tried {
-		if loss, d := s.Tried[k].mean(); s.Tried[k].Weight > 0 && loss < least {
+		if loss, d := s.Tried[k].Mean(); s.Tried[k].Weight > 0 && loss < least {
 			least, deviation = loss, d
 		}
 	}
 	best, missed := s.Start, math.Inf(1)
 	for k := range s.Tried {
 		t := &s.Tried[k]
-		if loss, _ := t.mean(); t.Weight > 0 && loss <= least+float64(tolerated*deviation) &&
+		if loss, _ := t.Mean(); t.Weight > 0 && loss <= least+float64(tolerated*deviation) &&
 			t.Missed < missed {
 			best, missed = k, t.Missed
 		}
@@ -272,7 +187,6 @@ type penalty struct {
 	Lambda float64
 	W      softmax.Floats // where the next fit begins
 	Cut    bool           // time was short
-	Ridged float64        // the penalty of ridge regression, whose weights are W; 0 if it is not ahead
 }
 
 // findPenalty returns the λ that is given or found, and where the fit with it begins.
@@ -297,7 +211,7 @@ func findPenalty(ctx context.Context, r *training, w []float32) (float64, []floa
 		s := newSearch(mostLambda*squared, 0)
 		s.Doubt = !isConvex(r) && r.problem.X.D <= softmax.MostFactored
 		s.Flat = r.problem.X.D > softmax.MostFactored
-		held, err := searchPenalty(ctx, r, &s, w)
+		err := searchPenalty(ctx, r, &s, w)
 		switch {
 		case errors.Is(err, errShort) && s.BestW == nil: // the λ of EM
 			return penalty{Lambda: softLambda * squared / r.problem.Weight(), W: slices.Clone(r.w),
@@ -308,28 +222,22 @@ func findPenalty(ctx context.Context, r *training, w []float32) (float64, []floa
 		case err != nil:
 			return penalty{}, err
 		}
-		r.lambda = s.best()
-		w, ridged, err := takeRidge(ctx, r, &s, held)
-		if w == nil {
-			w = s.BestW
-		}
-		return penalty{Lambda: s.best(), W: w, Ridged: ridged}, err
+		return penalty{Lambda: s.best(), W: s.BestW}, nil
 	})
-	r.lambda, r.ridged, r.cut = found.Lambda, found.Ridged, r.cut || found.Cut
+	r.lambda, r.cut = found.Lambda, r.cut || found.Cut
 	return found.Lambda, found.W, err
 }
 
-// searchPenalty makes the search s, and returns the fold of each example.
-func searchPenalty(ctx context.Context, r *training, s *search, w []float32,
-) (held []int, err error) {
+// searchPenalty makes the search s.
+func searchPenalty(ctx context.Context, r *training, s *search, w []float32) error {
 	const folds = "penalty/folds"
 	if made, ok, err := recall[search](&r.memo, folds); err != nil {
-		return nil, err
+		return err
 	} else if ok {
 		*s, w = made, make([]float32, len(w))
 	}
 	count, most := heldFolds(r)
-	held = deal(r, count)
+	held := deal(r, count)
 	for s.Fold < most {
 		fits := 0
 		again, err := s.fold(w, func(at int, from []float32, before int) (tried, error) {
@@ -337,17 +245,17 @@ func searchPenalty(ctx context.Context, r *training, s *search, w []float32,
 			return tryPenalty(ctx, r, fmt.Sprintf("%s/%d", folds, fits), s, held, at, from, before)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if s.Fold++; again {
 			*s = newSearch(s.From, midPath)
 		}
 		if err := r.memo.keep(folds, *s); err != nil {
-			return nil, err
+			return err
 		}
 		w = make([]float32, len(w))
 	}
-	return held, nil
+	return nil
 }
 
 // tryPenalty fits the λ of a place without the fold that is held out, and judges it there.
@@ -373,7 +281,7 @@ func tryPenalty(ctx context.Context, r *training, key string, s *search, held []
 			if r.solver.Labels.Classes != nil {
 				known = r.solver.Labels.Classes[i*len(scores) : (i+1)*len(scores)]
 			}
-			t.Trial.add(u, r.problem.Y[i], scores, r.solver.Labels.Likelihood(i, r.problem.Q), known,
+			t.Trial.Add(u, r.problem.Y[i], scores, r.solver.Labels.Likelihood(i, r.problem.Q), known,
 				r.solver.Labels.Targets.Given, powers)
 		})
 		return t, err
@@ -414,30 +322,4 @@ func meanSquared(x dataset.Examples, bias bool) float64 {
 		return 1
 	}
 	return sum / float64(x.N)
-}
-
-// hit returns how much of what is known of an example are its likeliest classes by scores s.
-func hit(known, s []float32) (share float64) {
-	most := slices.Max(s)
-	for k, v := range s {
-		if v == most {
-			share = max(share, float64(known[k]))
-		}
-	}
-	return share
-}
-
-// crossEntropy returns -Σ_k f_k log(p_k/all).
-func crossEntropy(f []float32, p []float64, all float64) (loss float64) {
-	for k, share := range f {
-		if share == 0 {
-			continue
-		}
-		least := float64(numerics.MostLoss)
-		if v := float32(p[k] / all); v >= 0x1p-126 {
-			least = -float64(numerics.Log(v))
-		}
-		loss += float64(float64(share) * least)
-	}
-	return loss
 }

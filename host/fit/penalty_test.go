@@ -3,12 +3,14 @@ package fit
 import (
 	"slices"
 	"testing"
+
+	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // judged returns what a fit of 1000 examples held out becomes whose losses are all about loss.
-func judged(loss float64) trial {
-	t := trial{Weight: 1000}
-	for e := range temperatures {
+func judged(loss float64) learners.Trial {
+	t := learners.Trial{Weight: 1000}
+	for e := range t.Losses {
 		t.Losses[e] = 1000 * loss
 		t.Squares[e] = 1000 * (loss*loss + 0.01)
 	}

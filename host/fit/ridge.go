@@ -2,150 +2,166 @@ package fit
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// Ridge regression of the labels, as 0 and 1 for each class, is a rival of the fits by likelihood
-// where a kernel maps the features and C is known. C⁻¹ turns its weights into weights of the true
-// classes. It is ahead where wrong labels are spread over many classes, and behind where one class
-// takes most of them.
+// Where a kernel maps the features and C is known, ridge regression is the M-step of EM, and takes
+// the place of fits by likelihood: its many weights take a few iterations, and wrong labels do not
+// make it sure of itself. A round regresses on the posteriors of the round before, at first on what
+// a label alone says of its class. Scores are multiplied by the temperature under which labels held
+// out are likeliest through C.
 //
-// Its penalties are mostRidge and each a share ridgeFactor of the one before it, in units of the
-// mean squared length of an example. Scores times sharpness are near the logarithms of odds. C⁻¹
-// enlarges the noise of
-// the labels, so that C has a condition number of at most mostCondition. The first fold alone tells
-// whether it is clearly behind.
+// The first round chooses among the penalties mostRidge and each a share ridgeFactor of the one
+// before it, in units of the mean squared length of an example, by the first fold. Posteriors are
+// less noisy than labels, so that the share softRidge of it suits the others. Labels held out
+// cannot choose there, since they have shaped the posteriors of examples near them. For the same
+// reason further rounds would harm classes that overlap. Scores times sharpness are near the
+// logarithms of odds.
 const (
-	mostRidge     = 4e-3
-	ridgeFactor   = 0.25
-	ridgeLength   = 7
-	sharpness     = 4
-	mostCondition = 3
+	mostRidge   = 4e-3
+	ridgeFactor = 0.25
+	ridgeLength = 10
+	softRidge   = 1.0 / 16
+	ridgeRounds = 3
+	sharpness   = 4
 )
 
-// rivals says whether ridge regression is tried.
-func rivals(r *training) bool {
-	return r.problem.Mapped && r.problem.Noise != nil && r.noise == nil &&
-		r.solver.Labels.Classes == nil &&
-		r.Correction == learners.Forward && r.solver.Labels.Targets.Weight == nil &&
-		r.problem.X.D <= softmax.MostFactored
+// ridges reports whether ridge regression takes the place of fits.
+func ridges(r *training) bool {
+	labels := &r.solver.Labels
+	return r.problem.Mapped && r.problem.X.D <= softmax.MostFactored && r.L2.Search &&
+		r.Correction == learners.Forward && r.noise == nil && labels.Classes == nil &&
+		labels.Targets.Weight == nil && !isConvex(r)
 }
 
-// takeRidge returns the weights of ridge regression and their λ if they do as well as what a search
-// has found, else nil. They are judged on the folds of the search, held.
-func takeRidge(ctx context.Context, r *training, s *search, held []int,
-) ([]float32, float64, error) {
-	if !rivals(r) || r.short {
-		return nil, 0, nil
-	}
-	inverse, err := r.problem.Inverse()
-	if err != nil || inverse.Condition == 1 || inverse.Condition > mostCondition {
-		return nil, 0, nil // without C⁻¹ there is no rival
-	}
-	if err := r.solver.MeasureAtZero(ctx, s.best()); err != nil {
-		return nil, 0, err
-	}
-	lambda, least := mostRidge*meanSquared(r.problem.X, r.problem.Bias), math.Inf(1)
-	missed, weight := 0.0, 0.0
-	var w []float64
-	for range ridgeLength {
-		next, err := r.solver.Ridge(ctx, held, lambda, 0, w)
-		if err != nil {
-			return nil, 0, err
-		}
-		loss, m, u, err := judgeRidge(r, held, next, 0)
-		if err != nil {
-			return nil, 0, err
-		}
-		if !(loss < least) {
-			break
-		}
-		least, w, missed, weight = loss, next, m, u
-		lambda *= ridgeFactor
-	}
-	best := s.Tried[s.bestAt()]
-	share := best.Missed / best.Weight
-	behind := func(deviations float64) bool {
-		return missed/weight > share+float64(deviations*math.Sqrt(share*(1-share)/weight))
-	}
-	if behind(clearlyWorse) {
-		return nil, 0, nil
-	}
-	lambda /= ridgeFactor
-	for fold := 1; fold < s.Fold; fold++ {
-		v, err := r.solver.Ridge(ctx, held, lambda, fold, w)
-		if err != nil {
-			return nil, 0, err
-		}
-		_, m, u, err := judgeRidge(r, held, v, fold)
-		if err != nil {
-			return nil, 0, err
-		}
-		missed, weight = missed+m, weight+u
-	}
-	if behind(tolerated) {
-		return nil, 0, nil
-	}
-	if w, err = r.solver.Ridge(ctx, held, lambda, -1, w); err != nil { // of all examples
-		return nil, 0, err
-	}
-	taken, err := ridgeWeights(r, w)
-	return taken, lambda, err
+// regressions are what the rounds of ridge regression have found so far.
+type regressions struct {
+	Made   int
+	Lambda float64
+	W      []softmax.Floats // the weights of each fold, Q×d
+	Sharp  float32          // what their scores are multiplied by
+	Shares softmax.Floats   // the posteriors of the classes by them, n×Q
 }
 
-// judgeRidge returns what weights of ridge regression do on a fold: the sum of squared losses, how
-// many labels are not the likeliest class, and how many examples there are.
-func judgeRidge(r *training, held []int, w []float64, fold int,
-) (loss, missed, count float64, err error) {
-	scored, err := ridgeWeights(r, w)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	c, q := r.Correcting().Confusion(r.problem), r.problem.Q
-	err = scoreFold(r, scored, held, fold, func(i int, s []float32) {
-		y := int(r.problem.Y[i])
-		for k := range q {
-			v := 0.0
-			for t, f := range s {
-				v += float64(c[k*q+t] * float64(f))
-			}
-			if v /= sharpness; k == y {
-				v--
-			}
-			loss += float64(v * v)
-		}
-		if s[y] != slices.Max(s) {
-			missed++
-		}
-		count++
-	})
-	return loss, missed, count, err
-}
-
-// ridgeWeights turns weights of the labels into weights of the true classes.
-func ridgeWeights(r *training, w []float64) ([]float32, error) {
-	inverse, err := r.problem.Inverse()
+// regressInRounds returns the mean weights of the last round's folds.
+func regressInRounds(ctx context.Context, r *training) ([]float32, error) {
+	const key = "ridge"
+	r.stage = crossfitting
+	s, ok, err := recall[regressions](&r.memo, key)
 	if err != nil {
 		return nil, err
 	}
-	q, d := r.problem.Q, r.problem.X.D
-	all := make([]float32, q*d)
-	for t := range q {
-		for j := range d {
-			sum := 0.0
-			for k := range q {
-				sum += float64(inverse.V[t*q+k] * w[k*d+j])
-			}
-			all[t*d+j] = float32(sharpness * sum)
+	if !ok {
+		s = regressions{Lambda: mostRidge * meanSquared(r.problem.X, r.problem.Bias),
+			W:      make([]softmax.Floats, foldsOf(r)),
+			Shares: make(softmax.Floats, len(r.problem.Y)*r.problem.Q)}
+		for fold := range s.W {
+			s.W[fold] = make(softmax.Floats, len(r.w))
+		}
+		if err := probabilities(r, s.Shares); err != nil {
+			return nil, err
 		}
 	}
-	if slices.ContainsFunc(all, func(v float32) bool { return v-v != 0 }) {
-		return nil, errors.New("softmax: found weights too large for float32; normalise the features")
+	held := deal(r, len(s.W))
+	for s.Made == 0 || r.onward(s.Made < ridgeRounds) {
+		if err := s.round(ctx, r, held); err != nil {
+			return nil, err
+		}
+		if err := r.memo.keep(key, s); err != nil {
+			return nil, err
+		}
+		w := mean(s.W)
+		for i := range w {
+			w[i] *= s.Sharp
+		}
+		r.lambda = s.Lambda
+		if err := r.move(w, learners.Field{Name: "evaluations", Value: r.solver.Evaluations}); err != nil {
+			return nil, err
+		}
 	}
-	return all, nil
+	return r.w, nil
+}
+
+// round makes the next round. Its posteriors are by models that have not seen the example.
+func (s *regressions) round(ctx context.Context, r *training, held []int) (err error) {
+	q := r.problem.Q
+	if s.Made == 0 {
+		err = s.choose(ctx, r, held)
+	} else if s.Made == 1 {
+		s.Lambda *= softRidge
+	}
+	if err != nil {
+		return err
+	}
+	scores, all := make(softmax.Floats, len(s.Shares)), learners.Trial{}
+	for fold, w := range s.W {
+		if s.Made == 0 {
+			w = s.W[0]
+		}
+		if fold > 0 || s.Made > 0 {
+			if s.W[fold], err = s.regress(ctx, r, held, fold, w); err != nil {
+				return err
+			}
+		}
+		err = judgeFold(r, s.W[fold], held, fold, &all, func(i int, of []float32) {
+			copy(scores[i*q:], of)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	t := all.Temperature()
+	for i := range scores {
+		scores[i] *= t
+	}
+	s.Made, s.Shares, s.Sharp = s.Made+1, scores, sharpness*t
+	return probabilities(r, scores)
+}
+
+// choose finds the penalty under which labels of the first fold are likeliest.
+func (s *regressions) choose(ctx context.Context, r *training, held []int) error {
+	least := math.Inf(1)
+	for range ridgeLength {
+		w, err := s.regress(ctx, r, held, 0, s.W[0])
+		if err != nil {
+			return err
+		}
+		var t learners.Trial
+		if err := judgeFold(r, w, held, 0, &t, func(int, []float32) {}); err != nil {
+			return err
+		}
+		loss, _ := t.Mean()
+		if !(loss < least) {
+			break
+		}
+		least, s.W[0] = loss, w
+		s.Lambda *= ridgeFactor
+	}
+	s.Lambda /= ridgeFactor
+	return nil
+}
+
+// regress returns the weights of a fold, going on from w.
+func (s *regressions) regress(ctx context.Context, r *training, held []int, fold int, w []float32,
+) (softmax.Floats, error) {
+	return r.solver.Ridge(ctx, softmax.RidgeGoal{Shares: s.Shares, Held: held, Without: fold,
+		Lambda: s.Lambda, Exactly: s.Made > 0}, w)
+}
+
+// judgeFold counts the examples of a fold, which weights w have not seen, and calls f with their
+// scores.
+func judgeFold(r *training, w []float32, held []int, fold int, t *learners.Trial,
+	f func(i int, scores []float32)) error {
+	powers := make([]float64, 4*r.problem.Q)
+	return scoreFold(r, w, held, fold, func(i int, scores []float32) {
+		for k := range scores {
+			scores[k] *= sharpness
+		}
+		f(i, scores)
+		t.Add(1, r.problem.Y[i], scores, r.solver.Labels.Likelihood(i, r.problem.Q), nil, false,
+			powers)
+	})
 }

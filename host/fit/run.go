@@ -106,7 +106,6 @@ type training struct {
 	after  func(learners.Step) error // called after each step
 	stage  stage
 	lambda float64 // of the fit under way
-	ridged float64 // the penalty of the ridge regression that ended the run; 0 for none
 	short  bool    // half of the time is over
 	cut    bool    // a stage before the last was cut short, because time was
 }
@@ -119,7 +118,6 @@ const (
 	searching    stage = "the search for a penalty"
 	crossfitting stage = "the rounds of soft labels"
 	fitting      stage = "the fit"
-	ridging      stage = "ridge regression"
 	done         stage = "its end"
 )
 
@@ -169,22 +167,28 @@ func train(ctx context.Context, r *training) (err error) {
 			return err
 		}
 	}
-	lambda, w, err := findPenalty(ctx, r, w)
-	if err != nil {
-		return err
-	}
-	switch {
-	case r.ridged > 0: // instead of a fit
-	case r.Correction == learners.EM:
-		w, err = expectMaximise(ctx, r, lambda, w)
-	default:
-		w, err = fitAll(ctx, r, lambda, w)
+	if ridges(r) {
+		w, err = regressInRounds(ctx, r)
+	} else {
+		w, err = fitBest(ctx, r, w)
 	}
 	if err != nil {
 		return err
 	}
 	r.stage = done
 	return r.move(w)
+}
+
+// fitBest finds a penalty, and fits with it.
+func fitBest(ctx context.Context, r *training, w []float32) ([]float32, error) {
+	lambda, w, err := findPenalty(ctx, r, w)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Correction == learners.EM:
+		return expectMaximise(ctx, r, lambda, w)
+	}
+	return fitAll(ctx, r, lambda, w)
 }
 
 // A fit of at most cheap products an evaluation takes milliseconds, and is made closer.
@@ -250,12 +254,8 @@ var errShort = errors.New("softmax: half of the time is over")
 
 // step reports a step, and ends a search when time is short.
 func (r *training) step(fields ...learners.Field) error {
-	lambda, stage := r.lambda, r.stage
-	if r.ridged > 0 {
-		lambda, stage = r.ridged, ridging
-	}
-	err := r.after(learners.Step{Changed: learners.AllClasses(r.problem.Q), Stage: string(stage),
-		Fields: append([]learners.Field{{Name: "λ", Value: lambda}}, fields...), Doubts: r.doubts()})
+	err := r.after(learners.Step{Changed: learners.AllClasses(r.problem.Q), Stage: string(r.stage),
+		Fields: append([]learners.Field{{Name: "λ", Value: r.lambda}}, fields...), Doubts: r.doubts()})
 	if err != nil {
 		return err
 	}
@@ -302,7 +302,7 @@ func (r *training) Found() Found {
 		f.Noise = r.noise.found()
 	}
 	p := r.Params
-	if r.noise == nil {
+	if r.noise == nil && !ridges(r) {
 		p.L2 = softmax.L2(r.lambda)
 	}
 	f.Settled = &p

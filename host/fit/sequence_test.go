@@ -47,7 +47,7 @@ var sequences = []struct {
 	{"annotators, em", annotated, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
 	{"distributions, em", soft, func(p *softmax.Params) { p.Correction, p.Rounds = learners.EM, 3 }},
 	{"distributions, none", soft, func(p *softmax.Params) { p.Correction = learners.None }},
-	{"kernel, likelihood", func(t *testing.T) *learners.Problem { return bumpy(t, pairwise(0.4)) },
+	{"kernel, labels are right", func(t *testing.T) *learners.Problem { return bumpy(t, nil) },
 		func(*softmax.Params) {}},
 	{"kernel, ridge", func(t *testing.T) *learners.Problem {
 		return bumpy(t, func(classes []string) (*confusion.Matrix, error) {
@@ -57,6 +57,7 @@ var sequences = []struct {
 	{"a search that begins again", func(t *testing.T) *learners.Problem {
 		p := digits(t, 200, pairwise(0.45))
 		bumps(p, 100)
+		p.Mapped = false
 		return p
 	}, func(*softmax.Params) {}},
 	{"head start of a fit", large(3 << 12), func(p *softmax.Params) { p.L2 = softmax.L2(0.001) }},

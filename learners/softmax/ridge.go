@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/engine"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -16,30 +17,34 @@ const (
 	ridgeGain       = 1e-4
 )
 
-// MeasureAtZero measures the curvature at W = 0, from which Ridge begins, for a penalty.
-func (s *Solver) MeasureAtZero(ctx context.Context, lambda float64) error {
-	return s.measure(ctx, Goal{Targets: s.Labels.Targets, Lambda: lambda},
-		make([]float32, s.Problem.Q*s.Problem.X.D))
+// RidgeGoal is what ridge regression minimises.
+type RidgeGoal struct {
+	Shares  []float32 // of each class in each example, n×Q
+	Held    []int     // the fold of each example
+	Without int       // the fold that is left out
+	Lambda  float64
+	Exactly bool // directions begin from the curvature for this λ, not for one that is near
 }
 
-// Ridge returns the weights of the ridge regression of the labels, as 0 and 1 for each class, Q×d,
-// of all examples but a fold, -1 for none. It continues from weights w; nil for 0. Conjugate
-// gradients of all classes together begin from the curvature of the fits.
-func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without int, w []float64,
-) ([]float64, error) {
+// Ridge returns the weights, Q×d, of the ridge regression from examples to shares. It continues
+// from weights w. Conjugate gradients of all classes together begin from the curvature at W = 0.
+func (s *Solver) Ridge(ctx context.Context, g RidgeGoal, w []float32) ([]float32, error) {
 	q, d, n := s.Problem.Q, s.Problem.X.D, s.Problem.X.N
+	if s.curve == nil {
+		zero := Goal{Targets: s.Labels.Targets, Lambda: g.Lambda}
+		if err := s.measure(ctx, zero, make([]float32, q*d)); err != nil {
+			return nil, err
+		}
+	}
 	count := 0.0
-	for i := range n {
-		if without < 0 || held[i] != without {
+	for _, fold := range g.Held {
+		if fold != g.Without {
 			count++
 		}
 	}
-	if w == nil {
-		w = make([]float64, q*d)
-	}
-	// times writes the sums over examples of (s - label·y_i)·x_i to dst, and adds λ/2·‖v‖², for
-	// scores s by v.
-	times := func(dst, v []float64, label float32) error {
+	// times writes the sums over examples of (score - share)·x_i to dst, for scores by v and the
+	// shares if given, and adds λ·v.
+	times := func(dst, v []float64, shares []float32) error {
 		v32 := make([]float32, len(v))
 		for i, f := range v {
 			v32[i] = float32(f)
@@ -51,14 +56,16 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 		}
 		a, most := make([]float32, n*q), float32(0)
 		if err := learners.EachScores(s.eval.Scorer, func(i int, scores []float32) error {
-			if without >= 0 && held[i] == without {
+			if g.Held[i] == g.Without {
 				return nil
 			}
 			row := a[i*q : (i+1)*q]
 			copy(row, scores)
-			row[s.Problem.Y[i]] -= label
-			for _, f := range row {
-				most = max(most, f, -f)
+			for k := range row {
+				if shares != nil {
+					row[k] -= shares[i*q+k]
+				}
+				most = max(most, row[k], -row[k])
 			}
 			return nil
 		}); err != nil {
@@ -76,18 +83,17 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 		s.Evaluations++
 		unit := math.Ldexp(s.unit, exponent) / count
 		for i, sum := range sums {
-			dst[i] = float64(float64(sum)*unit) + float64(lambda*v[i])
+			dst[i] = float64(float64(sum)*unit) + float64(g.Lambda*v[i])
 		}
 		return ctx.Err()
 	}
 	even := slices.Repeat([]float32{1 / float32(q)}, q)
-	s.curve.penalise(float64(lambda*s.informs(s.Labels.Targets).of(0, even)), false)
-	rest := make([]float64, q*d)
-	if err := times(rest, w, 1); err != nil {
+	s.curve.penalise(float64(g.Lambda*s.informs(s.Labels.Targets).of(0, even)), g.Exactly)
+	all, rest := lists.As[float64](w), make([]float64, q*d)
+	if err := times(rest, all, g.Shares); err != nil {
 		return nil, err
 	}
 	scale(rest, -1)
-	w = slices.Clone(w)
 	z := slices.Clone(rest)
 	s.curve.solve(z, 1)
 	p, image := slices.Clone(z), make([]float64, q*d)
@@ -97,12 +103,12 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 		if !(left > ridgeGain*first) || !(left > 0) {
 			break
 		}
-		if err := times(image, p, 0); err != nil {
+		if err := times(image, p, nil); err != nil {
 			return nil, err
 		}
 		f := left / dot(p, image)
-		for i := range w {
-			w[i] += float64(f * p[i])
+		for i := range all {
+			all[i] += float64(f * p[i])
 			rest[i] -= float64(f * image[i])
 		}
 		copy(z, rest)
@@ -113,5 +119,5 @@ func (s *Solver) Ridge(ctx context.Context, held []int, lambda float64, without 
 		}
 		left = next
 	}
-	return w, nil
+	return lists.As[float32](all), nil
 }

@@ -28,7 +28,11 @@ const (
 // k-means++ spreads the landmarks over the candidates.
 func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, error) {
 	x := p.X
-	b, r, err := regress(ctx, p, sample(p, ridgeExamples), o)
+	drawn, err := sample(p, ridgeExamples)
+	if err != nil {
+		return nil, err
+	}
+	b, r, err := regress(ctx, p, drawn, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +44,10 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 		return nil, err
 	}
 	count := min(candidates*o.Landmarks, max(o.Landmarks, len(pool)/2))
-	drawn := systematic(r.weighed(z, p), count, rng.Float64())
-	which := lists.At(pool, drawn)
+	places := systematic(r.weighed(z), count, rng.Float64())
+	which := lists.At(pool, places)
 	if len(which) > o.Landmarks {
-		cover, err := means.NewCover(ctx, p.Engine, some.Pick(drawn), o.Function, o.Landmarks,
+		cover, err := means.NewCover(ctx, p.Engine, some.Pick(places), o.Function, o.Landmarks,
 			false, o.Seed, nil)
 		if err != nil {
 			return nil, err
@@ -54,29 +58,21 @@ func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, e
 	return which, nil
 }
 
-// weighed returns the weight of each row of z: 1 less the difference of the two largest scores. The
-// classes are the true ones, or the noisy ones if C has no inverse.
-func (r *ridge) weighed(z dataset.Examples, p *learners.Problem) []float64 {
-	w := r.weights(r.lambda, -1)
-	if inverse, err := p.Inverse(); err == nil {
-		noisy := w
-		w = make([]float64, r.q*r.d)
-		for c, v := range noisy {
-			for t := range r.q {
-				w[t*r.d+c%r.d] += float64(inverse.V[t*r.q+c/r.d] * v)
-			}
-		}
-	}
-	weights := make([]float64, z.N)
+// weighed returns the weight of each row of z: 1 less the difference of the probabilities of its
+// two likeliest classes.
+func (r *ridge) weighed(z dataset.Examples) []float64 {
+	w, weights := r.weights(r.lambda, -1), make([]float64, z.N)
 	parallel.Ranges(z.N, 64, func(from, to int) {
-		x, scores := make([]float64, r.d), make([]float64, r.q)
+		x, p := make([]float64, r.d), make([]float32, r.q)
 		for i := from; i < to; i++ {
 			withOne(x, z.Row(i))
-			for c := range scores {
-				scores[c] = numerics.Dot64(w[c*r.d:(c+1)*r.d], x)
+			for c := range p {
+				score := numerics.Dot64(w[c*r.d:(c+1)*r.d], x)
+				p[c] = r.sharp * sharpness * float32(score)
 			}
-			slices.Sort(scores)
-			weights[i] = max(leastWeight, 1-(scores[r.q-1]-scores[r.q-2]))
+			numerics.Softmax(p, p)
+			slices.Sort(p)
+			weights[i] = max(leastWeight, 1-float64(p[r.q-1]-p[r.q-2]))
 		}
 	})
 	return weights

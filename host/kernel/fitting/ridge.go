@@ -27,31 +27,41 @@ const (
 	leastRidge     = 1e-4
 )
 
-// The search starts at firstFactor / median squared distance. Its first step in a direction must
-// lower the loss to the share better; it then continues, up to mostFactor, while the loss falls.
+// Scores times sharpness are near the logarithms of odds.
+const sharpness = 4
+
+// The search starts at firstFactor / median squared distance and goes on, up to mostFactor, while
+// the loss falls.
 const (
 	firstFactor = 2
 	mostFactor  = 1 << 8
-	better      = 0.99
 )
 
-// sampled are the examples that judge a kernel function, and their labels.
+// sampled are examples that judge a kernel function, and what their labels say of their classes.
 type sampled struct {
 	x      dataset.Examples
 	y      []int32
-	shares []float32 // soft labels; nil for none
+	likely []float32 // how likely the label is with each class, as logarithms, n×Q
+	shares []float32 // the same, as shares of a sum of 1
 }
 
 // sample returns at most count examples of p.
-func sample(p *learners.Problem, count int) sampled {
-	x := p.X
-	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(x.N)[:min(x.N, count)] // "ridge"
+func sample(p *learners.Problem, count int) (s sampled, err error) {
+	which := rand.New(rand.NewPCG(p.Seed, 0x7269646765)).Perm(p.X.N)[:min(p.X.N, count)] // "ridge"
 	slices.Sort(which)
-	s := sampled{x: x.Pick(which), y: lists.At(p.Y, which)}
-	if e := p.Evidence.Pick(which, p.Q); e != nil {
-		s.shares = e.Shares(p.Q)
+	s = sampled{x: p.X.Pick(which), y: lists.At(p.Y, which)}
+	part := p.On(s.x, s.y)
+	part.Evidence = p.Evidence.Pick(which, p.Q)
+	labels, err := learners.NewLabels(learners.Correcting{Correction: learners.EM,
+		ClassWeights: learners.Equal}, part)
+	for i := range s.y {
+		s.likely = append(s.likely, labels.Likelihood(i, p.Q)...)
 	}
-	return s
+	s.shares = slices.Clone(s.likely)
+	for at := 0; at < len(s.shares); at += p.Q {
+		numerics.Softmax(s.shares[at:at+p.Q], s.shares[at:at+p.Q])
+	}
+	return s, err
 }
 
 // regress fits ridge regression of the labels of s on coordinates of few landmarks, and returns it
@@ -68,14 +78,17 @@ func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, newRidge(z, s.y, s.shares, p.Q), ctx.Err()
+	return b, newRidge(z, s, p.Q), ctx.Err()
 }
 
-// ridgeGamma returns the γ, a power of two times o's, with the least squared loss of ridge
-// regression on held-out labels of a sample. It needs no C: wrong labels blur all γ alike.
+// ridgeGamma returns the γ, a power of two times o's, under which ridge regression makes held-out
+// labels of a sample likeliest, through C.
 func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	tell func(string, ...any)) (float32, error) {
-	some := sample(p, ridgeExamples)
+	some, err := sample(p, ridgeExamples)
+	if err != nil {
+		return 0, err
+	}
 	judge := func(gamma float32) (float64, error) {
 		o.Function.Gamma = gamma
 		_, r, err := regress(ctx, p, some, o)
@@ -97,7 +110,7 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 			if err != nil {
 				return 0, err
 			}
-			if !(loss < least) || !moved && loss > better*least {
+			if !(loss < least) {
 				break
 			}
 			best, least, moved = next, loss, true
@@ -110,25 +123,25 @@ func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
 	return best, nil
 }
 
-// ridge is ridge regression from the rows of z and a constant 1 to one-hot or soft labels. All sums
-// are float64 in a fixed order.
+// ridge is ridge regression from the rows of z and a constant 1 to what labels say of the classes.
+// All sums are float64 in a fixed order.
 type ridge struct {
+	sampled
 	z      dataset.Examples
-	y      []int32
-	shares []float32
 	q, d   int
 	parts  []ridgePart
 	lambda float64 // the best penalty
-	loss   float64 // its mean squared loss on held-out rows
+	loss   float64 // its mean loss of held-out labels
+	sharp  float32 // what scores are multiplied by for that
 }
 
 // ridgePart has the sums over the rows of a part.
 type ridgePart struct{ gram, sums []float64 } // d×d, the lower triangle; q×d
 
-func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
+func newRidge(z dataset.Examples, s sampled, q int) *ridge {
 	d := z.D + 1
-	r := &ridge{z: z, y: y, shares: shares, q: q, d: d,
-		parts: make([]ridgePart, ridgeFolds), loss: math.Inf(1)}
+	r := &ridge{sampled: s, z: z, q: q, d: d, parts: make([]ridgePart, ridgeFolds),
+		loss: math.Inf(1)}
 	parallel.Tasks(ridgeFolds, func(k int) {
 		f, x := ridgePart{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
 		for i := k; i < z.N; i += ridgeFolds {
@@ -138,11 +151,7 @@ func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 					numerics.AddScaled64(f.gram[a*d:a*d+a+1], v, x[:a+1])
 				}
 			}
-			if shares == nil {
-				lists.Add(f.sums[int(y[i])*d:int(y[i])*d+d], x)
-				continue
-			}
-			for c, v := range shares[i*q : (i+1)*q] {
+			for c, v := range s.shares[i*q : (i+1)*q] {
 				if v > 0 {
 					numerics.AddScaled64(f.sums[c*d:c*d+d], float64(v), x)
 				}
@@ -151,11 +160,12 @@ func newRidge(z dataset.Examples, y []int32, shares []float32, q int) *ridge {
 		r.parts[k] = f
 	})
 	for lambda := float64(mostRidge); lambda > leastRidge; lambda *= ridgeFactor {
-		loss := r.heldOut(lambda)
+		t := r.heldOut(lambda)
+		loss, _ := t.Mean()
 		if !(loss < r.loss) {
 			break
 		}
-		r.lambda, r.loss = lambda, loss
+		r.lambda, r.loss, r.sharp = lambda, loss, t.Temperature()
 	}
 	return r
 }
@@ -188,25 +198,24 @@ func (r *ridge) weights(lambda float64, without int) []float64 {
 	return w
 }
 
-// heldOut returns the mean squared loss of the parts, each by weights fitted without it.
-func (r *ridge) heldOut(lambda float64) float64 {
-	losses := make([]float64, ridgeFolds)
+// heldOut judges the parts, each by weights fitted without it.
+func (r *ridge) heldOut(lambda float64) (all learners.Trial) {
+	trials := make([]learners.Trial, ridgeFolds)
 	parallel.Tasks(ridgeFolds, func(k int) {
 		w, x := r.weights(lambda, k), make([]float64, r.d)
+		scores, powers := make([]float32, r.q), make([]float64, 4*r.q)
 		for i := k; i < r.z.N; i += ridgeFolds {
 			withOne(x, r.z.Row(i))
-			for c := range r.q {
-				v := numerics.Dot64(w[c*r.d:(c+1)*r.d], x)
-				if r.shares != nil {
-					v -= float64(r.shares[i*r.q+c])
-				} else if c == int(r.y[i]) {
-					v--
-				}
-				losses[k] += float64(v * v)
+			for c := range scores {
+				scores[c] = float32(sharpness * numerics.Dot64(w[c*r.d:(c+1)*r.d], x))
 			}
+			trials[k].Add(1, r.y[i], scores, r.likely[i*r.q:(i+1)*r.q], nil, false, powers)
 		}
 	})
-	return lists.Sum(losses) / float64(r.z.N)
+	for k := range trials {
+		all.Join(&trials[k])
+	}
+	return all
 }
 
 // factorise replaces the lower triangle of a d×d matrix by its Cholesky factor. A pivot that

@@ -103,6 +103,7 @@ func learnPart(ctx context.Context, p *softmax.Params, problem *learners.Problem
 	if r, err = newTraining(p, part); err != nil {
 		return nil, err
 	}
+	r.part = true
 	ctx, task := progress.Begin(ctx, progress.Work{
 		Name: fmt.Sprintf("learning from %d examples", len(some)), Unit: "step"})
 	defer task.End()

@@ -3,43 +3,52 @@ package fit
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
-// Where a kernel maps the features and C is known, ridge regression is the M-step of EM, and takes
-// the place of fits by likelihood: its many weights take a few iterations, and wrong labels do not
-// make it sure of itself. A round regresses on the posteriors of the round before, at first on what
-// a label alone says of its class. Scores are multiplied by the temperature under which labels held
-// out are likeliest through C.
+// Where a kernel maps the features to many and C is known, ridge regression is the M-step of EM.
+// It takes the place of fits by likelihood: its weights take a few iterations, and wrong labels do
+// not make it sure of itself. A round regresses on the posteriors of the round before, at first on
+// what a label alone says of its class. Scores are multiplied by the temperature under which labels
+// held out are likeliest through C.
 //
-// The first round chooses among the penalties mostRidge and each a share ridgeFactor of the one
-// before it, in units of the mean squared length of an example, by the first fold. Posteriors are
-// less noisy than labels, so that the share softRidge of it suits the others. Labels held out
-// cannot choose there, since they have shaped the posteriors of examples near them. For the same
-// reason further rounds would harm classes that overlap. Scores times sharpness are near the
-// logarithms of odds.
+// The penalty is mostRidge or a share of it by a power of ridgeFactor, in units of the mean squared
+// length of an example; the first fold chooses it. Posteriors are less noisy than labels, so that
+// the share softRidge of it suits later rounds. Labels have shaped the posteriors of examples near
+// them, and cannot judge those; so a trial without the first fold tells how many rounds suit that.
+// Classes that overlap have fewer. Scores times sharpness are near the logarithms of odds.
 const (
 	mostRidge   = 4e-3
 	ridgeFactor = 0.25
 	ridgeLength = 10
 	softRidge   = 1.0 / 16
-	ridgeRounds = 3
+	mostRounds  = 3
 	sharpness   = 4
+)
+
+// Features are many if they are more than fewFeatures, or than a share fewShare of the examples:
+// likelihood suits few at least as well.
+const (
+	fewFeatures = 512
+	fewShare    = 0.25
 )
 
 // ridges reports whether ridge regression takes the place of fits.
 func ridges(r *training) bool {
-	labels := &r.solver.Labels
-	return r.problem.Mapped && r.problem.X.D <= softmax.MostFactored && r.L2.Search &&
-		r.Correction == learners.Forward && r.noise == nil && labels.Classes == nil &&
+	labels, d, n := &r.solver.Labels, r.problem.X.D, len(r.problem.Y)
+	many := d > fewFeatures || float64(d) > fewShare*float64(n)
+	return many && r.problem.Mapped && d <= softmax.MostFactored && n <= mostSearched && !r.part &&
+		r.L2.Search && r.Correction == learners.Forward && r.noise == nil && labels.Classes == nil &&
 		labels.Targets.Weight == nil && !isConvex(r)
 }
 
 // regressions are what the rounds of ridge regression have found so far.
 type regressions struct {
 	Made   int
+	Rounds int // to make
 	Lambda float64
 	W      []softmax.Floats // the weights of each fold, Q×d
 	Sharp  float32          // what their scores are multiplied by
@@ -54,6 +63,7 @@ func regressInRounds(ctx context.Context, r *training) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
+	held := deal(r, foldsOf(r))
 	if !ok {
 		s = regressions{Lambda: mostRidge * meanSquared(r.problem.X, r.problem.Bias),
 			W:      make([]softmax.Floats, foldsOf(r)),
@@ -61,13 +71,12 @@ func regressInRounds(ctx context.Context, r *training) ([]float32, error) {
 		for fold := range s.W {
 			s.W[fold] = make(softmax.Floats, len(r.w))
 		}
-		if err := probabilities(r, s.Shares); err != nil {
+		if err := s.choose(ctx, r, held); err != nil {
 			return nil, err
 		}
 	}
-	held := deal(r, len(s.W))
-	for s.Made == 0 || r.onward(s.Made < ridgeRounds) {
-		if err := s.round(ctx, r, held); err != nil {
+	for s.Made == 0 || r.onward(s.Made < s.Rounds) {
+		if err := s.round(ctx, r, held, 0); err != nil {
 			return nil, err
 		}
 		if err := r.memo.keep(key, s); err != nil {
@@ -78,33 +87,78 @@ func regressInRounds(ctx context.Context, r *training) ([]float32, error) {
 			w[i] *= s.Sharp
 		}
 		r.lambda = s.Lambda
-		if err := r.move(w, learners.Field{Name: "evaluations", Value: r.solver.Evaluations}); err != nil {
+		evaluations := learners.Field{Name: "evaluations", Value: r.solver.Evaluations}
+		if err := r.move(w, evaluations); err != nil {
 			return nil, err
 		}
 	}
 	return r.w, nil
 }
 
-// round makes the next round. Its posteriors are by models that have not seen the example.
-func (s *regressions) round(ctx context.Context, r *training, held []int) (err error) {
-	q := r.problem.Q
-	if s.Made == 0 {
-		err = s.choose(ctx, r, held)
-	} else if s.Made == 1 {
-		s.Lambda *= softRidge
-	}
-	if err != nil {
+// choose finds the penalty under which labels of the first fold are likeliest, and the number of
+// rounds for which they are.
+func (s *regressions) choose(ctx context.Context, r *training, held []int) error {
+	if err := probabilities(r, s.Shares); err != nil {
 		return err
 	}
-	scores, all := make(softmax.Floats, len(s.Shares)), learners.Trial{}
-	for fold, w := range s.W {
-		if s.Made == 0 {
-			w = s.W[0]
+	least := math.Inf(1)
+	likelier := func(w []float32) (bool, error) {
+		var t learners.Trial
+		if err := judgeFold(r, w, held, 0, &t, func(int, []float32) {}); err != nil {
+			return false, err
 		}
-		if fold > 0 || s.Made > 0 {
-			if s.W[fold], err = s.regress(ctx, r, held, fold, w); err != nil {
-				return err
+		loss, _ := t.Mean()
+		better := loss < least
+		least = min(least, loss)
+		return better, nil
+	}
+	for range ridgeLength {
+		w, err := s.regress(ctx, r, held, 0, s.W[0])
+		if err != nil {
+			return err
+		}
+		if better, err := likelier(w); err != nil {
+			return err
+		} else if !better {
+			break
+		}
+		s.W[0] = w
+		s.Lambda *= ridgeFactor
+	}
+	s.Lambda /= ridgeFactor
+	without := *s
+	without.W, least = slices.Repeat(s.W[:1], len(s.W)), math.Inf(1)
+	for without.Made < mostRounds {
+		if err := without.round(ctx, r, held, 1); err != nil {
+			return err
+		}
+		if better, err := likelier(mean(without.W[1:])); err != nil {
+			return err
+		} else if better {
+			s.Rounds = without.Made
+		}
+	}
+	s.W = slices.Repeat(s.W[:1], len(s.W))
+	return nil
+}
+
+// round makes the next round, of the folds from the first one on. Its posteriors are by models that
+// have not seen the example. Folds before the first one are in no model.
+func (s *regressions) round(ctx context.Context, r *training, held []int, first int) (err error) {
+	if s.Made == 1 {
+		s.Lambda *= softRidge
+	}
+	q := r.problem.Q
+	scores, all := make(softmax.Floats, len(s.Shares)), learners.Trial{}
+	for fold := first; fold < len(s.W); fold++ {
+		left := slices.Clone(held)
+		for i, other := range held {
+			if other < first {
+				left[i] = fold
 			}
+		}
+		if s.W[fold], err = s.regress(ctx, r, left, fold, s.W[fold]); err != nil {
+			return err
 		}
 		err = judgeFold(r, s.W[fold], held, fold, &all, func(i int, of []float32) {
 			copy(scores[i*q:], of)
@@ -119,29 +173,6 @@ func (s *regressions) round(ctx context.Context, r *training, held []int) (err e
 	}
 	s.Made, s.Shares, s.Sharp = s.Made+1, scores, sharpness*t
 	return probabilities(r, scores)
-}
-
-// choose finds the penalty under which labels of the first fold are likeliest.
-func (s *regressions) choose(ctx context.Context, r *training, held []int) error {
-	least := math.Inf(1)
-	for range ridgeLength {
-		w, err := s.regress(ctx, r, held, 0, s.W[0])
-		if err != nil {
-			return err
-		}
-		var t learners.Trial
-		if err := judgeFold(r, w, held, 0, &t, func(int, []float32) {}); err != nil {
-			return err
-		}
-		loss, _ := t.Mean()
-		if !(loss < least) {
-			break
-		}
-		least, s.W[0] = loss, w
-		s.Lambda *= ridgeFactor
-	}
-	s.Lambda /= ridgeFactor
-	return nil
 }
 
 // regress returns the weights of a fold, going on from w.

@@ -106,6 +106,7 @@ type training struct {
 	after  func(learners.Step) error // called after each step
 	stage  stage
 	lambda float64 // of the fit under way
+	part   bool    // gives a run of more examples a head start
 	short  bool    // half of the time is over
 	cut    bool    // a stage before the last was cut short, because time was
 }

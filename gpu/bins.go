@@ -176,7 +176,8 @@ func (r *bins) Start(g engine.Growth) error {
 		}
 		t.nodes = map[int]binRange{0: {0, 0, len(order)}}
 		if len(order) > 0 {
-			if err := t.order[0].write(0, order); err != nil {
+			// Both, so that a place that a fault leaves unwritten has an example.
+			if err := errors.Join(t.order[0].write(0, order), t.order[1].write(0, order)); err != nil {
 				return err
 			}
 		}
@@ -329,19 +330,28 @@ func splitTile(r *bins, t *binTile, own binRange, feature int, set binSet) (midd
 	if err := r.lefts.read(lefts, 0); err != nil {
 		return 0, err
 	}
-	sum := int32(0)
-	for k, count := range lefts {
-		lefts[k] = sum
-		sum += count
+	left, err := sumLefts(lefts, n, span)
+	if err != nil {
+		return 0, err
 	}
-	middle = own.from + int(sum)
-	if int(sum) > n || sum < 0 {
-		return 0, fmt.Errorf("kernel split_count counted %d of %d examples; the device is at fault",
-			sum, n)
-	}
+	middle = own.from + left
 	return middle, errors.Join(r.lefts.write(0, lefts), r.e.splitMove.launch(len(lefts)*local, 1,
 		splitMoveArgs{t.bins, t.order[own.in], t.order[1-own.in], r.lefts, r.stride, feature, own.from,
 			own.to, span, middle, set}))
+}
+
+// sumLefts replaces the counts of examples on the left, of each span of n examples, by the sums of
+// the counts before, and returns the sum of all. Counts come from a device, and are judged.
+func sumLefts(lefts []int32, n, span int) (sum int, err error) {
+	for k, count := range lefts {
+		lefts[k] = int32(sum)
+		if most := min(span, n-k*span); count < 0 || int(count) > most {
+			return 0, fmt.Errorf("kernel split_count counted %d of %d examples; the device is at fault",
+				count, most)
+		}
+		sum += int(count)
+	}
+	return sum, nil
 }
 
 // Add: clause 26.

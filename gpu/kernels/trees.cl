@@ -175,7 +175,8 @@ void split_count(__global const uchar *restrict bins, __global const int *restri
 }
 
 //   moved   written in the range of the node: the examples on the left, then the others, in order
-//   lefts   of each span, how many examples of the spans before are on the left
+//   lefts   of each span, how many examples of the spans before are on the left; a fault may have
+//           changed it, and no example is written beyond the node
 //   middle  where the others begin
 __kernel FIXED_GROUP
 void split_move(__global const uchar *restrict bins, __global const int *restrict order,
@@ -193,9 +194,9 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 	for (int k = begin; k < end; k++) {
 		const int i = order[k];
 		if (in_set(bins[(size_t)i * stride + feature], a, b, c, d))
-			moved[left++] = i;
+			moved[min(left++, to - 1)] = i;
 		else
-			moved[right++] = i;
+			moved[min(right++, to - 1)] = i;
 	}
 #else
 	__local int before[GROUP];
@@ -213,7 +214,7 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 		SYNC
 		const int mine = before[l] - goes, all = before[GROUP - 1];
 		if (here)
-			moved[goes ? left + mine : right + l - mine] = i;
+			moved[min(goes ? left + mine : right + l - mine, to - 1)] = i;
 		left += all;
 		right += min(GROUP, end - at) - all;
 		SYNC

@@ -112,7 +112,7 @@ row rows "programs on tables with malformed or unlabelled rows, and without them
 row fuzz "fuzz targets" 'echo "$(count fuzz " Fuzz[A-Za-z]+$"), $(last fuzz "each for .*")"' '`make fuzz`'
 row kills "kills of trainings" \
 	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]{6,}" | cut -c6-)"' '`make kills`'
-row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes)") cases"' '`make hostile`'
+row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes,)") cases"' '`make hostile`'
 row writes "system calls that fail, or in which the program is killed" 'last writes "[0-9]+ with a failed call, .*"' '`make writes`'
 row faults "calls of a device that fail, and turned bits with a full audit" 'faults' '`make faults`'
 row rapid "properties on random data, by rapid" 'echo "$(count rapid "^--- PASS"), on \

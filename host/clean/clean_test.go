@@ -220,22 +220,27 @@ func TestCurvedClasses(t *testing.T) {
 	}
 }
 
-// Features that say nothing of the labels are no error: labels are left alone, and no class is
-// identified.
+// Features that say nothing of the labels are no error: no class is identified, and labels are left
+// alone, but by an accident that is as rare as two standard errors.
 func TestLabelsThatNothingTells(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 1))
-	d, _ := rings(t, 200, 0, 7)
-	for i := range d.Y {
-		d.Y[i] = int32(rng.IntN(3))
-	}
-	r := find(t, d, nil, simd.New())
-	for i, is := range r.Issues {
-		if is.Wrong && !r.Shown {
-			t.Fatalf("row %d of chance is called wrong", i)
+	accidents := 0
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		d, _ := rings(t, 200, 0, seed)
+		for i := range d.Y {
+			d.Y[i] = int32(rng.IntN(3))
+		}
+		r := find(t, d, nil, simd.New())
+		if slices.ContainsFunc(r.Issues, func(is estimate.Issue) bool { return is.Wrong }) {
+			accidents++
+		}
+		if r.Shown || !slices.Equal(r.Noise.Unidentified, []int{0, 1, 2}) {
+			t.Errorf("draw %d: shown %v, classes %v are not identified", seed, r.Shown,
+				r.Noise.Unidentified)
 		}
 	}
-	if !slices.Equal(r.Noise.Unidentified, []int{0, 1, 2}) {
-		t.Errorf("only classes %v are not identified", r.Noise.Unidentified)
+	if accidents > 1 {
+		t.Errorf("labels of %d of 6 draws by chance are called wrong", accidents)
 	}
 }
 

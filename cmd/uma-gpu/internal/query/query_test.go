@@ -172,7 +172,7 @@ func TestRefuses(t *testing.T) {
 		{false, `3.csv:3: found class "elm"`, answers("id,label\nleaf-9,ash\nleaf-8,elm\n")},
 		{false, "4.csv:3: ", answers("id,label\nleaf-9,ash\nleaf-9,beech\n")},
 		{false, "5.csv:1: ", answers("id,tree\nleaf-9,ash\n")},
-		{false, "6.csv:2: ", answers("id,label\nleaf-9\n")},
+		{false, "6.csv:2:", answers("id,label\nleaf-9\n")},
 		{false, "7.csv:", answers("id,label\n\"leaf-9,ash\n")},
 		{false, "8.csv:1: found no text", answers("")},
 		{false, "9.csv:2: found row", answers("row,label\n37,ash\n")},

@@ -133,8 +133,9 @@ func TestDecimalMarkOfWhole(t *testing.T) {
 func TestLocales(t *testing.T) {
 	for _, locale := range []string{"en-US", "de-DE", "fr-FR", "de-CH", "it-IT", "pl-PL", "sv-SE",
 		"pt-BR"} {
-		p, read := message.NewPrinter(language.MustParse(locale)), 0
+		p, read, tried := message.NewPrinter(language.MustParse(locale)), 0, 0
 		rapid.Check(t, func(t *rapid.T) {
+			tried++
 			halves := rapid.SliceOfN(rapid.IntRange(0, 6), 2, 8).Draw(t, "halves")
 			var text strings.Builder
 			text.WriteString("a;kind\n")
@@ -164,8 +165,8 @@ func TestLocales(t *testing.T) {
 				}
 			}
 		})
-		if read < 50 {
-			t.Errorf("%s: %d tables were read, wanted at least 50", locale, read)
+		if 2*read < tried {
+			t.Errorf("%s: %d of %d tables were read, wanted at least half", locale, read, tried)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type ConsensusRequest struct {
 	Method   string  `json:"method,omitempty"`
 	// Matrices of an earlier Consensus, which label the votes in one reading; nil estimates them.
 	Matrices *AnnotatorMatrices `json:"matrices,omitempty"`
-	Compute  Compute            `json:"-"` // of which Note alone is used
+	Compute  Compute            `json:"-"` // only Note is used
 }
 
 // AnnotatorMatrices are what a Consensus found of annotators. Its JSON form is part of a

@@ -128,8 +128,8 @@ func TestDecimalMarkOfWhole(t *testing.T) {
 	}
 }
 
-// Numbers as people of eight countries write them, one of which tells the mark, are read as they
-// were, or refused as numbers that fit both decimal marks.
+// People of eight countries write numbers in a column, and one number tells the decimal mark. The
+// reader returns their values, or refuses the column because a number fits both marks.
 func TestLocales(t *testing.T) {
 	for _, locale := range []string{"en-US", "de-DE", "fr-FR", "de-CH", "it-IT", "pl-PL", "sv-SE",
 		"pt-BR"} {

@@ -209,8 +209,8 @@ func (r *record) fit(width int) {
 	}
 }
 
-// whole splits the current record into fields. It returns an error unless it finds width fields, the
-// number that line first has.
+// whole splits the current record into fields. It returns an error unless it finds width fields,
+// the number that line first has.
 func (r *record) whole(width, first int) error {
 	if r.bad != nil {
 		return r.bad

@@ -181,16 +181,16 @@ type histogramArgs struct {
 type binSet struct{ A, B, C, D uint64 }
 
 type splitCountArgs struct {
-	Bins                            *buffer[uint8]
-	Order, Lefts                    *buffer[int32]
-	Stride, Feature, From, To, Span int
+	Bins                                  *buffer[uint8]
+	Order, Lefts                          *buffer[int32]
+	Rows, Stride, Feature, From, To, Span int
 	binSet
 }
 
 type splitMoveArgs struct {
-	Bins                                    *buffer[uint8]
-	Order, Moved, Lefts                     *buffer[int32]
-	Stride, Feature, From, To, Span, Middle int
+	Bins                                          *buffer[uint8]
+	Order, Moved, Lefts                           *buffer[int32]
+	Rows, Stride, Feature, From, To, Span, Middle int
 	binSet
 }
 
@@ -200,7 +200,7 @@ type addTreeArgs struct {
 	Values, Scores *buffer[float32]
 	Stride, N      int
 	Q, Class       int
-	Leaf           bool
+	Count, Leaves  int
 }
 
 type probeArgs struct {

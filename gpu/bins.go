@@ -323,7 +323,7 @@ func splitTile(r *bins, t *binTile, own binRange, feature int, set binSet) (midd
 		return 0, err
 	}
 	err = r.e.splitCount.launch(len(lefts)*local, 1, splitCountArgs{t.bins, t.order[own.in], r.lefts,
-		r.stride, feature, own.from, own.to, span, set})
+		t.rows, r.stride, feature, own.from, own.to, span, set})
 	if err != nil {
 		return 0, err
 	}
@@ -336,8 +336,8 @@ func splitTile(r *bins, t *binTile, own binRange, feature int, set binSet) (midd
 	}
 	middle = own.from + left
 	return middle, errors.Join(r.lefts.write(0, lefts), r.e.splitMove.launch(len(lefts)*local, 1,
-		splitMoveArgs{t.bins, t.order[own.in], t.order[1-own.in], r.lefts, r.stride, feature, own.from,
-			own.to, span, middle, set}))
+		splitMoveArgs{t.bins, t.order[own.in], t.order[1-own.in], r.lefts, t.rows, r.stride,
+			feature, own.from, own.to, span, middle, set}))
 }
 
 // sumLefts replaces the counts of examples on the left, of each span of n examples, by the sums of
@@ -371,9 +371,13 @@ func (r *bins) Add(t engine.Tree, class int) error {
 	if err != nil {
 		return err
 	}
+	leaves := len(t.Values)
+	if class == -1 {
+		leaves /= r.q
+	}
 	for _, own := range r.binTiles {
 		if err := r.e.addTree.launch(own.rows, 1, addTreeArgs{own.bins, r.tree, r.values, own.scores,
-			r.stride, own.rows, r.q, class, len(t.Nodes) == 0}); err != nil {
+			r.stride, own.rows, r.q, class, len(t.Nodes), leaves}); err != nil {
 			return err
 		}
 	}

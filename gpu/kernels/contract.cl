@@ -80,6 +80,10 @@
 
 #define IS_NAN(a) ((a) != (a)) // as the comparison: 1 or 0, of vectors -1 or 0 for each value
 
+// BOUNDED is an index that was read from memory, and below n whatever a fault has made of it: no
+// kernel follows it out of a buffer.
+#define BOUNDED(index, n) (int)min((uint)(index), (uint)(n) - 1)
+
 // integer_of is the integer of x in fixed point, scale = 2^s: x·2^s rounded to the
 // nearest, ties to even (clause 3). The product is exact, or so small that it
 // rounds to 0 in any case. Adding 2^23 to a smaller number leaves no room for a

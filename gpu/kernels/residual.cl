@@ -94,7 +94,7 @@ static void residuals_at(size_t b, __global const float *scores, __global const 
 	const int lanes = WIDTH == 1 ? 1 : min(WIDTH, end - (int)(b * WIDTH));
 	for (int l = 0; l < lanes; l++) {
 		const size_t i = b * WIDTH + l;
-		at[l] = (sorted ? (size_t)order[i] : i - first) * Q;
+		at[l] = (sorted ? (size_t)BOUNDED(order[i], end) : i - first) * Q;
 		*total += counted[l] ? integer_of(part[l], scale) : 0;
 		*refused += counted[l] ? 0 : 1;
 	}

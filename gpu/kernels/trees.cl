@@ -5,6 +5,7 @@
 //   bins    bins of the examples of a tile, row by row: bins[i * stride + f] is the bin of
 //           feature f of example i
 //   order   examples of the tile; a node is a range from..to-1 of it, in which they increase
+//   rows    examples of the tile
 //
 // Macro, given by the host: GROUP, work-items in a work-group, a power of two. On a CPU a
 // work-item does what a work-group does on a GPU.
@@ -74,14 +75,14 @@ void histogram(__global const uchar *restrict bins, __global const int *restrict
 	__global const int *about = features + 3 * first;
 	int feature[PLACES];
 	for (int p = 0; p < PLACES; p++)
-		feature[p] = about[3 * min(p, n - 1)];
+		feature[p] = BOUNDED(about[3 * min(p, n - 1)], stride);
 	for (int k = ITEM; k < all; k += ITEMS)
 		cells[k] = 0;
 	do {
 		const int last = min(at + limit, end);
 		SYNC
 		for (int k = at + ITEM; k < last; k += ITEMS) {
-			const int i = order[k], m = often ? times[i] : 1;
+			const int i = BOUNDED(order[k], rows), m = often ? times[i] : 1;
 			__global const uchar *row = bins + (size_t)i * stride;
 			if (counted) {
 				const int c = labels[i] - low;
@@ -120,7 +121,10 @@ void histogram(__global const uchar *restrict bins, __global const int *restrict
 			if (bin >= about[3 * p + 2])
 				continue;
 			const cell_t v = cells[k];
-			__global long *sum = partial + u * size + about[3 * p + 1] + bin * width + low + c;
+			const ulong place = (ulong)about[3 * p + 1] + bin * width + low + c;
+			if (place + wide / kept > size)
+				continue;
+			__global long *sum = partial + u * size + place;
 #if CPU
 			if (!counted) {
 				const long g = v >> PACKED, h = v & ((1L << PACKED) - 1);
@@ -152,13 +156,13 @@ int in_set(int bin, ulong a, ulong b, ulong c, ulong d)
 //          feature in the set a, b, c, d
 __kernel FIXED_GROUP
 void split_count(__global const uchar *restrict bins, __global const int *restrict order,
-                 __global int *restrict lefts, int stride, int feature, int from, int to, int span,
+                 __global int *restrict lefts, int rows, int stride, int feature, int from, int to, int span,
                  ulong a, ulong b, ulong c, ulong d)
 {
 	const int u = (int)WORKER, begin = from + u * span, end = min(begin + span, to);
 	int own = 0;
 	for (int k = begin + ITEM; k < end; k += ITEMS)
-		own += in_set(bins[(size_t)order[k] * stride + feature], a, b, c, d);
+		own += in_set(bins[(size_t)BOUNDED(order[k], rows) * stride + feature], a, b, c, d);
 #if CPU
 	if (begin < to)
 		lefts[u] = own;
@@ -175,12 +179,11 @@ void split_count(__global const uchar *restrict bins, __global const int *restri
 }
 
 //   moved   written in the range of the node: the examples on the left, then the others, in order
-//   lefts   of each span, how many examples of the spans before are on the left; a fault may have
-//           changed it, and no example is written beyond the node
+//   lefts   of each span, how many examples of the spans before are on the left
 //   middle  where the others begin
 __kernel FIXED_GROUP
 void split_move(__global const uchar *restrict bins, __global const int *restrict order,
-                __global int *restrict moved, __global const int *restrict lefts, int stride,
+                __global int *restrict moved, __global const int *restrict lefts, int rows, int stride,
                 int feature, int from, int to, int span, int middle,
                 ulong a, ulong b, ulong c, ulong d)
 {
@@ -192,17 +195,17 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 	int left = from + lefts[u], right = middle + u * span - lefts[u];
 #if CPU
 	for (int k = begin; k < end; k++) {
-		const int i = order[k];
+		const int i = BOUNDED(order[k], rows);
 		if (in_set(bins[(size_t)i * stride + feature], a, b, c, d))
-			moved[min(left++, to - 1)] = i;
+			moved[BOUNDED(left++, to)] = i;
 		else
-			moved[min(right++, to - 1)] = i;
+			moved[BOUNDED(right++, to)] = i;
 	}
 #else
 	__local int before[GROUP];
 	const int l = ITEM;
 	for (int at = begin; at < end; at += GROUP) {
-		const int here = at + l < end, i = here ? order[at + l] : 0;
+		const int here = at + l < end, i = here ? BOUNDED(order[at + l], rows) : 0;
 		const int goes = here && in_set(bins[(size_t)i * stride + feature], a, b, c, d);
 		before[l] = goes;
 		for (int step = 1; step < GROUP; step *= 2) {
@@ -214,7 +217,7 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 		SYNC
 		const int mine = before[l] - goes, all = before[GROUP - 1];
 		if (here)
-			moved[min(goes ? left + mine : right + l - mine, to - 1)] = i;
+			moved[BOUNDED(goes ? left + mine : right + l - mine, to)] = i;
 		left += all;
 		right += min(GROUP, end - at) - all;
 		SYNC
@@ -225,23 +228,24 @@ void split_move(__global const uchar *restrict bins, __global const int *restric
 //   nodes   twelve numbers each: the feature, the two children (node c, or leaf -1 - c), 0, and the
 //           set as words of 32 bits
 //   values  one for each leaf, or Q of them if class is -1
-//   leaf    1 if there is no node
+//   count   nodes
+//   leaves  of the tree
 // Work-item i takes example i of n.
 __kernel void add_tree(__global const uchar *restrict bins, __global const int *restrict nodes,
                        __global const float *restrict values, __global float *restrict scores,
-                       int stride, int n, int Q, int class, int leaf)
+                       int stride, int n, int Q, int class, int count, int leaves)
 {
 	const int i = get_global_id(0);
 	if (i >= n)
 		return;
-	int at = leaf ? -1 : 0;
+	int at = count > 0 ? 0 : -1;
 	while (at >= 0) {
 		__global const int *node = nodes + 12 * at;
-		const int bin = bins[(size_t)i * stride + node[0]];
+		const int bin = bins[(size_t)i * stride + BOUNDED(node[0], stride)];
 		const int next = node[2 - (node[4 + bin / 32] >> bin % 32 & 1)];
-		at = next < 0 || next > at ? next : -1; // no walk is endless, whatever a fault has written
+		at = next < 0 || (next > at && next < count) ? next : -1; // no walk is endless
 	}
-	at = -1 - at;
+	at = BOUNDED(-1 - at, leaves);
 	if (class >= 0)
 		scores[SCORE(i, class)] += values[at];
 	else

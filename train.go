@@ -126,6 +126,10 @@ type TrainResult struct {
 	// Confusion is what the training has learned of the noise, P[noisy][true]; nil if nothing.
 	Confusion  [][]float64 `json:"confusion,omitempty"`
 	Annotators []Annotator `json:"annotators,omitempty"` // whose votes were learned
+	// Of an estimated confusion matrix, as in CleanResult.
+	WrongShare    *Share   `json:"wrong_labels,omitempty"`
+	Evidence      string   `json:"evidence,omitempty"`
+	NotIdentified []string `json:"not_identified,omitempty"`
 	// what speaks against the confusion or the result
 	Doubts     []learners.Doubt `json:"doubts"`
 	Validation *Judgement       `json:"validation,omitempty"` // by HoldOut
@@ -238,7 +242,8 @@ func (r *TrainRequest) estimate(ctx context.Context) (*TrainResult, error) {
 	result := &TrainResult{Request: *r, Model: found.Model, Learner: meta.Learner,
 		Classes: meta.Classes, Examples: len(found.Cleaned), Features: meta.Features.Count,
 		Steps: meta.Steps, Stop: meta.Stop, EstimatedError: found.Error.Value, Condition: 1,
-		Confusion: found.Confusion, Doubts: []learners.Doubt{}, Notes: found.Notes,
+		Confusion: found.Confusion, WrongShare: &found.WrongShare, Evidence: found.Evidence,
+		NotIdentified: found.NotIdentified, Doubts: []learners.Doubt{}, Notes: found.Notes,
 		Device: found.Device}
 	result.Request.Data = found.Request.Data
 	return result, nil

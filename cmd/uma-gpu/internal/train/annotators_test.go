@@ -90,13 +90,16 @@ func TestTrainByAnnotators(t *testing.T) {
 }
 
 // An estimated matrix is in the model, which is the one of clean; nothing else may choose a model.
-func TestEstimateConfusionFlag(t *testing.T) {
+func TestConfusionEstimate(t *testing.T) {
 	dir := t.TempDir()
 	few, m := filepath.Join(dir, "few.csv"), filepath.Join(dir, "m.npz")
 	clitest.Succeed(t, "split", "--data", clitest.Digits, "--counts", "200", "--out", few)
-	data, c := clitest.Noisy(t, dir, few)
+	data, _ := clitest.Noisy(t, dir, few)
 	train := []string{"train", "--data", data, "--model", m}
-	clitest.Succeed(t, with(train, "--estimate-confusion")...)
+	said, _ := clitest.Succeed(t, with(train, "--confusion", "estimate")...)
+	if !strings.Contains(said, "wrong labels") || !strings.Contains(said, "evidence") {
+		t.Errorf("train prints %q", said)
+	}
 	clitest.Succeed(t, "clean", data, "--dir", dir, "--json")
 	if !bytes.Equal(clitest.Read(t, m), clitest.Read(t, filepath.Join(dir, "model.npz"))) {
 		t.Error("train and clean learn different models")
@@ -104,8 +107,9 @@ func TestEstimateConfusionFlag(t *testing.T) {
 	if out, _ := clitest.Succeed(t, "inspect", "--model", m); !strings.Contains(out, "P(noisy") {
 		t.Errorf("inspect prints %q", out)
 	}
-	for _, flags := range [][]string{{"--learner", "uma"}, {"--confusion", c}, {"--checkpoint", m}} {
-		clitest.Fail(t, 2, flags[0], with(train, append(flags, "--estimate-confusion")...)...)
+	for _, flags := range [][]string{{"--learner", "uma"}, {"--checkpoint", m},
+		{"--confusion-axes", "true-rows"}} {
+		clitest.Fail(t, 2, flags[0], with(train, append(flags, "--confusion", "estimate")...)...)
 	}
 	clitest.Succeed(t, with(train, "--max-steps", "1")...)
 	if out, _ := clitest.Succeed(t, "inspect", "--model", m); !strings.Contains(out,

@@ -8,6 +8,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/report"
 )
 
 // seconds is where the time went. Total is all of it, from the check of the flags to the model on
@@ -60,6 +61,9 @@ type Report struct {
 
 // text prints the report for people, with the tables of classes if tables.
 func (r *Report) text(w io.Writer, tables bool) error {
+	if r.WrongShare != nil {
+		return r.textOfEstimate(w)
+	}
 	kernel, s := "", r.Seconds
 	if s.Kernel > 0 {
 		kernel = fmt.Sprintf(", kernel %.3f", s.Kernel)
@@ -80,4 +84,19 @@ func (r *Report) text(w io.Writer, tables bool) error {
 	}
 	fmt.Fprintf(w, "\nOn the examples held out, which were not learned from:\n\n")
 	return app.PrintJudgement(w, r.Validation, tables)
+}
+
+// textOfEstimate prints the report on a model that an estimated confusion matrix chose.
+func (r *Report) textOfEstimate(w io.Writer) error {
+	return app.Table(w, func(row app.Row) {
+		row("model\t%s\nlearner\tthe mixture of models that clean learns", r.Model)
+		row("wrong labels\t%s", report.Share(*r.WrongShare).Percent())
+		row("evidence\t%s", r.Evidence)
+		if text := report.Identify[int](r.NotIdentified, nil); text != "" {
+			row("not identified\t%s; clean names rows to check", text)
+		}
+		row("expected error\t%.4f, by the models' own probabilities", r.EstimatedError)
+		row("device\t%s %s", r.Device.ID, r.Device.Name)
+		row("seconds\t%.3f", r.Seconds.Total)
+	})
 }

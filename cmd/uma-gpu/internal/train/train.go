@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
+	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -54,8 +56,9 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
 		Description: `Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q). It prepares the
-features, learns, and writes the model. Without C all labels are taken to be right. The same data,
-flags and seed give the same bytes. The weights are the same on every device. With --kernel the
+features, learns, and writes the model. Without C all labels are taken to be right; --confusion
+estimate estimates C and learns the model that clean learns. The same data, flags and seed give the
+same bytes. The weights are the same on every device. With --kernel the
 classifier is linear in kernel principal components, and curved in the features.
 
 --annotators takes the labels from a table row,worker,label, or of a column for each annotator.
@@ -90,7 +93,7 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 				"text_features", "text_min_df"),
 			app.AnnotatorFlags(&o.Input.Labelled), app.TrustFlag(&o.Input.Labelled),
 			app.EvidenceFlags(&o.Input.Labelled), app.MatchFlag(&o.Input.Match),
-			app.Without(app.ParameterFlags(&o.Request), "coef0", "degree"),
+			app.Without(app.ParameterFlags(&o.Request), "coef0", "degree", "estimate-confusion"),
 			app.LearnerFlags(&o.Request.Settings),
 			o.Device.Flags(), o.Device.AuditFlag(), o.Device.DetailFlags(),
 			app.Required(app.Output(&o.Output.Model, "model", "model to write, `FILE`.npz (required)")),
@@ -111,9 +114,19 @@ Example: uma-gpu train --data noisy.csv --confusion C.csv --model m.npz --kernel
 	}
 }
 
+// estimated is --confusion of labels whose noise is to be estimated. A file of that name is
+// ./estimate.
+const estimated = "estimate"
+
 // Run trains and writes the model.
 func Run(ctx context.Context, o *Options) error {
 	o.clock.start()
+	if o.Input.Noise.Path == estimated {
+		if !slices.Contains([]string{"", confusion.AxesAuto}, o.Input.Noise.Axes) {
+			return app.Usage("--confusion-axes is given, and --confusion estimate reads no file")
+		}
+		o.Input.Noise.Path, o.Request.EstimateConfusion = "", true
+	}
 	r := o.Request
 	base, err := o.check(&r)
 	if err != nil {
@@ -166,9 +179,6 @@ func (o *Options) check(r *umagpu.TrainRequest) (base *model.Model, err error) {
 		return nil, app.Usage("--quiet and --verbose exclude each other")
 	case in.Resume != "" && in.From != "":
 		return nil, app.Usage("--resume and --from exclude each other")
-	case r.EstimateConfusion && in.Noise.Path != "":
-		return nil, app.Usage("--estimate-confusion and --confusion exclude each other: the matrix is " +
-			"estimated, or known")
 	case in.Match != "" && in.Resume == "" && in.From == "":
 		return nil, app.Usage("--match-features is given without --resume or --from")
 	case r.HoldOut > 0 && in.Annotators != "":

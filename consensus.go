@@ -74,7 +74,7 @@ func (r *ConsensusRequest) Check() error {
 	}
 	if r.Method != "" && !slices.Contains(methods, crowd.Method(r.Method)) {
 		return invalid("method", strconv.Quote(r.Method),
-			fmt.Sprintf("one of %q for these votes", methods))
+			quote.Or(methods)+" for these votes")
 	}
 	if r.Matrices == nil {
 		return nil
@@ -233,8 +233,8 @@ func (m *AnnotatorMatrices) rename(a *dataset.Annotations) error {
 	for k, name := range a.Classes {
 		at := slices.Index(m.Classes, name)
 		if at < 0 {
-			return &Fault{Kind: Unfit, Option: "matrices", Got: fmt.Sprintf("classes %q", m.Classes),
-				Want: fmt.Sprintf("class %q of the votes among them", name)}
+			return &Fault{Kind: Unfit, Option: "matrices", Got: "the classes " + quote.List(m.Classes),
+				Want: fmt.Sprintf("class %s of the votes among them", quote.Text(name))}
 		}
 		place[k] = int32(at)
 	}

@@ -199,7 +199,12 @@ func (s *Settings) Choose() (learners.Params, error) {
 			err = parameter.Set(text)
 		}
 		if err != nil {
-			return nil, invalid(name, fmt.Sprintf("%#v", s.Parameters[name]), parameter.Wanted)
+			got, plain := s.Parameters[name].(string)
+			if got = strconv.Quote(got); !plain {
+				value, _ := json.Marshal(s.Parameters[name]) // of JSON, which cannot fail
+				got = string(value)
+			}
+			return nil, invalid(name, got, parameter.Wanted)
 		}
 	}
 	if wrong := (*learners.ParameterError)(nil); errors.As(learners.Check(p), &wrong) {

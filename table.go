@@ -147,9 +147,8 @@ func unseen(c *dataset.TableColumn, want *dataset.Column) (warnings []string) {
 		}
 	}
 	if len(new) > 0 {
-		warnings = append(warnings, fmt.Sprintf("column %q has %d levels that the training data did not "+
-			"have, such as %s; they count as none of its levels", c.Name, len(new),
-			quote.List(new[:min(5, len(new))])))
+		warnings = append(warnings, fmt.Sprintf("column %q has levels that the training data did not "+
+			"have, %s; they count as none of its levels", c.Name, quote.List(new)))
 	}
 	return warnings
 }

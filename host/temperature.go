@@ -29,7 +29,7 @@ func (t *trainer) temperature(ctx context.Context, w engine.Weights) (float32, e
 			which = append(which, i)
 		}
 	}
-	if len(which) == 0 {
+	if 2*len(which) < m { // too few to speak for the others
 		return 1, nil // the scores are the logarithms of odds, as the learner made them
 	}
 	var scores []float32

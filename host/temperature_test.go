@@ -14,6 +14,24 @@ import (
 	"github.com/uma-gpu/uma-gpu/learners/classmean"
 )
 
+// A few examples of one candidate class beside many of several say nothing of the temperature.
+func TestTemperatureOfFewCertainExamples(t *testing.T) {
+	data, _, _ := noisyDigits()
+	q := len(data.Classes)
+	data.Evidence = &dataset.Evidence{Classes: make([]float32, data.N*q)}
+	for i, y := range data.Y {
+		row := data.Evidence.Classes[i*q : (i+1)*q]
+		row[y] = 1
+		if i > 2 {
+			row[y], row[(int(y)+1)%q] = .75, .25
+		}
+	}
+	m := must(host.Train(t.Context(), data, nil, host.Options{Engine: simd.New(), MaxSteps: 10}))
+	if m.Meta.Temperature != 1 {
+		t.Errorf("temperature %v by 3 of %d examples, wanted 1", m.Meta.Temperature, data.N)
+	}
+}
+
 // Without folds the temperature is fitted to the training examples' scores.
 func TestTemperatureOfTheTrainingExamples(t *testing.T) {
 	ctx, e := context.Background(), simd.New()

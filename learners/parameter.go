@@ -61,9 +61,9 @@ func (r Range) Holds(v float64) bool {
 
 // Words returns the range to write after "a number".
 func (r Range) Words() string {
-	least := fmt.Sprintf("of at least %g", r.Least)
+	least := fmt.Sprintf("of at least %v", r.Least)
 	if r.Open {
-		least = fmt.Sprintf("above %g", r.Least)
+		least = fmt.Sprintf("above %v", r.Least)
 	}
 	switch {
 	case r.Most == 0:
@@ -71,9 +71,9 @@ func (r Range) Words() string {
 	case r.Most == Below1:
 		return least + " and below 1"
 	case r.Open:
-		return fmt.Sprintf("%s, to %g", least, r.Most)
+		return fmt.Sprintf("%s, to %v", least, r.Most)
 	}
-	return fmt.Sprintf("from %g to %g", r.Least, r.Most)
+	return fmt.Sprintf("from %v to %v", r.Least, r.Most)
 }
 
 // Float returns the parameter whose value is the number in field.

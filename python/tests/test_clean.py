@@ -85,6 +85,12 @@ def test_checked(mixed, result):
     edited.loc[some.index, "true"] = some
     assert clean(frame, "y", checked=edited).issues.equals(by_series.issues)
     assert by_series.issues["true"].dropna().to_dict() == some.to_dict()
+    assert clean(frame, "y", checked=some[:1]).details["checked"] == 1
+    moved = frame.sample(frac=1, random_state=0)
+    numbers = moved.set_axis(range(len(moved)))[::-1]  # a file of the issues lost this index
+    lost = edited.loc[moved.index[::-1]].reset_index(drop=True)
+    with pytest.raises(ValueError, match="checked: found row .* with the given label .*index_col=0"):
+        clean(numbers, "y", checked=lost)
     column = frame.assign(right=some)
     found = clean(column, "y", checked="right")
     assert found.issues.equals(by_series.issues) and "right" in found.cleaned
@@ -165,7 +171,7 @@ def test_labels_beside_a_table(mixed):
 
 def test_options(mixed):
     frame = mixed[0].assign(title=["x y z", "z w"] * 200)
-    with pytest.raises(ValueError, match='ignore_columns="title".*text_min_df=1'):
+    with pytest.raises(ValueError, match='two or more letters.*\(ignore_columns="title"\)$'):
         clean(frame, "y", text="title")  # follow the advice:
     found = clean(frame, "y", ignore_columns="title")
     assert "title" not in found.model.feature_names_in_ and "title" in found.cleaned
@@ -179,6 +185,10 @@ def test_refused(mixed):
                         ((frame, [1, 2]), "400"), ((frame.assign(y=1), "y"), "1 class")):
         with pytest.raises(ValueError, match=word):
             clean(*given)
+    for options, word in (({"ignore_columns": "zz"}, "no column 'zz', wanted one of"),
+                          ({"name": 3}, "name: got number, want a text")):
+        with pytest.raises(ValueError, match=word):
+            clean(frame, "y", **options)
     with pytest.raises(TypeError):
         clean(frame, "y", colour="red")
 

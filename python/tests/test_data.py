@@ -41,6 +41,8 @@ COLUMNS = {  # values of a column: kind, numbers or codes, levels
     "durations": (pandas.to_timedelta([1, None, 2, 3], unit="min"), "number", [60, np.nan, 120, 180],
                   None),
     "periods": (pandas.PeriodIndex(["1970-01"] * 4, freq="M"), "date", [0] * 4, None),
+    "infinite category": (pandas.Categorical([1.0, np.inf, None, 1.0]), "category", [0, 1, -1, 0],
+                          ["1", "inf"]),
     "sparse": (pandas.arrays.SparseArray([0, 0, 1, np.nan]), "number", [0, 0, 1, np.nan], None),
 }
 
@@ -60,6 +62,8 @@ def test_columns(name):
     ([1 << 60, (1 << 60) + 1], ValueError, "column 'x'.*1152921504606846977.*2\\*\\*53"),
     ([1j, 2j], ValueError, "Complex data not supported"),
     (["1", 1], ValueError, "both the text '1' and the number"),
+    (pandas.Categorical(["1", 1], ["1", 1]), ValueError, "both the text '1' and the number"),
+    ([(1 << 53) + 1, 0], ValueError, "9007199254740993.*2\\*\\*53"),
     ([{}, "a"], TypeError, "'x'.*type dict"),
 ])
 def test_columns_refused(values, error, message):
@@ -95,6 +99,31 @@ def test_arrays(X, name, want):
     assert _data.data_of(X).arrays[f"data.matrix.{name}"].tolist() == want
 
 
+def test_arrays_are_as_their_frames():
+    """Texts that look like numbers stay texts, times have no unit, and numbers are held or refused."""
+    for values in ([["007", 1], ["7", 2]], [["007", "1"], ["7", "2"]]):
+        found = _data.data_of(values).part["table"]["columns"][0]
+        assert found == _data.data_of(np.array(values, object)).part["table"]["columns"][0]
+        assert (found["kind"], found["levels"]) == ("category", ["007", "7"])
+    days = np.array([["1970-01-02", "NaT"]], "M8[D]")
+    for times in (days, days.astype("M8[ns]")):
+        assert _data.data_of(times).arrays["data.table.columns.0.numbers"].tolist() == [86400]
+        assert np.isnan(_data.data_of(times).arrays["data.table.columns.1.numbers"]).all()
+    for large in ([[(1 << 53) + 1]], np.array([[(1 << 60) + 1]], object), np.array([[1 << 2000]], object)):
+        with pytest.raises(ValueError, match="float64 holds"):
+            _data.data_of(large)
+
+
+@pytest.mark.parametrize("fill, values", [(np.nan, [1, np.nan, 2]), (5, [5, 5, 1]), ("", ["a", "", ""])])
+def test_sparse_frames_of_any_fill(fill, values):
+    one = pandas.Series(values, dtype=object if fill == "" else float)
+    frame = pandas.DataFrame({"a": pandas.arrays.SparseArray(one, fill_value=fill), "b": [0, 1, 2]})
+    column = _data.data_of(frame[["a"]])
+    dense = _data.data_of(frame[["a"]].sparse.to_dense())
+    assert column.part == dense.part and all(
+        np.array_equal(column.arrays[at], dense.arrays[at], equal_nan=fill != "") for at in dense.arrays)
+
+
 def test_gaps_of_arrays():
     hidden = np.ma.masked_array([[1, 2], [3, 4]], [[0, 1], [0, 0]])
     for X in (hidden, [[1, np.nan], [3, 4]], np.array([[1, pandas.NA], [3, 4]], object), [[1, None], [3, 4]]):
@@ -128,6 +157,8 @@ def test_labels(y, classes, codes):
 
 @pytest.mark.parametrize("y, message", [
     ([1, "a"], "int and str"), ([True, 1], "bool and int"), ([1.5, 2], "continuous"),
+    ([1., np.inf], "continuous; found inf"),
+    (pandas.MultiIndex.from_arrays([[1], [2]]), "type tuple"), (np.zeros(2, [("a", int)]), "records of a"),
     ([[1, 2], [3, 4]], "should be a 1d array"), ([{}, {}], "type dict"), ([1j, 2j], "Complex"),
 ])
 def test_labels_refused(y, message):
@@ -145,6 +176,27 @@ def test_votes(votes):
     assert part == {"votes": {"names": ["0", "1"]}}
     assert {name: a.tolist() for name, a in arrays.items()} == {
         "votes.rows": [0, 1, 1], "votes.by": [0, 0, 1], "votes.codes": [0, 1, 0]}
+
+
+@pytest.mark.parametrize("values, found", [
+    (np.array([1j]), "complex128"), (pandas.to_datetime(["2020"]), "datetime64"), ({0: 1.}, "{0: 1.0}")])
+def test_numbers_refused(values, found):
+    """numpy would drop the imaginary part, and the unit of times."""
+    with pytest.raises(ValueError, match=f"w: found .*{found}.*wanted numbers"):
+        _data.real(values, "w")
+
+
+@pytest.mark.parametrize("values", [
+    np.ma.masked_array([1., 2.], [0, 1]), pandas.array([1, None], "Int64"), [1, None],
+    np.array([1, pandas.NA], object)])
+def test_gaps_of_numbers(values):
+    assert np.array_equal(_data.real(values, "w"), [1, np.nan], equal_nan=True)
+
+
+def test_votes_in_rows():
+    votes = pandas.DataFrame({"task_id": [0, 0], "annotator": ["u", "v"], "label": [1, 1]})
+    with pytest.raises(ValueError, match="a vote in each row.*pivot"):
+        _data.votes_of(votes)
 
 
 def test_confusion():

@@ -3,6 +3,7 @@
 import os
 import pickle
 import tempfile
+import warnings
 
 import numpy as np
 import pytest
@@ -51,6 +52,8 @@ def test_mixed_frame(table):
     assert model.predict(gaps)[0] in y
     with pytest.warns(UserWarning, match="category.*levels.*\"new\""):
         model.predict(frame.assign(category="new"))
+    with pytest.warns(UserWarning, match="column 'id', which .* is left out"):
+        model.predict(frame.assign(id=1))
     with pytest.warns(UserWarning, match="2 columns.*left out, such as 'id'"):
         assert np.array_equal(model.predict_proba(frame.assign(id=1, more="x")), found)
     for bad, message in ((frame.drop(columns="word"), 'also "word"'),
@@ -251,7 +254,57 @@ def test_gaps_at_prediction():
 
 
 
+def test_rows_of_weight_zero_keep_their_numbers():
+    """Rows of weight zero are left out; errors have the row numbers of X."""
+    X, y = load_iris(return_X_y=True)
+    beyond, weights = X.copy(), np.ones(150)
+    beyond[70, 1], weights[[3, 90]] = 1e39, 0
+    index = np.arange(1000, 1150)
+    for given, message in ((beyond, "row 70: column 1: got 1e.39"),
+                           (pandas.DataFrame(beyond, index), "row 70: .*row 70 is 1070 in the index"),
+                           (sparse.csr_matrix(beyond), "row 70: ")):
+        with pytest.raises(ValueError, match=message):
+            NoisyClassifier("classmean").fit(given, y, sample_weight=weights)
+    weights[70] = np.nan
+    with pytest.raises(ValueError, match="sample_weight: row 70: "):
+        NoisyClassifier("classmean").fit(X, y, sample_weight=weights)
+
+
+def test_index_in_another_order():
+    """By scikit-learn's rules rows are matched by position, which an index can contradict."""
+    X, y = load_iris(return_X_y=True)
+    frame, labels = pandas.DataFrame(X), pandas.Series(y)
+    shuffled = labels.sample(frac=1, random_state=0)
+    for given in ({"y": shuffled}, {"y": y, "sample_weight": shuffled + 1}):
+        with pytest.warns(UserWarning, match="index of X in another order.*by position"):
+            NoisyClassifier("classmean").fit(frame, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same = shuffled.reindex(frame.index)
+        NoisyClassifier("classmean").fit(frame, same).fit(frame, labels.set_axis(range(200, 350)))
+
+
+def test_ignored_columns(table):
+    frame, y = table
+    less = frame.drop(columns=["title", "when"])
+    model = NoisyClassifier("classmean", options={"ignore_columns": ["title", "when"]}).fit(frame, y)
+    assert model.model_ == NoisyClassifier("classmean").fit(less, y).model_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.predict(frame), model.predict(less))
+    for X, ignored, message in ((frame, "titel", "no column 'titel', wanted one of"),
+                                (np.eye(150), [0], "beside an array")):
+        with pytest.raises(ValueError, match=f"ignore_columns: found.*{message}"):
+            NoisyClassifier(options={"ignore_columns": ignored}).fit(X, y)
+
+
 @pytest.mark.parametrize("settings, message", [
+    ({"l2": .1, "options": {"l2": .2}}, "options: found 'l2' beside the parameter"),
+    ({"kernel": "rbf", "options": {"components": 0}}, "components: found 0, wanted a number above 0"),
+    ({"time_budget": 0}, "time: found 0, wanted a number above 0"),
+    ({"time_budget": pandas.Timedelta("1s")}, "time: found a value of type Timedelta"),
+    ({"options": ["l2"]}, "options: found .*wanted a dict"), ({"device": 3}, "device: got number, want a text"),
+    ({"options": {"rounds": []}}, r"rounds: got \[\], want a whole number"), ({"text": True}, "text: found True"),
     ({"options": {"max_steps": 2.5}}, "max_steps: got number 2.5, want a whole number"),
     ({"l2": np.nan}, "l2: found nan, wanted a finite number"), ({"random_state": -1}, "Seed must be"),
     ({"kernel": "rbff"}, 'kernel: got "rbff", want rbf'), ({"text": "zz"}, 'text: got "zz"'),

@@ -253,10 +253,11 @@ def test_thousand_classes():
 
 
 def test_refused_probabilities():
-    for p in (P[:, :2], P[:9], np.where(P == .9, np.nan, P), P * 2, P.ravel(),
-              np.ma.masked_array(P, P == .9)):
-        with pytest.raises(ValueError, match="pred_probs"):
-            find_label_issues(Y, p)
+    for p in (P[:, :2], P[:9], np.where(P == .9, np.nan, P), P * 2, P / 2, P.ravel(), P + 0j,
+              np.ma.masked_array(P, P == .9), pd.DataFrame(P).astype("Float64").mask(P == .9)):
+        for rule in ("probability", "both"):
+            with pytest.raises(ValueError, match="pred_probs"):
+                find_label_issues(Y, p, filter_by=rule)
 
 
 def test_corrected_accuracy(noisy, shell, tmp_path):

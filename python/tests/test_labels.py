@@ -7,8 +7,9 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 
-from umagpu import (NoisyClassifier, PredictionSets, compare, corrected_accuracy, cross_validate,
-                    estimate_confusion, find_label_issues, query, report, survey)
+from umagpu import (NoisyClassifier, PredictionSets, compare, consensus, corrected_accuracy,
+                    cross_validate, estimate_confusion, find_label_issues, query, report, survey,
+                    weak_labels)
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +162,61 @@ def test_a_class_that_no_label_has(noisy):
     assert compare(X, y, ["softmax"], confusion=C, folds=2)["log_loss"].notna().all()
     assert find_label_issues(y, X=X, confusion=C).shape == (300,)
     assert len(query(X[:20], X, y, confusion=C, k=2)) == 2
+
+
+def test_index_in_another_order():
+    """Functions match rows by position: an index with the same rows in another order is refused."""
+    y = pd.Series(np.arange(60) % 3, [f"r{k}" for k in range(60)])
+    X, shuffled = pd.DataFrame({"a": y, "b": range(60)}), y.sample(frac=1, random_state=0)
+    p = pd.DataFrame(np.eye(3)[y], shuffled.index)
+    for use in (lambda: find_label_issues(shuffled, X=X), lambda: find_label_issues(y, p),
+                lambda: estimate_confusion(y, true_labels=shuffled), lambda: survey(shuffled, X),
+                lambda: estimate_confusion(shuffled, X), lambda: cross_validate(X, shuffled),
+                lambda: compare(X, shuffled, ["classmean"]), lambda: query(X, X, shuffled),
+                lambda: corrected_accuracy(y, shuffled, np.eye(3)), lambda: weak_labels(p, X),
+                lambda: report(NoisyClassifier("classmean").fit(X, y), X, shuffled)):
+        with pytest.raises(ValueError, match="in another order, wanted .*reindex"):
+            use()
+    assert corrected_accuracy(y, shuffled.set_axis(y.index), np.eye(3)).value < 1
+    assert cross_validate(X, shuffled.reindex(X.index), learner="classmean", folds=2).accuracy > .5
+
+
+@pytest.mark.parametrize("use, error, message", [
+    (lambda X, y: report(X, NoisyClassifier(), y), ValueError, "model: found a value of type"),
+    (lambda X, y: report(NoisyClassifier(), X, y), ValueError, "not fitted"),
+    (lambda X, y: PredictionSets(3).fit(X, y), ValueError, "estimator: found a value of type int"),
+    (lambda X, y: consensus(np.c_[y, y], matrices=3), ValueError, "matrices: found a value of type int"),
+    (lambda X, y: compare(X, y, "softmax"), ValueError, "candidates: found 'softmax', wanted a list"),
+    (lambda X, y: compare(X, y, ["uma", "uma"]), ValueError, "wanted different ones"),
+    (lambda X, y: compare(X, y, {"a": "uma"}), ValueError, "'uma' as 'a', wanted a dict"),
+    (lambda X, y: compare(X, y, {"a": {"lerner": "uma"}}), TypeError, r"compare\(\) got .*'lerner'"),
+    (lambda X, y: cross_validate(X, y, learner="pa1", aggressiveness=1, zz=1), TypeError, "'zz'"),
+    (lambda X, y: cross_validate(X, y, folds=0), ValueError, "folds: found 0, wanted a number above 0"),
+    (lambda X, y: query(X, X, y, k=0), ValueError, "k: found 0, wanted a number above 0"),
+    (lambda X, y: corrected_accuracy(y, y[1:], np.eye(3)), ValueError, "one for each row of y_noisy"),
+    (lambda X, y: corrected_accuracy(y, [None, *y[1:]], np.eye(3)), ValueError, "no class in row 0"),
+    (lambda X, y: cross_validate(X, y, ignore_columns="a"), ValueError, "ignore_columns: .*beside an array"),
+])
+def test_wrong_and_swapped_arguments(use, error, message):
+    y = np.arange(30) % 3
+    with pytest.raises(error, match=message):
+        use(np.c_[y, y], y)
+
+
+def test_masks_of_a_pool():
+    """Masked values of a pool and of the labelled rows are gaps of the two."""
+    y = np.arange(40) % 2
+    X = np.ma.masked_array(np.c_[y, np.arange(40) % 7] * 1., False)
+    pool = np.ma.masked_array(X.data[:20], X.data[:20] == 6)
+    want = query(np.where(pool.mask, np.nan, pool.data), X.data, y, k=5)
+    assert query(pool, X, y, k=5).tolist() == want.tolist()
+
+
+def test_errors_of_a_matrix_name_no_row_of_the_data():
+    X = pd.DataFrame({"a": [0., 1] * 9, "b": 1}, index=range(100, 118))
+    with pytest.raises(ValueError) as caught:
+        NoisyClassifier(confusion=np.eye(2) * np.nan).fit(X, [0, 1] * 9)
+    assert "row 0, column 0: got NaN" in str(caught.value) and "index" not in str(caught.value)
 
 
 def test_masked_confusion_is_refused():

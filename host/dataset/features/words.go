@@ -100,9 +100,12 @@ func vocabulary(c *dataset.TableColumn, n int, o TextOptions) (terms []string, i
 		}
 	}
 	if terms == nil {
-		return nil, nil, "", fmt.Errorf("%s has no word that %d or more examples have, wanted a text; "+
-			"leave the column out (%s), or ask for fewer (%s)", c, least,
-			quote.Option("ignore-columns", c.Option()), quote.Option("text-min-df", "1"))
+		advice := fmt.Sprintf("leave the column out (%s)", quote.Option("ignore-columns", c.Option()))
+		if least > 1 {
+			advice += fmt.Sprintf(", or ask for fewer (%s)", quote.Option("text-min-df", "1"))
+		}
+		return nil, nil, "", fmt.Errorf("%s has no word of two or more letters that %d or more examples "+
+			"have, wanted a text; %s", c, least, advice)
 	}
 	if most := cmp.Or(o.Features, DefaultTextFeatures); len(terms) > most {
 		note = fmt.Sprintf("%s: %d terms are left out, as the %d that most examples have are features "+

@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ._data import (Data, Labels, confusion_of, data_of, framed, is_frame, labels_of, numbers_of,
-                    soft_of, votes_of, wire)
-from ._requests import ask, same_length, settings_of, with_classes
+from ._data import (Data, Labels, another_order, confusion_of, data_of, framed, is_frame, labels_of,
+                    numbers_of, real, soft_of, votes_of, wire)
+from ._requests import ask, listed, same_length, settings_of, with_classes, without
 from ._worker import run, warn
 
 # What fields of requests are called here.
@@ -29,7 +29,7 @@ KEYWORDS = {"data": "X", "labels": "y", "weights": "sample_weight", "votes": "an
 
 def _weights(sample_weight: Any, rows: int) -> Any:
     """Return a weight for each row."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = real(sample_weight, "sample_weight")
     if weights.ndim == 0:
         weights = np.full(rows, weights)
     if weights.shape != (rows,):
@@ -38,6 +38,13 @@ def _weights(sample_weight: Any, rows: int) -> Any:
     if not weights.any():
         raise ValueError("sample_weight: found the weight zero of every row, wanted one above it")
     return weights
+
+
+def by_position(**given: Any) -> None:
+    """Warn of an index with the rows of X in another order, which scikit-learn's rules disregard."""
+    if found := another_order(**given):
+        warn(f"{found[1]}: found the index of {found[0]} in another order; rows are matched by position, "
+             f"not by index, unless you pass {found[1]}.reindex({found[0]}.index)")
 
 
 def _by_content(X: Any, codes: Any, weight: Any) -> Any:
@@ -54,6 +61,13 @@ def _by_content(X: Any, codes: Any, weight: Any) -> Any:
         content = np.ascontiguousarray(np.column_stack([X, codes]), dtype=">f8")
         order = content.view(f"V{8 * content.shape[1]}").ravel().argsort(kind="stable")
     return order[weight[order] != 0]
+
+
+def fitted(what: str, model: Any) -> None:
+    """Refuse what is no classifier of this package that was fitted."""
+    if not isinstance(model, NoisyClassifier):
+        raise ValueError(f"{what}: found a value of type {type(model).__name__}, wanted a NoisyClassifier")
+    check_is_fitted(model)
 
 
 class Page:
@@ -111,6 +125,19 @@ class _Program(BaseEstimator):  # type: ignore[misc]
             return self.random_state
         return random.randint(1 << 31)
 
+    def _others(self) -> dict[str, Any]:
+        """Return the settings in options."""
+        if not isinstance(self.options or {}, dict):
+            raise ValueError(f"options: found {self.options!r}, wanted a dict of settings")
+        return {name: v for name, v in (self.options or {}).items() if name != "ignore_columns"}
+
+    def _ignored(self) -> list[Any]:
+        return listed(dict(self.options or {}).get("ignore_columns"))
+
+    def _framed(self, X: Any) -> Any:
+        """Return X without the columns that options ignore."""
+        return without(X, self._ignored()) if self._ignored() else framed(X)
+
     def _saw(self, features: dict[str, Any], names: Optional[list[Any]]) -> None:
         """Take over what a file says of the features, and the names of a DataFrame's columns."""
         self._features = features
@@ -129,9 +156,10 @@ class _Program(BaseEstimator):  # type: ignore[misc]
                 warn(f"X does not have valid feature names, but {me} was fitted with feature names")
         elif names and (named or set(names) <= set(map(wire, X.columns))):
             have = [wire(c) for c in X.columns]
-            if more := [name for name in have if name not in names and name != self._label]:
-                warn(f"X: {len(more)} columns that {me} was not fitted with are left out, such as "
-                     f"{more[0]!r}")
+            known = {*names, self._label, *map(wire, self._ignored())}
+            if more := [name for name in have if name not in known]:
+                warn(f"X: {len(more)} columns that {me} was not fitted with are left out, such as {more[0]!r}"
+                     if len(more) > 1 else f"X: column {more[0]!r}, which {me} was not fitted with, is left out")
             X, names = X.iloc[:, [k for k, name in enumerate(have) if name in names]], None
         elif not names and all(isinstance(c, str) for c in X.columns):
             warn(f"X has feature names, but {me} was fitted without feature names")
@@ -207,15 +235,18 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         self.verbose = verbose
 
     def _call(self, function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any = None,
-              **more: Any) -> dict[str, Any]:
-        return ask(function, request, arrays, X, KEYWORDS, device=self.device, verbose=self.verbose,
-                   **more)
+              what: str = "y", **more: Any) -> dict[str, Any]:
+        return ask(function, request, arrays, X, {**KEYWORDS, "labels": what}, device=self.device,
+                   verbose=self.verbose, **more)
 
     def _settings(self, **defaults: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return settings_of({
-            "learner": self.learner, "kernel": self.kernel, "seed": self._seed(),
-            "time": self.time_budget, "correction": self.correction, "l2": self.l2,
-            "text": self.text, **defaults, **(self.options or {})})
+        own = {"learner": self.learner, "kernel": self.kernel, "seed": self._seed(),
+               "time": self.time_budget, "correction": self.correction, "l2": self.l2, "text": self.text}
+        for name in self.options or ():
+            if own.get(name) not in (None, "softmax"):
+                raise ValueError(f"options: found {name!r} beside the parameter of this setting, wanted one "
+                                 "of them")
+        return settings_of({**own, **defaults, **self._others()})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, annotations: Any = None,
             probabilities: Any = None, functions: Any = None, text: Optional[list[str]] = None,
@@ -237,8 +268,12 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         if len(evidence) > 1:
             raise ValueError(f"{' and '.join(evidence)}: found both, wanted one of them")
         (what, given), = evidence.items()
-        X = framed(X)
+        settings, table = self._settings(**({"text": text} if text is not None else {}))
+        X = self._framed(X)
+        by_position(X=X, **evidence, sample_weight=sample_weight)
         part: dict[str, Any] = {}
+        more: dict[str, Any] = {"what": what}
+        whole = X  # with rows of weight zero
         if what == "y":
             labels = with_classes(y, self.confusion)
             codes = labels.codes
@@ -247,7 +282,7 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
                 if not sample_weight.all():
                     X = X if is_frame(X) else numbers_of(X)
                     same_length(what, len(codes), X.shape[0])
-                    kept = _by_content(X, codes, sample_weight)
+                    more["kept"] = kept = _by_content(X, codes, sample_weight)
                     X, codes = X.iloc[kept] if is_frame(X) else X[kept], codes[kept]
                     sample_weight = sample_weight[kept]
             arrays, rows = {"codes": codes}, len(codes)
@@ -256,12 +291,11 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
             arrays, rows = {"soft": soft}, len(soft)
         else:
             labels, part, arrays, rows = votes_of(given, what=what, functions=what == "functions")
-        settings, table = self._settings(**({"text": text} if text is not None else {}))
         data = data_of(X, **table)
         same_length(what, rows, data.rows)
         if sample_weight is not None:
             arrays["weights"] = _weights(sample_weight, rows)
-        self._train(X, data, labels, part, arrays, settings)
+        self._train(whole, data, labels, part, arrays, settings, **more)
         self._label = wire(y.name) if getattr(y, "name", None) is not None else None
         return self
 
@@ -285,7 +319,8 @@ class NoisyClassifier(ClassifierMixin, _Program):  # type: ignore[misc]
         labels = labels_of(y, known)
         settings, table = self._settings(max_steps=1, no_shuffle=True, no_average=True, weights="last",
                                          normalize="none" if first else None)
-        X = framed(X)
+        X = self._framed(X)
+        by_position(X=X, y=y, sample_weight=sample_weight)
         data = data_of(X, **table) if first else self._data(X)
         same_length("y", len(labels.codes), data.rows)
         arrays = {"codes": labels.codes}
@@ -462,8 +497,8 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _Program):  #
         """Find the components of examples, which NoisyClassifier.fit describes."""
         settings, table = settings_of({
             "kernel": self.kernel, "components": self.n_components, "gamma": self.gamma,
-            "seed": self._seed(), **(self.options or {})})
-        X = framed(X)
+            "seed": self._seed(), **self._others()})
+        X = self._framed(X)
         data = data_of(X, **table)
         if data.rows < 2:
             raise ValueError("X: found 1 sample, wanted 2 or more")

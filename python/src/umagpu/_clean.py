@@ -10,8 +10,8 @@ import numpy as np
 import pandas
 
 from ._classifier import NoisyClassifier, Page
-from ._data import framed, is_frame, labels_of
-from ._requests import asked, index_of, named, page_of, with_classes
+from ._data import Labels, framed, is_frame, labels_of, same_rows, wire
+from ._requests import asked, index_of, named, page_of, with_classes, without
 
 
 @dataclass(repr=False, eq=False)
@@ -96,18 +96,17 @@ def clean(X: Any, label: Any = None, *, confusion: Any = None, checked: Any = No
     elif checked is not None and _is_name(checked):
         data, checked = _without(data, checked, "checked")
     if ignored := options.pop("ignore_columns", None):
-        data = data.drop(columns=ignored)
+        data = without(data, ignored)
     index = index_of(X)
     if is_frame(y) and y.shape[1] == 1:
         y = y.iloc[:, 0]
     elif isinstance(y, pandas.api.extensions.ExtensionArray):
         y = pandas.Series(y, index=index if len(y) == len(index) else None)
-    if is_frame(X) and hasattr(y, "iloc") and not y.index.equals(index) and set(y.index) == set(index):
-        raise ValueError("label: found the index of X in another order, wanted label.reindex(X.index)")
+    same_rows(X=X, label=y)
     labels = with_classes(y, confusion, "label" if column is None else f"column {column!r}")
     arrays = {}
     if checked is not None:
-        right = labels_of(_by_row(checked, index, len(labels.codes)), what="checked")
+        right = labels_of(_by_row(checked, index, labels), what="checked")
         places = [labels.names.index(n) if n in labels.names else -1 for n in right.names]
         if -1 in places:
             raise ValueError(f"checked: found class {right.classes.tolist()[places.index(-1)]!r}, wanted one of "
@@ -156,14 +155,15 @@ def _without(X: Any, name: Any, what: str) -> tuple[Any, Any]:
     return X.drop(columns=[name]), X[name]
 
 
-def _by_row(checked: Any, index: Any, rows: int) -> Any:
+def _by_row(checked: Any, index: Any, labels: Labels) -> Any:
     """Return a checked label for each row, None where there is none."""
+    rows, given = len(labels.codes), None
     if is_frame(checked):
         if "true" not in checked:
             raise ValueError(f"checked: found a DataFrame with the columns {list(checked.columns)}, wanted a "
                              "column true, a Series by index, or a path")
-        checked = checked["true"].dropna()
-        checked = checked[checked != ""]
+        some = checked["true"].notna() & (checked["true"] != "")
+        given, checked = checked[some].get("given"), checked["true"][some]
     if not hasattr(checked, "items"):
         if len(checked) != rows:
             raise ValueError(f"checked: found {len(checked)} labels, wanted {rows}, one for each row, "
@@ -180,6 +180,11 @@ def _by_row(checked: Any, index: Any, rows: int) -> Any:
         raise ValueError(f"checked: found row {keys[k]!r}, wanted a row of the index of X")
     if len(set(at)) < len(at):
         raise ValueError("checked: found a row twice, wanted one label")
+    for key, row, label in zip(keys, at, () if given is None else given):
+        if labels.codes[row] >= 0 and wire(label) != labels.names[labels.codes[row]]:
+            raise ValueError(f"checked: found row {key!r} with the given label {label!r}, which has "
+                             f"{labels.names[labels.codes[row]]!r} in the data, wanted rows by the index of X; "
+                             "pandas.read_csv(path, index_col=0) reads it")
     values[at] = [value for _, value in checked.items()]
     return values
 

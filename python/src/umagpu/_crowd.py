@@ -9,13 +9,9 @@ import pandas
 from sklearn.utils import Bunch
 
 from ._classifier import NoisyClassifier
-from ._data import framed, is_frame, labels_of, votes_of, wire
-from ._requests import named
+from ._data import framed, is_frame, labels_of, roles_of, same_rows, votes_of, wire
+from ._requests import listed, named
 from ._worker import call
-
-ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
-         "worker": ("worker", "annotator", "user", "rater", "labeler", "labeller", "coder"),
-         "label": ("label", "answer", "vote", "response", "class", "rating", "annotation")}
 
 
 class Consensus(Bunch):  # type: ignore[misc]
@@ -74,6 +70,8 @@ def weak_labels(votes: Any, X: Any = None, *, verbose: bool = False, **options: 
     """
     if X is None and options:
         raise TypeError(f"weak_labels() got an unexpected keyword argument {min(options)!r} without X")
+    if X is not None:
+        same_rows(X=framed(X), votes=framed(votes))
     found = _consensus(votes, "votes", verbose, functions=True)
     if X is None:
         return found
@@ -104,9 +102,12 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
                          "None, NaN and -1 are no votes")
     part["votes"]["functions"] = functions
     if trust is not None:
-        part["votes"]["trust"] = [wire(v) for v in ([trust] if isinstance(trust, str) else trust)]
+        part["votes"]["trust"] = [wire(v) for v in listed(trust)]
         if unknown := set(part["votes"]["trust"]) - set(part["votes"]["names"]):
             raise ValueError(f"trust: found {min(unknown)!r}, wanted one of {part['votes']['names']}")
+    if matrices is not None and not isinstance(matrices, Consensus):
+        raise ValueError(f"matrices: found a value of type {type(matrices).__name__}, wanted a Consensus, which "
+                         "umagpu.consensus returns")
     if matrices is not None:
         settings["matrices"] = matrices.matrices
     request = {"labels": {"classes": labels.names, **part}, "examples": len(items),
@@ -132,16 +133,8 @@ def _consensus(votes: Any, what: str, verbose: bool, functions: bool = False, tr
 
 def _long(votes: Any) -> Optional[list[Any]]:
     """Return the columns of items, workers and labels of a table of votes; None of a wide table."""
-    found: dict[str, list[Any]] = {role: [] for role in ROLES}
-    for column in votes.columns:
-        word = str(column).lower().replace("-", "_").strip()
-        for end in ("_id", " id", "id", "_name", "s"):
-            word = word[:-len(end)] if word.endswith(end) and len(word) > len(end) else word
-        for role, words in ROLES.items():
-            if word.rstrip("_ ") in words:
-                found[role].append(column)
-    if all(len(columns) == 1 for columns in found.values()) and votes.columns.is_unique:
-        return [columns[0] for columns in found.values()]
+    if named := roles_of(votes.columns):
+        return named
     if votes.shape[1] != 3 or len(votes) < 6 or not votes.columns.is_unique:
         return None
     item, worker, label = (votes.iloc[:, k] for k in range(3))

@@ -17,6 +17,11 @@ from ._worker import warn
 
 FINITE = next(name for name in ("ensure_all_finite", "force_all_finite")  # before scikit-learn 1.6
               if name in inspect.signature(check_array).parameters)
+EXACT = ("wanted whole numbers that float64 holds, up to 2**53; subtract the least of them, or give "
+         "names as texts")
+ROLES = {"item": ("item", "example", "row", "task", "question", "instance"),
+         "worker": ("worker", "annotator", "user", "rater", "labeler", "labeller", "coder"),
+         "label": ("label", "answer", "vote", "response", "class", "rating", "annotation")}
 COMPLEX = "Complex data not supported; give the real and imaginary parts"
 
 
@@ -38,23 +43,59 @@ class Labels(NamedTuple):
 
 def wire(value: Any) -> str:
     """Return the name of a value: 2.0 is "2", as in files."""
-    if isinstance(value, (float, np.floating)) and value == math.floor(value):
+    if isinstance(value, (float, np.floating)) and np.isfinite(value) and value == math.floor(value):
         value = int(value)
     return str(value).encode("utf-8", "backslashreplace").decode()
 
 
-def names_of(values: Any) -> list[str]:
-    """Return different names for different values."""
+def names_of(values: Any, where: str = "") -> list[str]:
+    """Return different names for different values; where refuses those that have one name."""
     values = np.asarray(values)
     if values.dtype.kind in "mM":
         values = values.astype(str)
     names: dict[str, None] = {}
     for value in values.tolist():
         name = wire(value)
+        if name in names and where:
+            raise ValueError(f"{where}: found both the text {name!r} and the number, wanted one of them")
         while name in names:
             name += "'"
         names[name] = None
     return list(names)
+
+
+def real(values: Any, what: str) -> Any:
+    """Return numbers as float64: NaN where they are masked, None or pd.NA. Others are refused."""
+    values = values.toarray() if hasattr(values, "tocsr") else framed(values)
+    hidden = _hidden(values) if isinstance(values, np.ma.MaskedArray) else False
+    plain = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if plain.dtype == object:
+        plain = np.where(absent(plain.ravel()).reshape(plain.shape), np.nan, plain)
+    if plain.dtype.kind in "cmM" or types.infer_dtype(plain.ravel()) == "complex":
+        raise ValueError(f"{what}: found values of type {plain.dtype}, wanted numbers")
+    try:
+        return np.where(hidden, np.nan, plain.astype(np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(f"{what}: found {values!r:.200}, wanted numbers") from None
+
+
+def another_order(**given: Any) -> Optional[tuple[str, str]]:
+    """Return the names of the first Series or DataFrame and of another one whose index has the same
+    rows in another order; None if there is none."""
+    indexed = [(name, v) for name, v in given.items() if isinstance(getattr(v, "index", None), pandas.Index)]
+    for name, other in indexed[1:]:
+        first, order = indexed[0][0], indexed[0][1].index
+        if len(other) == len(order) and not other.index.equals(order) and set(other.index) == set(order):
+            return first, name
+    return None
+
+
+def same_rows(**given: Any) -> None:
+    """Refuse Series and DataFrames whose index has the same rows in another order."""
+    if found := another_order(**given):
+        first, other = found
+        raise ValueError(f"{other}: found the index of {first} in another order, wanted "
+                         f"{other}.reindex({first}.index), or by position {other}.set_axis({first}.index)")
 
 
 def is_frame(X: Any) -> bool:
@@ -84,7 +125,8 @@ def data_of(X: Any, **options: Any) -> Data:
     names = different(X.columns, "X")
     if 0 in X.shape:
         check_array(np.empty(X.shape))  # raises
-    if not options and all(hasattr(t, "fill_value") for t in X.dtypes):
+    if not options and all(isinstance(t, pandas.SparseDtype) and types.is_numeric_dtype(t.subtype)
+                           and t.fill_value == 0 for t in X.dtypes):
         return _matrix(X.sparse.to_coo().tocsr(), names)
     return _table(X, names, options)
 
@@ -101,20 +143,27 @@ def numbers_of(X: Any) -> Any:
     """Return an array of numbers or a sparse matrix; a DataFrame, if X is an array of words too."""
     if isinstance(X, np.ma.MaskedArray):
         X = np.where(_hidden(X), np.nan, X.data)
+    if isinstance(X, pandas.Series):
+        raise ValueError("X: Expected 2D array, got a Series, wanted a DataFrame: series.to_frame() of a "
+                         "column, series.to_frame().T of a row")
     if isinstance(X, (list, tuple)):
         array = np.asarray(X)
         X = np.array(X, dtype=object) if array.dtype.kind == "U" else array
-    if getattr(X, "dtype", None) == object and X.ndim == 2:
+    kind = X.dtype.kind if isinstance(X, np.ndarray) and X.ndim == 2 else ""
+    if kind == "O":
+        if any(isinstance(v, str) for v in X.flat):  # "007" is no 7, as in a DataFrame
+            return pandas.DataFrame(X).infer_objects().add_prefix("x")
+        if far := [v for v in X.flat if isinstance(v, int) and not abs(v) <= 1 << 53 and not _holds(v)]:
+            raise ValueError(f"X: found {far[0]}, {EXACT}")
         X = np.where(absent(X.ravel()).reshape(X.shape), np.nan, X)
+    elif kind and kind in "mM":  # a number of them would depend on their unit
+        return pandas.DataFrame(X).add_prefix("x")
     try:
         return check_array(X, accept_sparse="csr", dtype="numeric", **{FINITE: "allow-nan"})
     except ValueError as error:
-        if not str(error).startswith("could not convert"):
+        if not str(error).startswith("could not convert") or X.ndim == 2:
             raise
-        if X.ndim != 2:
-            raise ValueError(f"X: found texts of shape {X.shape}, wanted a DataFrame, such as "
-                             "series.to_frame()") from None
-    return pandas.DataFrame(X).infer_objects().add_prefix("x")
+        raise ValueError(f"X: found texts of shape {X.shape}, wanted a DataFrame") from None
 
 
 def _matrix(X: Any, names: Optional[list[str]]) -> Data:
@@ -144,12 +193,16 @@ def _exact(values: Any, where: str) -> Any:
         raise ValueError(f"{where}: {COMPLEX}")
     numbers = values.astype(np.float64, copy=False)
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and numbers.size:
-        far = max(numbers.max(), -numbers.min()) > 1 << 53
+        far = max(numbers.max(), -numbers.min()) >= 1 << 53
         if far and (numbers.astype(values.dtype) != values).any():
             wrong = values[numbers.astype(values.dtype) != values][0]
-            raise ValueError(f"{where}: found {wrong}, wanted whole numbers that float64 holds, up to "
-                             "2**53; subtract the least of them, or give names as texts")
+            raise ValueError(f"{where}: found {wrong}, {EXACT}")
     return numbers
+
+
+def _holds(value: int) -> bool:
+    """Return whether float64 holds a whole number."""
+    return abs(value) < 1 << 1023 and int(float(value)) == value
 
 
 def _table(X: Any, names: list[str], options: dict[str, Any]) -> Data:
@@ -175,8 +228,8 @@ def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(dtype, pandas.SparseDtype):
         return _typed(where, values.sparse.to_dense())
     if isinstance(dtype, pandas.CategoricalDtype):
-        return "category", {"codes": values.cat.codes.to_numpy(np.int32),
-                            "levels": names_of(values.cat.categories)}
+        levels = names_of(values.cat.categories, where)
+        return "category", {"codes": values.cat.codes.to_numpy(np.int32), "levels": levels}
     if types.is_datetime64_any_dtype(dtype):
         if values.dt.tz is not None:
             values = values.dt.tz_convert("UTC").dt.tz_localize(None)
@@ -276,6 +329,9 @@ def _values(y: Any, what: str) -> tuple[Any, Any]:
         y = y.iloc[:, 0] if is_frame(y) else y[:, 0]
     if y.ndim != 1:
         raise ValueError(f"{what} should be a 1d array, got an array of shape {y.shape} instead.")
+    y = y.to_numpy() if isinstance(y, pandas.MultiIndex) else y
+    if getattr(y.dtype, "names", None):
+        raise ValueError(f"{what}: found records of {', '.join(y.dtype.names)}, wanted one label each")
     gaps = absent(y) | hidden
     given = y[~gaps]
     if isinstance(y.dtype, np.dtype):
@@ -301,8 +357,9 @@ def _unique(given: Any, what: str) -> tuple[Any, Any]:
             return _unique(plain, what)
     if given.dtype != object:
         classes, codes = np.unique(given, return_inverse=True)
-        if given.dtype.kind == "f" and not (np.isfinite(classes) & (classes == np.floor(classes))).all():
-            raise ValueError(f"{what}: Unknown label type: continuous; found {classes[0]}, wanted whole "
+        odd = classes[~np.isfinite(classes) | (classes != np.floor(classes))] if given.dtype.kind == "f" else []
+        if len(odd):
+            raise ValueError(f"{what}: Unknown label type: continuous; found {odd[0]}, wanted whole "
                              "numbers or texts")
         return classes, codes.ravel()
     if kind.startswith("mixed") or kind == "unknown-array":
@@ -316,6 +373,20 @@ def _unique(given: Any, what: str) -> tuple[Any, Any]:
     return classes, np.argsort(order)[codes]
 
 
+def roles_of(columns: Any) -> Optional[list[Any]]:
+    """Return the columns of items, workers and labels by their names; None if one has no such name."""
+    found: dict[str, list[Any]] = {role: [] for role in ROLES}
+    for column in columns:
+        word = str(column).lower().replace("-", "_").strip()
+        for end in ("_id", " id", "id", "_name", "s"):
+            word = word[:-len(end)] if word.endswith(end) and len(word) > len(end) else word
+        for role, words in ROLES.items():
+            if word.rstrip("_ ") in words:
+                found[role].append(column)
+    unique = len(set(columns)) == len(columns) and all(len(some) == 1 for some in found.values())
+    return [some[0] for some in found.values()] if unique else None
+
+
 def votes_of(annotations: Any, what: str = "annotations", **options: Any,
              ) -> tuple[Labels, dict[str, Any], dict[str, Any], int]:
     """Return the classes of votes, the field "votes" of labels, its arrays, and the number of rows.
@@ -324,6 +395,11 @@ def votes_of(annotations: Any, what: str = "annotations", **options: Any,
     """
     table = framed(annotations)
     if is_frame(table):
+        if long := roles_of(table.columns):
+            item, worker, label = long
+            raise ValueError(f"{what}: found a vote in each row, by the names of its columns, wanted a row for "
+                             f"each row of X and a column for each annotator: table.pivot(index={item!r}, "
+                             f"columns={worker!r}, values={label!r})")
         voters, table = different(table.columns, what), table.astype(object).to_numpy()
     else:
         table = table if isinstance(table, np.ndarray) else np.array(table, dtype=object)
@@ -354,7 +430,7 @@ def soft_of(probabilities: Any) -> tuple[Labels, Any]:
     labels = labels_of(columns, what="probabilities")
     if len(labels.classes) < shape[1]:
         raise ValueError(f"probabilities: found columns {list(columns)}, wanted different classes")
-    values = np.asarray(probabilities, dtype=np.float32)
+    values = real(probabilities, "probabilities").astype(np.float32)
     return labels, np.ascontiguousarray(values[:, np.argsort(labels.codes)])
 
 
@@ -375,13 +451,10 @@ def confusion_of(confusion: Any, labels: Labels, axes: Optional[str] = None) -> 
         order = [_places(axis, labels, what) for axis, what in
                  ((confusion.index, "row"), (confusion.columns, "column"))]
         confusion = confusion.to_numpy()[np.ix_(*order)]
-    try:
-        if isinstance(confusion, np.ma.MaskedArray):
-            confusion = np.where(_hidden(confusion), np.nan, confusion.data)  # no numbers: refused
-        matrix = np.array(confusion, dtype=np.float64)
-    except (TypeError, ValueError):
+    if isinstance(confusion, (str, dict)):
         raise ValueError(f"confusion: found {confusion!r}, wanted None, 'estimate', an array or a "
-                         "DataFrame of numbers") from None
+                         "DataFrame of numbers")
+    matrix = real(confusion, "confusion")  # NaN is refused
     if matrix.shape != (q, q):
         raise ValueError(f"confusion: found an array of shape {matrix.shape}, wanted {(q, q)}, for the "
                          f"classes {', '.join(labels.names)}; a DataFrame names the classes of others")

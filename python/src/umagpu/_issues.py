@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ._data import Labels, labels_of
+from ._data import Labels, labels_of, real, same_rows
 from ._requests import asked, with_classes
 from ._worker import warn
 
@@ -36,9 +36,7 @@ def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
     A DataFrame names its columns. Those of an array, or named 0, 1, ..., are the classes of the labels
     in order if there are as many; else labels are whole numbers from 0.
     """
-    p, classes = np.asarray(pred_probs, dtype=float), labels.classes
-    if isinstance(pred_probs, np.ma.MaskedArray):
-        p = np.where(pred_probs.mask, np.nan, p)
+    p, classes = real(pred_probs, "pred_probs"), labels.classes
     if p.ndim != 2 or len(p) != len(labels.codes):
         raise ValueError(f"pred_probs: found shape {p.shape}, wanted {len(labels.codes)} rows, one for "
                          "each label, and a column for each class")
@@ -47,6 +45,10 @@ def columns_of(labels: Labels, pred_probs: Any) -> tuple[Labels, Any]:
         raise ValueError(f"pred_probs: found {p[bad[0]].tolist()} in row {bad[0]}, wanted "
                          "probabilities from 0 to 1")
     k = p.shape[1]
+    sums = p.sum(axis=1)
+    if (odd := np.flatnonzero(abs(sums - 1) > 1e-3 * np.sqrt(k))).size:
+        raise ValueError(f"pred_probs: found the sum {sums[odd[0]]:.6g} in row {odd[0]}, wanted 1; divide "
+                         "each row by its sum")
     names = list(getattr(pred_probs, "columns", range(k)))
     if names == list(range(k)) and len(classes) == k:
         names = classes.tolist()
@@ -234,6 +236,7 @@ def find_label_issues(labels: Any, pred_probs: Any = None, *,
                          f"{', '.join(PRUNING)} use {', '.join(own)}, and probability confusion")
     if not 0 <= frac_noise <= 1:
         raise ValueError(f"frac_noise: found {frac_noise}, wanted a share from 0 to 1")
+    same_rows(X=X, pred_probs=pred_probs, labels=labels)
     of: Labels = labels_of(labels, what="labels")
     known, n = np.flatnonzero(of.codes >= 0), len(of.codes)
     wanted = return_indices_ranked_by

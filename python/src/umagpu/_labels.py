@@ -8,8 +8,8 @@ import numpy as np
 import pandas
 from sklearn.utils import Bunch
 
-from ._classifier import NoisyClassifier, Page
-from ._data import confusion_of, framed, is_frame, labels_of
+from ._classifier import NoisyClassifier, Page, fitted
+from ._data import confusion_of, framed, is_frame, labels_of, same_rows
 from ._issues import columns_of
 from ._requests import (HOW, TABLE, asked, index_of, noise_of, page_of, same_length, settings_of,
                         with_classes)
@@ -27,10 +27,11 @@ def estimate_confusion(labels: Any, X: Any = None, *, pred_probs: Any = None,
     """
     if X is None and pred_probs is None and true_labels is None:
         raise ValueError("estimate_confusion: wanted X, pred_probs or true_labels beside the labels")
+    same_rows(X=X, labels=labels, pred_probs=pred_probs, true_labels=true_labels)
     noisy = labels_of(labels, what="labels")
     if true_labels is not None:
         true = labels_of(true_labels, what="true_labels")
-        same_length("true_labels", len(true.codes), len(noisy.codes))
+        same_length("true_labels", len(true.codes), len(noisy.codes), "label")
         if not set(true.classes.tolist()) <= set(noisy.classes.tolist()):
             both = labels_of([*noisy.classes.tolist(), *true.classes.tolist()], what="true_labels")
             noisy = labels_of(labels, both.classes, "labels")
@@ -55,6 +56,7 @@ def survey(labels: Any, X: Any, *, confusion: Any = None, **options: Any) -> dic
 
     Rows are called by the index of a DataFrame, else counted from 0.
     """
+    same_rows(X=X, labels=labels)
     given = with_classes(labels, confusion, "labels")
     found: dict[str, Any] = asked("find_issues", X, given, confusion, options, survey=True)["survey"]
     index = index_of(framed(X)).tolist()
@@ -76,6 +78,7 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
     confusion is of errors of the expert who gives more.
     """
     X_pool, X = framed(X_pool), framed(X)
+    same_rows(X=X, y=y)
     labels = with_classes(y, confusion)
     rows, pool = np.shape(X)[0], np.shape(X_pool)[0]
     same_length("y", len(labels.codes), rows)
@@ -91,7 +94,8 @@ def query(X_pool: Any, X: Any, y: Any, *, k: int = 10, strategy: str = "margin",
         from scipy.sparse import vstack
         both = vstack([X, X_pool], format="csr")
     else:
-        both = np.concatenate([X, X_pool])
+        masked = isinstance(X, np.ma.MaskedArray) or isinstance(X_pool, np.ma.MaskedArray)
+        both = (np.ma if masked else np).concatenate([X, X_pool])
     every = labels._replace(codes=np.concatenate([labels.codes, np.full(pool, -1, np.int32)]))
     aside = np.flatnonzero(labels.codes < 0).astype(np.int32)
     found = asked("query", both, every, confusion, options, {"aside": aside}, k=k, strategy=strategy)
@@ -113,9 +117,12 @@ def corrected_accuracy(y_noisy: Any, y_pred: Any, confusion: Any) -> Accuracy:
     over the noise is right. The interval adds four examples, half of them right, as Agresti and
     Coull's. Rows without a label are left out.
     """
+    same_rows(y_noisy=y_noisy, y_pred=y_pred)
     labels = with_classes(y_noisy, confusion, "y_noisy")
     predicted = labels_of(y_pred, labels.classes, "y_pred")
-    same_length("y_pred", np.count_nonzero(predicted.codes >= 0), len(labels.codes))
+    same_length("y_pred", len(predicted.codes), len(labels.codes), "row of y_noisy")
+    if (gaps := np.flatnonzero(predicted.codes < 0)).size:
+        raise ValueError(f"y_pred: found no class in row {gaps[0]}, wanted one")
     known = labels.codes >= 0
     noisy, p, q = labels.codes[known], predicted.codes[known], len(labels.classes)
     c = noise_of(confusion, labels)
@@ -145,6 +152,7 @@ def cross_validate(X: Any, y: Any, *, confusion: Any = None, **options: Any) -> 
     Accuracy if confusion is given, else the share of labels that are predicted), log_loss (likewise
     corrected) and details.
     """
+    same_rows(X=X, y=y)
     labels = with_classes(y, confusion)
     found = asked("cross_validate", X, labels, confusion, options)
     predicted: Any = labels.classes[found.pop("codes")]
@@ -168,14 +176,21 @@ def compare(X: Any, y: Any, candidates: Any, *, confusion: Any = None, **options
     Columns are log_loss, behind (the best), behind_error (its standard error), accuracy with low and
     high, and failed (why).
     """
+    if isinstance(candidates, str) or not candidates:
+        raise ValueError(f"candidates: found {candidates!r}, wanted a list of learners or a dict of settings")
     if not isinstance(candidates, dict):
-        candidates = {name: {"learner": name} for name in candidates}
-    if not candidates:
-        raise ValueError("candidates: found none, wanted one or more")
+        names = list(candidates)
+        if len(set(names)) < len(names):
+            raise ValueError(f"candidates: found {names}, wanted different ones")
+        candidates = {name: {"learner": name} for name in names}
+    same_rows(X=X, y=y)
     labels = with_classes(y, confusion)
     common = {name: options.pop(name) for name in list(options) if name in TABLE | HOW | {"folds"}}
     compared, arrays = [], {}
     for k, (name, chosen) in enumerate(candidates.items()):
+        if not isinstance(chosen, dict):
+            raise ValueError(f"candidates: found {chosen!r} as {name!r}, wanted a dict of settings, such as "
+                             "{'learner': 'uma'}")
         chosen = dict(chosen)
         one: dict[str, Any] = {"name": str(name)}
         if "confusion" in chosen:
@@ -205,6 +220,8 @@ def report(model: NoisyClassifier, X: Any, y: Any, *, confusion: Any = None,
     confusion is that of the labels; None for the model's own, if it has one. name is what the page
     calls the data. judge and folds say who judges the labels, as in uma-gpu report.
     """
+    fitted("model", model)
+    same_rows(X=X, y=y)
     X, labels = framed(X), labels_of(y, model.classes_)
     X = X.tocsr() if hasattr(X, "tocsr") else X if is_frame(X) else np.asarray(X)
     same_length("y", len(labels.codes), X.shape[0])

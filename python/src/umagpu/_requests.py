@@ -9,7 +9,7 @@ from typing import Any, Optional
 import numpy as np
 import pandas
 
-from ._data import Labels, confusion_of, data_of, framed, is_frame, labels_of
+from ._data import Labels, confusion_of, data_of, framed, is_frame, labels_of, wire
 from ._worker import Error, call, warn
 
 # What functions of the program are called here, where that differs.
@@ -23,6 +23,12 @@ TABLE = frozenset(("text", "categories", "missing", "levels", "knots", "text_fea
                    "text_ngrams", "storage"))
 # Options of a call.
 HOW = frozenset(("device", "verbose", "page"))
+# Settings that a request lacks where they are 0.
+FROM_ONE = frozenset(("components", "degree", "levels", "text_features", "text_min_df", "folds", "k", "time"))
+PLAIN = (str, int, float, bool, list, tuple, dict, np.generic, np.ndarray, pandas.Index)
+MATRICES = ("confusion", "counts", "matrices")  # whose rows are classes
+
+
 def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of a training as fields of its request, and those of its table.
 
@@ -35,16 +41,31 @@ def settings_of(chosen: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
             continue
         if isinstance(value, float) and not np.isfinite(value):
             raise ValueError(f"{name}: found {value}, wanted a finite number")
+        if not isinstance(value, PLAIN):
+            raise ValueError(f"{name}: found a value of type {type(value).__name__}, wanted a number or a text")
         if name in TABLE:
-            one = isinstance(value, str) and name in ("text", "categories")
-            table[name] = [value] if one else value
+            table[name] = names_of_columns(name, value) if name in ("text", "categories") else above(name, value)
         elif name in SETTINGS:
-            request[name] = str(value) if name in ("gamma", "landmarks") else value
+            request[name] = str(value) if name in ("gamma", "landmarks") else above(name, value)
         else:
             parameters[name] = value
     if parameters:
         request["parameters"] = parameters
     return request, table
+
+
+def above(name: str, value: Any) -> Any:
+    """Return a value, which is not 0 where the program takes 0 for none."""
+    if name in FROM_ONE and value == 0 and not isinstance(value, bool):
+        raise ValueError(f"{name}: found {value}, wanted a number above 0, or None for the usual one")
+    return value
+
+
+def names_of_columns(what: str, value: Any) -> list[str]:
+    """Return the name of a column, or names of several, as the program knows them."""
+    if isinstance(value, (bool, float, dict)):
+        raise ValueError(f"{what}: found {value!r}, wanted names of columns")
+    return [wire(v) for v in ([value] if isinstance(value, (str, int, np.generic)) else value)]
 
 
 def with_classes(y: Any, confusion: Any, what: str = "y") -> Labels:
@@ -61,10 +82,26 @@ def with_classes(y: Any, confusion: Any, what: str = "y") -> Labels:
     return labels_of(y, classes, what) if more else labels
 
 
-def same_length(what: str, found: int, rows: int) -> None:
+def same_length(what: str, found: int, rows: int, each: str = "row of X") -> None:
     """Refuse evidence of other rows than those of X."""
     if found != rows:
-        raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each row of X")
+        raise ValueError(f"{what}: found {found} rows, wanted {rows}, one for each {each}")
+
+
+def listed(columns: Any) -> list[Any]:
+    """Return names of columns as a list, of one name too."""
+    return [columns] if isinstance(columns, (str, tuple, int, np.generic)) else list(columns or ())
+
+
+def without(X: Any, ignored: Any) -> Any:
+    """Return a DataFrame without the columns to ignore."""
+    X, ignored = framed(X), listed(ignored)
+    if not is_frame(X):
+        raise ValueError(f"ignore_columns: found {ignored} beside an array, wanted a DataFrame, whose "
+                         "columns have names")
+    if unknown := [name for name in ignored if name not in X.columns]:
+        raise ValueError(f"ignore_columns: found no column {unknown[0]!r}, wanted one of {list(X.columns)}")
+    return X.drop(columns=ignored)
 
 
 def index_of(X: Any) -> Any:
@@ -96,10 +133,10 @@ def request_of(X: Any, labels: Labels, confusion: Any = None, options: Optional[
     options = dict(options or {})
     fields = {**fields, **{name: options.pop(name) for name in ("folds",) if name in options}}
     if ignored := options.pop("ignore_columns", None):
-        X = framed(X).drop(columns=ignored)
+        X = without(X, ignored)
     settings, table = settings_of(options)
     request = {**settings, "labels": {"classes": labels.names},
-               **{name: value for name, value in fields.items() if value is not None}}
+               **{name: above(name, value) for name, value in fields.items() if value is not None}}
     arrays = {"labels.codes": labels.codes}
     spaces: dict[str, str] = {}
     for name in labels.names:
@@ -134,22 +171,31 @@ def asked(function: str, X: Any, labels: Labels, confusion: Any, options: dict[s
 
 
 def ask(function: str, request: dict[str, Any], arrays: dict[str, Any], X: Any = None,
-        keywords: Optional[dict[str, str]] = None, **how: Any) -> dict[str, Any]:
-    """Call a function on the data X. An unknown keyword is a TypeError; errors call rows by the index
-    of a DataFrame too, and fields of the request by keywords."""
+        keywords: Optional[dict[str, str]] = None, kept: Any = None, **how: Any) -> dict[str, Any]:
+    """Call a function on the data X, or on the rows kept of it. An unknown keyword is a TypeError;
+    errors call rows by their number in X and by the index of a DataFrame too, and fields of the
+    request by keywords."""
     try:
         return call(function, request, arrays, **how)
     except Error as error:
         unknown = re.search('unknown field "(.*?)"', str(error))
         wrong = unknown[1] if unknown else error.fault.get("option", "")
         if (unknown or wrong == "parameters") and function not in ESTIMATORS:
-            names = sorted(request.get("parameters") or [wrong])
-            raise TypeError(f"{NAMES.get(function, function)}() got an unexpected keyword argument "
-                            f"{names[0]!r}") from None
+            got = error.fault.get("got", "")
+            if wrong == "parameters":
+                wrong = got.strip('"') if got[:1] == '"' else min(request[wrong])
+            called = "compare" if "compare" in request else NAMES.get(function, function)
+            raise TypeError(f"{called}() got an unexpected keyword argument {wrong!r}") from None
+        if unknown:
+            raise ValueError(f"options: found {wrong!r}, which is no setting of {function}") from None
         keyword = {"data": "X", "probabilities": "pred_probs", **(keywords or {})}.get(wrong, wrong)
-        error.message = keyword + error.message.removeprefix(wrong)
-        found = re.search(r"\brow (\d+)", error.message)
+        if error.message.startswith(wrong):
+            error.message = keyword + error.message[len(wrong):]
+        found = re.search(r'(?<!")\brow (\d+)', error.message) if wrong not in MATRICES else None
         row = int(found[1]) if found else -1
+        if kept is not None and found:
+            row = error.fault["row"] = int(kept[row])
+            error.message = f"{error.message[:found.start()]}row {row}{error.message[found.end():]}"
         if is_frame(X) and 0 <= row < len(X) and not np.array_equal(X.index[row], row):
             error.message += f" (row {row} is {X.index.tolist()[row]!r} in the index)"
         error.args = (error.message,)

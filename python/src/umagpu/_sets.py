@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ._classifier import NoisyClassifier
+from ._classifier import NoisyClassifier, by_position, fitted
 from ._data import labels_of
 from ._requests import ask, request_of, same_length
 
@@ -31,13 +31,15 @@ class PredictionSets(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> "PredictionSets":
         """Learn which probabilities a class of a set has."""
-        check_is_fitted(self.estimator)
+        fitted("estimator", self.estimator)
+        by_position(X=X, y=y)
         data, labels = self.estimator._data(X), labels_of(y, self.estimator.classes_)
         same_length("y", len(labels.codes), data.rows)
         request, arrays = request_of(None, labels, self.confusion, data=data.part, sets=[self.level],
                                      **(self.options or {}))
         arrays.update({**data.arrays, "model": np.frombuffer(self.estimator.model_, np.uint8)})
-        found = ask("prediction_sets", request, arrays, X, device=self.estimator.device)
+        found = ask("prediction_sets", request, arrays, X, {"sets": "level"},
+                    device=self.estimator.device)
         self.at_least_ = found["sets"][0]["at_least"]
         self.classes_, self.model_ = labels.classes, found["model"].tobytes()
         return self

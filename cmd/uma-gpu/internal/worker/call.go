@@ -98,7 +98,8 @@ func undecoded(err error) *umagpu.Fault {
 		return &umagpu.Fault{Kind: umagpu.Invalid, Cause: err}
 	}
 	want := map[reflect.Kind]string{reflect.Bool: "true or false", reflect.String: "a text",
-		reflect.Slice: "a list", reflect.Float64: "a number"}[wrong.Type.Kind()]
+		reflect.Slice: "a list", reflect.Float64: "a number",
+		reflect.Uint64: "a whole number of at least 0"}[wrong.Type.Kind()]
 	return &umagpu.Fault{Kind: umagpu.Invalid, Got: wrong.Value,
 		Option: wrong.Field[strings.LastIndex(wrong.Field, ".")+1:], Want: cmp.Or(want, "a whole number")}
 }

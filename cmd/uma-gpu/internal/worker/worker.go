@@ -52,9 +52,9 @@ type greeting struct {
 
 // request is a line of input.
 type request struct {
-	ID     int   `json:"id"`
-	Cancel bool  `json:"cancel"`
-	Call   *call `json:"call"`
+	ID     int             `json:"id"`
+	Cancel bool            `json:"cancel"`
+	Call   json.RawMessage `json:"call"`
 }
 
 // answer ends a request.
@@ -184,10 +184,14 @@ func (w *worker) answer(j job) answer {
 	a := answer{ID: j.ID}
 	said := notes{w, j.ID}
 	err := dataset.Guard(func() (err error) {
+		var c call
 		if j.Call == nil {
 			return app.Usage("worker: found a request without a call")
 		}
-		a.reply, err = j.Call.run(j.ctx, w.folders, said)
+		if err := wire.Strict(j.Call, &c); err != nil {
+			return undecoded(err)
+		}
+		a.reply, err = c.run(j.ctx, w.folders, said)
 		return err
 	})
 	if err == nil {

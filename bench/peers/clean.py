@@ -324,6 +324,7 @@ class Case:
             return {**r, "failed": err}
         said = json.loads(out)
         r["shown"], r["share"], r["expected"] = said["shown"], said["wrong_labels"], said["expected_error"]["value"]
+        r["wrong"] = float((self.y != self.right).mean())
         r["agreeing"] = said["agreeing"] / said["repetitions"]
         r["noise_classes"] = self.estimated(said)
         wrong = self.predicted(self.folder + "/out/model.npz")
@@ -370,6 +371,9 @@ def show(all):
         found = means(some, *itertools.product(("suspects", "knn"), ("precision", "recall")))
         print(f"| {noise} | {checked} | {errors} | {100 * means(some, 'ahead')[0]:.1f} | {late(some)} | {found[0]:.2f} / {found[1]:.2f} | "
               f"{found[2]:.2f} / {found[3]:.2f} | {means(some, 'seconds')[0]:.1f} |")
+    judged = [r for r in all if r["share"]["low"] is not None]
+    held = sum(r["share"]["low"] - 1e-9 <= r["wrong"] <= r["share"]["high"] + 1e-9 for r in judged)
+    print(f"\nThe interval of the share of wrong labels holds in {held} of {len(judged)} cases.")
     levels = sorted({r["checked"] for r in all})
     print("\n| table | rows | " + " | ".join(f"ahead, {k} checked" for k in levels) + " | late | surely late | worst | s |")
     print("|---" * (6 + len(levels)) + "|")

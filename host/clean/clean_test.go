@@ -220,8 +220,9 @@ func TestCurvedClasses(t *testing.T) {
 	}
 }
 
-// Features that say nothing of the labels are no error: no class is identified, and labels are left
-// alone, but by an accident that is as rare as two standard errors.
+// Features that say nothing of the labels are no error: no class is identified, labels are left
+// alone, but by an accident that is as rare as two standard errors, and all that predictions miss
+// may be wrong.
 func TestLabelsThatNothingTells(t *testing.T) {
 	accidents := 0
 	for seed := range uint64(6) {
@@ -237,6 +238,9 @@ func TestLabelsThatNothingTells(t *testing.T) {
 		if r.Shown || !slices.Equal(r.Noise.Unidentified, []int{0, 1, 2}) {
 			t.Errorf("draw %d: shown %v, classes %v are not identified", seed, r.Shown,
 				r.Noise.Unidentified)
+		}
+		if high := r.Wrong.High; high != nil && *high < 0.5 {
+			t.Errorf("draw %d: at most %v are wrong, and predictions miss two of three", seed, *high)
 		}
 	}
 	if accidents > 1 {

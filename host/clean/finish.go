@@ -148,7 +148,9 @@ func (c *contest) measure(r *Result, v *verdict, issues []estimate.Issue) {
 		measureChecked(c, r, believed, issues, both)
 		return
 	}
-	squares, most := 0.0, believed
+	// Of classes that overlap or wrong labels, either may be what predictions miss.
+	missed := unsure + 2*math.Sqrt(float64(unsure*(1-unsure))/n)
+	squares, most := 0.0, max(believed, missed)
 	for t, share := range shares {
 		if r.Noise.Error != nil {
 			squares += math.Pow(share*r.Noise.Error[t*q+t], 2)

@@ -2,6 +2,7 @@ package umagpu_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -138,6 +139,11 @@ func TestUnknownNoiseIsJudgedOnce(t *testing.T) {
 		!slices.Equal(cleaned.ToIdentify, issues.ToIdentify) ||
 		!slices.Equal(cleaned.ToIdentify, c.ToIdentify) {
 		t.Error("clean, issues and the estimate differ in rows")
+	}
+	for _, share := range []*umagpu.Share{issues.WrongShare, trained.WrongShare} {
+		if !reflect.DeepEqual(share, &cleaned.WrongShare) {
+			t.Errorf("clean says that %+v are wrong, and issues or train %+v", cleaned.WrongShare, share)
+		}
 	}
 	for p, row := range cleaned.Confusion {
 		if !slices.Equal(row, issues.Noise[p]) || !slices.Equal(row, c.Confusion[p]) ||

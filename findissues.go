@@ -49,6 +49,8 @@ type FindIssuesResult struct {
 	// that judged, [noisy][true]; nil of annotators
 	Noise    [][]float64 `json:"confusion,omitempty"`
 	Evidence string      `json:"evidence,omitempty"` // that labels are wrong; "" of annotators
+	// Of an estimated confusion matrix, as in CleanResult; nil of others.
+	WrongShare *Share `json:"wrong_labels,omitempty"`
 	// NotIdentified are the true classes whose share of right labels is not known to 0.1. The true
 	// classes of the examples ToIdentify, in order, would tell it.
 	NotIdentified []string `json:"not_identified,omitempty"`
@@ -249,7 +251,7 @@ func (f *issueFinder) enter(found *clean.Result, err error) error {
 	r.Evidence, r.ToIdentify = found.Evidence(), lists.As[int32](found.ToIdentify)
 	r.NotIdentified = lists.At(f.set.Classes, found.Noise.Unidentified)
 	if f.noise == nil {
-		r.Method = found.Noise.Method
+		r.Method, r.WrongShare = found.Noise.Method, &found.Wrong
 	}
 	return nil
 }

@@ -100,6 +100,7 @@ type Report struct {
 	Folds         int            `json:"folds,omitempty"`
 	EstimatedBy   string         `json:"confusion_estimated_by,omitempty"` // "" if C was given
 	Evidence      string         `json:"evidence,omitempty"`               // that labels are wrong
+	WrongShare    *umagpu.Share  `json:"wrong_labels,omitempty"`           // if C was estimated
 	NotIdentified []string       `json:"not_identified,omitempty"`         // true classes
 	ToIdentify    []int          `json:"to_identify,omitempty"`            // rows to check, from 1
 	Examples      int            `json:"examples"`
@@ -152,7 +153,7 @@ func Run(ctx context.Context, o *Options) error {
 	report.Request, report.Learner, report.Folds = o, result.Learner, result.Folds
 	report.EstimatedBy, report.Device = result.Method, result.Device
 	report.Evidence, report.NotIdentified = result.Evidence, result.NotIdentified
-	report.ToIdentify = app.SourceRows(d, result.ToIdentify)
+	report.WrongShare, report.ToIdentify = result.WrongShare, app.SourceRows(d, result.ToIdentify)
 	report.Survey = inRows(result.Survey, d)
 	if err := app.Interrupted(ctx); err != nil {
 		return err
@@ -257,7 +258,11 @@ func (r Report) fill(row app.Row) {
 		row("not identified\t%s", text)
 	}
 	row("likely wrong labels\t%d", r.Issues)
-	row("expected wrong labels\t%.1f", r.ExpectedWrong)
+	if r.WrongShare != nil {
+		row("wrong labels\t%s", report.Share(*r.WrongShare).Percent())
+	} else {
+		row("expected wrong labels\t%.1f", r.ExpectedWrong)
+	}
 	row("duplicates\t%d, with conflicting labels %d\n", r.Duplicates, r.Conflicts)
 	row("label\texamples\tlikely wrong\texpected wrong")
 	for _, p := range r.PerClass {

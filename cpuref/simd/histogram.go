@@ -62,22 +62,22 @@ func pickedGo(sums *[groupSize][256]int64, rows []uint8, at []int, places []int,
 	at = at[:len(value)]
 	a, b, c, d := places[0], places[1], places[2], places[3]
 	for k, v := range value {
-		row := rows[at[k]:]
-		sums[0][row[a]] += v
-		sums[1][row[b]] += v
-		sums[2][row[c]] += v
-		sums[3][row[d]] += v
+		row := at[k]
+		sums[0][rows[row+a]] += v
+		sums[1][rows[row+b]] += v
+		sums[2][rows[row+c]] += v
+		sums[3][rows[row+d]] += v
 	}
 	if len(places) == 4 {
 		return
 	}
 	a, b, c, d = places[4], places[5], places[6], places[7]
 	for k, v := range value {
-		row := rows[at[k]:]
-		sums[4][row[a]] += v
-		sums[5][row[b]] += v
-		sums[6][row[c]] += v
-		sums[7][row[d]] += v
+		row := at[k]
+		sums[4][rows[row+a]] += v
+		sums[5][rows[row+b]] += v
+		sums[6][rows[row+c]] += v
+		sums[7][rows[row+d]] += v
 	}
 }
 

@@ -78,7 +78,7 @@ func (m *Model) Add(sums []float32, b dataset.Binned,
 func (m *Model) addRows(sums []float32, b dataset.Binned, from, to int, fast []masks,
 	times func(dst []uint8, tree, from, to int)) {
 	inBag, leaf := make([]uint8, to-from), make([]int32, to-from)
-	left := make([]uint64, to-from)
+	left, list, spare := make([]uint64, to-from), make([]int32, 0, to-from), make([]int32, to-from)
 	for t := range m.Trees {
 		tree, class := &m.Trees[t], int(m.Class[t])
 		if times != nil {
@@ -87,11 +87,17 @@ func (m *Model) addRows(sums []float32, b dataset.Binned, from, to int, fast []m
 		if fast != nil && fast[t].features != nil {
 			fast[t].reach(leaf, left, b, from)
 		} else {
-			for i := range leaf {
-				if inBag[i] == 0 {
-					leaf[i] = int32(reached(tree, b, from+i))
+			list = list[:0]
+			for i, times := range inBag {
+				if times == 0 {
+					list = append(list, int32(i))
 				}
 			}
+			root := int32(0)
+			if len(tree.Nodes) == 0 {
+				root = ^0
+			}
+			descend(tree, root, b, from, leaf, list, spare)
 		}
 		for i, l := range leaf {
 			switch {
@@ -189,21 +195,27 @@ func (m *masks) reach(leaf []int32, left []uint64, b dataset.Binned, from int) {
 	}
 }
 
-// reached returns the leaf that an example reaches.
-func reached(t *engine.Tree, b dataset.Binned, i int) int {
-	at := int32(-1)
-	if len(t.Nodes) > 0 {
-		at = 0
-	}
-	for at >= 0 {
+// descend writes the leaves that examples of list, counted after from, reach from a node or leaf.
+// Together they take less time than one after another, each of which waits for its next node. list
+// changes its order; spare is as long.
+func descend(t *engine.Tree, at int32, b dataset.Binned, from int, leaf, list, spare []int32) {
+	for at >= 0 && len(list) > 0 {
 		n := &t.Nodes[at]
-		side := 1
-		if n.Left.Has(b.Bins[int(n.Feature)*b.N+i]) {
-			side = 0
+		column := b.Column(int(n.Feature))[from:]
+		left, right := 0, 0
+		for _, i := range list {
+			bin := column[i]
+			side := int(n.Left[bin>>6] >> (bin & 63) & 1)
+			list[left], spare[right] = i, i
+			left, right = left+side, right+1-side
 		}
-		at = n.Children[side]
+		copy(list[left:], spare[:right])
+		descend(t, n.Children[0], b, from, leaf, list[:left], spare)
+		at, list = n.Children[1], list[left:]
 	}
-	return int(^at)
+	for _, i := range list {
+		leaf[i] = ^at
+	}
 }
 
 // outcome turns the sums of an example into probabilities.

@@ -109,9 +109,10 @@ func (b *boosting) sample(tree int) {
 	common := key2(b.seed, streamRows, tree)
 	parallel.Ranges(b.n, 1<<14, func(from, to int) {
 		for i := from; i < to; i++ {
-			b.times[i] = 0
-			if mix(common+uint64(i)*golden)>>32 < most && (b.held == nil || !b.held[i]) {
-				b.times[i] = 1
+			z := mix(common + uint64(i)*golden)
+			b.times[i] = uint8((z>>32 - most) >> 63) // 1 if it is below most
+			if b.held != nil && b.held[i] {
+				b.times[i] = 0
 			}
 		}
 	})

@@ -164,9 +164,6 @@ slurm: deps ## trains on a Slurm that it starts on this machine, on two ranks; a
 	go build -tags mpi -o build/uma-gpu-mpi ./cmd/uma-gpu
 	packaging/slurm/check.sh build/uma-gpu-mpi
 
-mpijob: ## has Kubeflow's MPI operator judge packaging/kubernetes/mpijob.yaml
-	cd packaging/kubernetes/check && go run . ../mpijob.yaml
-
 container: ## the image of packaging/container, by podman, on systems made by debootstrap; as root
 	@.ci/install-deps podman buildah debootstrap
 	packaging/container/check.sh

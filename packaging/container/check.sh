@@ -1,6 +1,6 @@
 #!/bin/sh
 # packaging/container/check.sh: makes the image of Containerfile and trains in it: by one process on the processor and
-# on OpenCL, and by ranks, one of them started by ssh, as in an MPIJob. All must find the same weights. The
+# on OpenCL, and by ranks, one of them started by ssh. All must find the same weights. The
 # systems that it begins with are made by debootstrap, with this machine's Go, since no registry of images is asked.
 # Wants root and the network.
 set -eu

@@ -168,7 +168,7 @@ func (c *collected) readTable(from *file.Rows, d *dataset.Dataset) error {
 		return err
 	case d == nil && keys != nil:
 		var place []int32
-		c.items, place = keys.names.sorted(sortItems)
+		c.items, place = keys.names.sorted(dataset.SortClasses)
 		for k := range c.list {
 			c.list[k].item = int(place[c.list[k].item])
 		}

@@ -92,19 +92,3 @@ func (k *keys) find(row []string) (int, error) {
 	}
 	return k.rows[number], nil
 }
-
-// sortItems sorts the names of examples without data: by number if all are numbers, else bytewise.
-func sortItems(items []string) {
-	numbers := make(map[string]int, len(items))
-	for _, name := range items {
-		if v, err := strconv.Atoi(name); err == nil {
-			numbers[name] = v
-		}
-	}
-	slices.SortFunc(items, func(a, b string) int {
-		if len(numbers) == len(items) {
-			return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b))
-		}
-		return cmp.Compare(a, b)
-	})
-}

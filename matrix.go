@@ -17,9 +17,7 @@ func (m *Matrix) learn(ctx context.Context, set *dataset.Dataset) error {
 	if m.Starts != nil {
 		return m.sparse(set)
 	}
-	isNaN := func(v float64) bool { return v != v }
-	if slices.ContainsFunc(m.Float64, isNaN) || slices.ContainsFunc(m.Float32,
-		func(v float32) bool { return v != v }) {
+	if m.gaps() {
 		return m.table().learn(ctx, set)
 	}
 	var spans []features.Span
@@ -79,7 +77,7 @@ func (m *Matrix) encode(ctx context.Context, set *dataset.Dataset, known *datase
 	if m.Columns == count && len(known.Columns) != count && m.Starts == nil {
 		return m.fill(set, nil, nil)
 	}
-	if m.Starts == nil && !known.Plain() {
+	if m.Starts == nil && (!known.Plain() || known.Missing == dataset.MissingMean && m.gaps()) {
 		return m.table().encode(ctx, set, known)
 	}
 	at, err := order(set, m.Names, m.Columns, known)
@@ -110,6 +108,12 @@ func (m *Matrix) encode(ctx context.Context, set *dataset.Dataset, known *datase
 		return dense.encode(ctx, set, known, count)
 	}
 	return m.fill(set, at, known)
+}
+
+// gaps reports whether numbers are missing.
+func (m *Matrix) gaps() bool {
+	return slices.ContainsFunc(m.Float64, func(v float64) bool { return v != v }) ||
+		slices.ContainsFunc(m.Float32, func(v float32) bool { return v != v })
 }
 
 // table returns the columns of a dense matrix.
@@ -158,7 +162,7 @@ func (m *Matrix) name(j int) string {
 }
 
 // fill enters the numbers of a dense matrix in set: of the columns at, nil for all, behind the
-// origins of known, a plain encoding or nil, with its means for missing ones.
+// origins of known, a plain encoding or nil.
 func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) error {
 	origins := known.Origins()
 	if at == nil && origins == nil && m.Float32 != nil && !slices.ContainsFunc(m.Float32, odd) {
@@ -170,7 +174,6 @@ func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) e
 	if at != nil {
 		width = len(at)
 	}
-	gaps := make([]int, width)
 	x := make([]float32, m.Rows*width)
 	rows := m.Rows
 	if at == nil && origins == nil && (narrowed(x, m.Float64) || narrowed(x, m.Float32) ||
@@ -189,13 +192,8 @@ func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) e
 				origin = origins[k]
 			}
 			f := features.Rounded(v, origin)
-			switch {
-			case !odd(f):
-			case v == v || known == nil || known.Columns[k].Mean == nil:
+			if odd(f) {
 				return m.fault(i, j, v)
-			default:
-				f = *known.Columns[k].Mean
-				gaps[k]++
 			}
 			x[i*width+k] = f
 		}
@@ -203,12 +201,6 @@ func (m *Matrix) fill(set *dataset.Dataset, at []int, known *dataset.Encoding) e
 	set.Examples = dataset.Examples{N: m.Rows, D: width, X: x}
 	if set.Features, set.Encoding = m.Names, known; known != nil {
 		set.Features = known.FeatureNames()
-	}
-	for k, n := range gaps {
-		if n > 0 {
-			set.Notes = append(set.Notes, features.MeanNote(dataset.ColumnText(k+1,
-				known.Columns[k].Name), n))
-		}
 	}
 	return nil
 }

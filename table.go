@@ -10,7 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
-	"github.com/uma-gpu/uma-gpu/internal/quote"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
 
 // learn enters the features in set by an encoding that is learned.
@@ -95,16 +95,16 @@ func (t *Table) encode(ctx context.Context, set *dataset.Dataset, known *dataset
 			if err := t.Columns[j].beyond(&c); err != nil {
 				return err
 			}
-			if gaps := missingOf(c.Numbers); gaps > 0 && want.Mean == nil {
+			gaps := lists.Count(c.Numbers, func(v float32) bool { return v != v })
+			if gaps > 0 && want.Mean == nil {
 				return &Fault{Kind: Invalid, Option: "data", Where: "column " + strconv.Quote(want.Name),
 					Got: fmt.Sprintf("%d missing values", gaps), Want: "none, as in the training data"}
-			} else if gaps > 0 && !want.Indicator {
-				set.Notes = append(set.Notes, features.MeanNote(c.String(), gaps))
 			}
-			set.Warnings = append(set.Warnings, unseen(&c, want)...)
 		}
 		columns.Columns = append(columns.Columns, c)
 	}
+	notes, warnings := features.Unfamiliar(columns, known, nil)
+	set.Notes, set.Warnings = append(set.Notes, notes...), append(set.Warnings, warnings...)
 	return t.enter(ctx, set, columns, known)
 }
 
@@ -117,40 +117,6 @@ func (c *Column) beyond(is *dataset.TableColumn) error {
 	values, _ := c.numbers(is.Dates)
 	return &Fault{Kind: Invalid, Option: "data", Row: &i, Where: "column " + strconv.Quote(c.Name),
 		Got: fmt.Sprint(values[i]), Want: "a number within the range of float32"}
-}
-
-func missingOf(numbers []float32) (n int) {
-	for _, v := range numbers {
-		if v != v {
-			n++
-		}
-	}
-	return n
-}
-
-// unseen tells of levels of c that the training data did not have.
-func unseen(c *dataset.TableColumn, want *dataset.Column) (warnings []string) {
-	known := map[string]bool{}
-	for _, level := range want.Levels {
-		known[level] = true
-	}
-	used := make([]bool, len(c.Levels))
-	for _, code := range c.Codes {
-		if code >= 0 {
-			used[code] = true
-		}
-	}
-	var new []string
-	for code, level := range c.Levels {
-		if used[code] && !known[level] {
-			new = append(new, level)
-		}
-	}
-	if len(new) > 0 {
-		warnings = append(warnings, fmt.Sprintf("column %q has levels that the training data did not "+
-			"have, %s; they count as none of its levels", c.Name, quote.List(new)))
-	}
-	return warnings
 }
 
 // judged returns column k as a training takes it: strings as a file's words are judged.

@@ -13,7 +13,7 @@ import (
 
 // parseMatrix is Read for the bytes of a file.
 func parseMatrix(path string, data []byte, o ReadOptions) (*Matrix, error) {
-	t, err := parseTable(path, data, o)
+	t, err := Parse(path, data, o)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestReadNumpysFiles(t *testing.T) {
 		"int64.npy":         permutation,
 		"fortran-u1.npy":    permutation,
 	} {
-		m, err := Read(filepath.Join("testdata", name), ReadOptions{Classes: abc})
+		m, err := readMatrix(filepath.Join("testdata", name), ReadOptions{Classes: abc})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !slices.Equal(m.P, want) {
@@ -39,7 +39,7 @@ func TestReadNPYAxes(t *testing.T) {
 	} {
 		path := save(t, "c.npy", npyFile(npyDict("<f8", c.order, "(2, 2)"), float64Bytes(.75, .5, .25,
 			.5)))
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, Axes: c.axes})
+		m, err := readMatrix(path, ReadOptions{Classes: []string{"a", "b"}, Axes: c.axes})
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
 		} else if !slices.Equal(m.P, c.want) {
@@ -49,7 +49,7 @@ func TestReadNPYAxes(t *testing.T) {
 	// Negative zero, which numpy prints and keeps, is a plain 0 afterwards.
 	path := save(t, "c.npy", npyFile(npyDict("<f8", "False", "(2, 2)"), float64Bytes(1,
 		math.Copysign(0, -1), 0, 1)))
-	m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
+	m, err := readMatrix(path, ReadOptions{Classes: []string{"a", "b"}})
 	if err != nil || math.Signbit(m.P[1]) {
 		t.Errorf("negative zero: %v, %v", m, err)
 	}
@@ -82,7 +82,7 @@ func TestReadNPYErrors(t *testing.T) {
 			"confusion-axes=true-rows"},
 	} {
 		path := save(t, "c.npy", c.data)
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}})
+		m, err := readMatrix(path, ReadOptions{Classes: []string{"a", "b"}})
 		if m != nil {
 			t.Errorf("%s: got a matrix", c.name)
 		}

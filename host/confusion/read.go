@@ -49,16 +49,8 @@ type Table struct {
 	Counts  bool      // V counts examples; else it is P(noisy = p | true = q)
 	Axes    string    // of the file: TrueRows or TrueColumns
 	Notes   []string  // what is odd about it, a sentence each
-}
 
-// Read returns the confusion matrix in a file, checked. The file is a table as ReadTable reads it;
-// counts become shares. Errors begin with the path.
-func Read(path string, o ReadOptions) (*Matrix, error) {
-	t, err := ReadTable(path, o)
-	if err != nil {
-		return nil, err
-	}
-	return t.matrixOf(path)
+	path string // of its file, "" for none
 }
 
 // ReadBytes returns the bytes of a file for Parse.
@@ -70,35 +62,23 @@ func ReadBytes(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Parse is Read for the bytes of a file: they may be parsed again with other classes, where a pipe
-// cannot be read again.
-func Parse(path string, data []byte, o ReadOptions) (*Matrix, error) {
-	t, err := parseTable(path, data, o)
-	if err != nil {
-		return nil, err
-	}
-	return t.matrixOf(path)
-}
-
-func (t *Table) matrixOf(path string) (*Matrix, error) {
-	m, err := t.Matrix()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
 // Matrix returns the matrix of a table, checked; counts become shares.
 func (t *Table) Matrix() (*Matrix, error) {
-	m := &Matrix{Classes: t.Classes, P: t.V, Error: t.Error, known: &known{}}
+	m, err := &Matrix{Classes: t.Classes, P: t.V, Error: t.Error, known: &known{}}, error(nil)
 	if t.Counts {
-		share, err := t.Share()
-		if err != nil {
-			return nil, err
-		}
-		m.P = share.P
+		m, err = t.Share()
 	}
-	return m, m.check(t.Axes == TrueRows)
+	if err == nil {
+		m.Error = t.Error
+		err = m.check(t.Axes == TrueRows)
+	}
+	switch {
+	case err == nil:
+		return m, nil
+	case t.path == "":
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s: %w", t.path, err)
 }
 
 // ReadTable reads a square table of counts or shares:
@@ -115,14 +95,11 @@ func (t *Table) Matrix() (*Matrix, error) {
 //
 // Errors begin with the path, and for CSV with the line.
 func ReadTable(path string, o ReadOptions) (*Table, error) {
-	if err := o.check(path); err != nil {
-		return nil, err
-	}
 	data, err := ReadBytes(path)
 	if err != nil {
 		return nil, err
 	}
-	return parseTable(path, data, o)
+	return Parse(path, data, o)
 }
 
 // check refuses classes that no table can have.
@@ -146,8 +123,9 @@ type grid struct {
 	columnNames []string
 }
 
-// parseTable is ReadTable for the bytes of a file.
-func parseTable(path string, data []byte, o ReadOptions) (t *Table, err error) {
+// Parse is ReadTable for the bytes of a file: they may be parsed again with other classes, where a
+// pipe cannot be read again.
+func Parse(path string, data []byte, o ReadOptions) (t *Table, err error) {
 	if err := o.check(path); err != nil {
 		return nil, err
 	}
@@ -166,6 +144,7 @@ func parseTable(path string, data []byte, o ReadOptions) (t *Table, err error) {
 	if t, err = g.table(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	t.path = path
 	return t, nil
 }
 

@@ -46,7 +46,7 @@ func TestReadCSV(t *testing.T) {
 		{"numpy.savetxt", "5.0e-01, 2.5e-01, 1.25e-01\n3.75e-01, 5e-01, 1.25E-1\n+.125, .25, .75", ""},
 		{"numbers alone, true rows", ".5,.375,.125\n.25,.5,.25\n.125,.125,.75\n", TrueRows},
 	} {
-		m, err := Read(save(t, "c.csv", []byte(c.text)), ReadOptions{Classes: abc, Axes: c.axes})
+		m, err := readMatrix(save(t, "c.csv", []byte(c.text)), ReadOptions{Classes: abc, Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !slices.Equal(m.P, sample) || !slices.Equal(m.Classes, abc) {
@@ -57,7 +57,7 @@ func TestReadCSV(t *testing.T) {
 
 func TestReadNamesWithCommas(t *testing.T) {
 	classes := []string{`x,"y"`, " z"}
-	m, err := Read(save(t, "c",
+	m, err := readMatrix(save(t, "c",
 		[]byte("noisy\\true, z,\"x,\"\"y\"\"\"\n z,.5,.25\n\"x,\"\"y\"\"\",.5,.75\n")),
 		ReadOptions{Classes: classes})
 	if err != nil {
@@ -100,7 +100,7 @@ func TestReadCounts(t *testing.T) {
 			len(got.Notes) != 0 {
 			t.Errorf("%s: got %+v, wanted counts %v with %s", c.name, got, counted, c.want)
 		}
-		m, err := Read(path, ReadOptions{Classes: abc, Axes: c.axes})
+		m, err := readMatrix(path, ReadOptions{Classes: abc, Axes: c.axes})
 		if err != nil || m.P[1] != 7./77 {
 			t.Errorf("%s: got %v, %v", c.name, m, err)
 		}
@@ -124,7 +124,7 @@ func TestReadTableNames(t *testing.T) {
 		{"a comma in a name", "true,\"x, y\",z\n\"x, y\",5,2\nz,1,7\n", "", []string{"x, y", "z"},
 			[]float64{5, 1, 2, 7}},
 	} {
-		got, err := parseTable("F", []byte(c.text), ReadOptions{Axes: c.axes})
+		got, err := Parse("F", []byte(c.text), ReadOptions{Axes: c.axes})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if !slices.Equal(got.Classes, c.classes) || !slices.Equal(got.V, c.want) {
@@ -144,7 +144,7 @@ func TestRoundedShares(t *testing.T) {
 	if err != nil || math.Abs(m.P[0]-2./3) > 1e-12 {
 		t.Errorf("got %v, %v", m, err)
 	}
-	_, err = Read(path, ReadOptions{})
+	_, err = readMatrix(path, ReadOptions{})
 	wantError(t, err, path+` "a" 1.0050000000000001 divide`)
 }
 
@@ -153,12 +153,12 @@ func TestReadTableNotes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"noisy,a,b,c\na,1,5,9\nb,7,1,1\nc,1,1,1\n", `"a" "b" "c"`},
 	} {
-		got, err := parseTable("F", []byte(c.text), ReadOptions{Classes: abc})
+		got, err := Parse("F", []byte(c.text), ReadOptions{Classes: abc})
 		if err != nil || !facts.Told(strings.Join(got.Notes, "; "), c.want) {
 			t.Errorf("%q: notes %q, %v; wanted %q", c.text, got.Notes, err, c.want)
 		}
 	}
-	empty, err := parseTable("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), ReadOptions{})
+	empty, err := Parse("F", []byte("noisy,a,b\na,5,0\nb,1,0\n"), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestReadErrors(t *testing.T) {
 		{"hexadecimal", "1,0x1p-2\n0,1\n", "", ":1: ", `"0x1p-2" column 2`},
 	} {
 		path := save(t, "c.csv", []byte(c.text))
-		m, err := Read(path, ReadOptions{Classes: []string{"a", "b"}, Axes: c.axes})
+		m, err := readMatrix(path, ReadOptions{Classes: []string{"a", "b"}, Axes: c.axes})
 		if c.fact == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.name, err)
@@ -234,14 +234,14 @@ func TestReadErrors(t *testing.T) {
 		"true,a,\na,5,1\n,7,2": "F name",
 		",a,b,c\na,.5,.35,.15\nb,.15,.5,.35\nc,.35,.15,.5\n": "confusion-axes=true-rows",
 	} {
-		_, err := parseTable("F", []byte(text), ReadOptions{})
+		_, err := Parse("F", []byte(text), ReadOptions{})
 		wantError(t, err, want)
 	}
 }
 
 func TestReadManyMissingClasses(t *testing.T) {
 	path := save(t, "c.csv", []byte("noisy\\true,c0\nc0,1\n"))
-	_, err := Read(path, ReadOptions{Classes: names(14)})
+	_, err := readMatrix(path, ReadOptions{Classes: names(14)})
 	wantError(t, err, path+` "c1" 0`)
 }
 
@@ -249,13 +249,13 @@ func TestReadFileErrors(t *testing.T) {
 	dir := t.TempDir()
 	two := ReadOptions{Classes: []string{"a", "b"}}
 	missing := filepath.Join(dir, "none.csv")
-	_, err := Read(missing, two)
+	_, err := readMatrix(missing, two)
 	if !errors.Is(err, fs.ErrNotExist) || !facts.Told(err, missing) {
 		t.Errorf("a missing file: %v", err)
 	}
-	_, err = Read(dir, two)
+	_, err = readMatrix(dir, two)
 	wantError(t, err, dir+" directory")
-	_, err = Read(missing, ReadOptions{Classes: []string{"a"}})
+	_, err = Parse(missing, nil, ReadOptions{Classes: []string{"a"}})
 	wantError(t, err, missing+` 1 classes "a" 2`)
 }
 
@@ -275,7 +275,7 @@ func FuzzReadTable(f *testing.F) {
 		if rows {
 			o.Axes = TrueRows
 		}
-		got, err := parseTable("F", data, o)
+		got, err := Parse("F", data, o)
 		if err != nil {
 			if got != nil || !strings.HasPrefix(err.Error(), "F:") {
 				t.Fatalf("table %v with error %q", got, err)

@@ -53,3 +53,12 @@ func float64Bytes(values ...float64) []byte {
 	}
 	return b
 }
+
+// readMatrix returns the matrix of a table in a file.
+func readMatrix(path string, o ReadOptions) (*Matrix, error) {
+	t, err := ReadTable(path, o)
+	if err != nil {
+		return nil, err
+	}
+	return t.Matrix()
+}

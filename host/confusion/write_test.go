@@ -39,7 +39,7 @@ func TestWriteReadsBack(t *testing.T) {
 		if err := osfile.Write(path, m.Write); err != nil {
 			t.Fatal(err)
 		}
-		back, err := Read(path, ReadOptions{Classes: m.Classes})
+		back, err := readMatrix(path, ReadOptions{Classes: m.Classes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestWriteReadsBack(t *testing.T) {
 		for i, c := range order {
 			classes[i] = m.Classes[c]
 		}
-		back, err = Read(path, ReadOptions{Classes: classes})
+		back, err = readMatrix(path, ReadOptions{Classes: classes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,7 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 	if err := osfile.Write(path, m.Write); err != nil {
 		t.Fatal(err)
 	}
-	back, err := Read(path, ReadOptions{Classes: []string{"c", "a", cornerErrors}})
+	back, err := readMatrix(path, ReadOptions{Classes: []string{"c", "a", cornerErrors}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestWriteReadsErrorsBack(t *testing.T) {
 	if err := os.WriteFile(path, cut, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Read(path, ReadOptions{Classes: m.Classes}); err == nil {
+	if _, err = readMatrix(path, ReadOptions{Classes: m.Classes}); err == nil {
 		t.Errorf("half a table of standard errors is read: %s", cut)
 	}
 	m.Error[4] = 1.5

@@ -54,6 +54,21 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	return buffer
 }
 
+// AppendStored appends the columns and values of example i that are not +0.
+func (e Examples) AppendStored(columns []int32, values []float32, i int) ([]int32, []float32) {
+	at, row := e.Entries(i)
+	for k, v := range row {
+		if isPlusZero(v) {
+			continue
+		}
+		if at != nil {
+			k = int(at[k])
+		}
+		columns, values = append(columns, int32(k)), append(values, v)
+	}
+	return columns, values
+}
+
 // Part returns examples from..to-1 of e, sharing all but the Starts of sparse ones.
 func (e Examples) Part(from, to int) Examples {
 	if from == 0 && to == e.N {
@@ -176,7 +191,7 @@ func (e Examples) Compressed() Examples {
 	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{},
 		Values: []float32{}}
 	for i := range e.N {
-		s.Columns, s.Values = AppendStored(s.Columns, s.Values, e.Row(i))
+		s.Columns, s.Values = e.AppendStored(s.Columns, s.Values, i)
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s

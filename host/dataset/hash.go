@@ -101,7 +101,11 @@ func (h *hasher) block(d *Dataset, from, to int, sum *[sha256.Size]byte) {
 		h.buffer = appendWords(h.buffer, d.Y[from:to])
 	}
 	for i := from; i < to; i++ {
-		columns, values := h.stored(d.Entries(i))
+		columns, values := d.Entries(i)
+		if slices.ContainsFunc(values, isPlusZero) {
+			h.columns, h.values = d.AppendStored(h.columns[:0], h.values[:0], i)
+			columns, values = h.columns, h.values
+		}
 		h.buffer = binary.LittleEndian.AppendUint32(h.buffer, uint32(len(values)))
 		if len(values) < d.D {
 			h.buffer = appendWords(h.buffer, columns)
@@ -115,24 +119,6 @@ func (h *hasher) block(d *Dataset, from, to int, sum *[sha256.Size]byte) {
 	h.Sum(sum[:0])
 }
 
-// stored returns the columns and values other than +0 of an example.
-func (h *hasher) stored(columns []int32, values []float32) ([]int32, []float32) {
-	if !slices.ContainsFunc(values, isPlusZero) {
-		return columns, values
-	}
-	h.columns, h.values = h.columns[:0], h.values[:0]
-	if columns == nil {
-		h.columns, h.values = AppendStored(h.columns, h.values, values)
-		return h.columns, h.values
-	}
-	for k, v := range values {
-		if !isPlusZero(v) {
-			h.columns, h.values = append(h.columns, columns[k]), append(h.values, v)
-		}
-	}
-	return h.columns, h.values
-}
-
 // appendWords appends the bits of numbers.
 func appendWords[T int32 | float32](b []byte, list []T) []byte {
 	if osfile.LittleEndian {
@@ -143,13 +129,3 @@ func appendWords[T int32 | float32](b []byte, list []T) []byte {
 }
 
 func isPlusZero(v float32) bool { return math.Float32bits(v) == 0 }
-
-// AppendStored appends the columns and values of a dense row that are not +0.
-func AppendStored(columns []int32, values, row []float32) ([]int32, []float32) {
-	for j, v := range row {
-		if !isPlusZero(v) {
-			columns, values = append(columns, int32(j)), append(values, v)
-		}
-	}
-	return columns, values
-}

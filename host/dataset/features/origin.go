@@ -131,12 +131,6 @@ func OriginNote(column string, origin float64) string {
 		"are rounded", column, digits(origin))
 }
 
-// MeanNote says that values of a column are missing where the training data had all.
-func MeanNote(column string, gaps int) string {
-	return fmt.Sprintf("%s has %d missing values, and had none in the training data; their mean "+
-		"stands for them", column, gaps)
-}
-
 func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Rounded returns v behind an origin as float32, +0 if it is subnormal there.

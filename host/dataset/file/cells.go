@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -54,10 +53,6 @@ type cellColumn struct {
 	words  []byte
 
 	levels  map[string]int32 // the code of each
-	known   int              // how many of them the recipe knows, if there is one
-	first   map[int32]int    // where other levels are first
-	strange int              // kept rows that have another level
-	gaps    int              // kept rows without a value
 	odd     int              // words among numbers
 	oddText string
 	oddAt   int    // where the first is
@@ -91,7 +86,7 @@ func newCells(places string, columns []dataset.TableColumn, o Options, byName bo
 					func(known dataset.Column) bool { return known.Name == column.Name })
 			}
 			known := &s.recipe.Columns[c.at]
-			c.Kind, c.Levels, c.known = known.Kind, slices.Clone(known.Levels), len(known.Levels)
+			c.Kind, c.Levels = known.Kind, slices.Clone(known.Levels)
 			c.Origin, c.Dates, c.Commas = known.Origin, known.Dates, known.Commas
 			if said := o.commas([]bool{known.Commas}, 1); c.Kind == dataset.KindNumber {
 				c.Commas = said != nil && said[0]
@@ -99,7 +94,6 @@ func newCells(places string, columns []dataset.TableColumn, o Options, byName bo
 			for code, level := range c.Levels {
 				c.levels[level] = int32(code)
 			}
-			c.first = map[int32]int{}
 		}
 		s.columns = append(s.columns, c)
 	}
@@ -130,9 +124,6 @@ func (s *cells) keep() (err error) {
 		c := &s.columns[k]
 		switch c.Kind {
 		case dataset.KindNumber:
-			if c.number != c.number {
-				c.gaps++
-			}
 			v := c.number
 			if s.spans != nil && !s.done {
 				s.spans[k].Add(v)
@@ -143,11 +134,6 @@ func (s *cells) keep() (err error) {
 			err = c.numbers.add(s.room, decimal.Flush(float32(v), &s.tiny))
 			s.bytes += 4
 		case dataset.KindCategory:
-			if c.code < 0 {
-				c.gaps++
-			} else if s.recipe != nil && int(c.code) >= c.known {
-				c.strange++
-			}
 			err = c.codes.add(s.room, c.code)
 			s.bytes += 4
 		case dataset.KindText:
@@ -283,7 +269,7 @@ func (s *cells) setLevel(c *cellColumn, text []byte) string {
 		case s.recipe != nil && s.strict:
 			return fmt.Sprintf("found %s, which is none of the %d levels of the training data, %s; take "+
 				"such levels for none of them (%s), or train on data that have them", quote.Text(level),
-				c.known, quote.List(c.Levels[:c.known]), quote.Option("unseen", "zero"))
+				len(c.Levels), quote.List(c.Levels), quote.Option("unseen", "zero"))
 		case !utf8.Valid(text):
 			return "found " + quote.Text(level) +
 				", which is not UTF-8; convert the data file to UTF-8 (iconv -t UTF-8)"
@@ -291,9 +277,6 @@ func (s *cells) setLevel(c *cellColumn, text []byte) string {
 		code = int32(len(c.Levels))
 		c.Levels, c.levels[level] = append(c.Levels, level), code
 		s.growth.Bytes += len(level) + 128 // with what the lists take of it
-		if s.recipe != nil {
-			c.first[code] = s.place
-		}
 	}
 	c.code = code
 	return ""
@@ -312,23 +295,6 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", path, c, c.odd,
 				quote.Text(c.oddText), s.places, c.oddAt, quote.Option("categories", c.Option())))
 		}
-		if c.gaps > 0 {
-			d.Missing = append(d.Missing, dataset.MissingCount{Column: c.String(), Values: c.gaps})
-		}
-		if s.recipe != nil && c.gaps > 0 {
-			if known := &s.recipe.Columns[c.at]; known.Mean != nil && !known.Indicator {
-				d.Notes = append(d.Notes, path+": "+features.MeanNote(c.String(), c.gaps))
-			}
-		}
-		if len(c.first) == 0 {
-			continue
-		}
-		names := slices.Clone(c.Levels[c.known:])
-		dataset.SortClasses(names)
-		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s has levels that the training data did not "+
-			"have, %s, the first in %s %d; they count as none of its levels in %d examples (%s refuses "+
-			"them)", path, c, quote.List(names), s.places, slices.Min(slices.Collect(maps.Values(c.first))),
-			c.strange, quote.Option("unseen", "error")))
 	}
 }
 

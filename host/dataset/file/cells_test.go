@@ -161,8 +161,8 @@ func TestRecipe(t *testing.T) {
 	}
 	said := strings.Join(d.Warnings, "\n")
 	for _, want := range []string{
-		`g.csv column 2 city "Bonn" line 3`,
-		`g.csv column 6 colour "teal" line 2`} {
+		`g.csv column 2 city "Bonn" row 2`,
+		`g.csv column 6 colour "teal" row 1`} {
 		if !facts.Told(said, want) {
 			t.Errorf("warnings %s\nwanted %s", said, want)
 		}

@@ -363,7 +363,16 @@ func (c *collector) encode(ctx context.Context, d *dataset.Dataset) error {
 	})
 	c.numbers.spans, c.numbers.origins = c.cells.spans, c.known.origins
 	c.cells.about(d, c.src.path)
-	c.cells = nil // which holds the table
+	c.cells, d.Missing = nil, features.Missing(t) // the cells hold the table
+	if c.o.Encoding != nil {
+		more, strange := features.Unfamiliar(t, c.encoding,
+			func(i int) int { return d.SourceRow(i) + 1 })
+		notes = append(notes, more...)
+		for _, warning := range strange {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s (%s refuses them)", c.src.path, warning,
+				quote.Option("unseen", "error")))
+		}
+	}
 	for _, note := range append(notes, silent...) {
 		d.Notes = append(d.Notes, c.src.path+": "+note)
 	}

@@ -222,16 +222,16 @@ func (c *columns) find(text, what string) (int, string) {
 // describe names column j in an error message.
 func (c *columns) describe(j int) string { return dataset.ColumnText(j+1, c.nameOf(j)) }
 
-// describeFeature is describe of the column of feature k.
-func (c *columns) describeFeature(k int) string {
+// of returns the column of feature k.
+func (c *columns) of(k int) int {
 	for j, role := range c.role {
 		if role == feature {
 			if k--; k < 0 {
-				return c.describe(j)
+				return j
 			}
 		}
 	}
-	return ""
+	return -1
 }
 
 // featureNames returns the names of the features, nil without a header.
@@ -313,10 +313,10 @@ func (c *collector) resolve(t *columns, names []string, width int, places string
 	if fault == "" && t.features == 0 {
 		fault = withoutFeatures(&c.remarks, nil)
 	}
-	if fault == "" {
+	if c.survey.holes = c.survey.holes || c.known.gaps; fault == "" {
 		c.cells, fault = t.cells(places, list, c.o, &c.survey, &c.remarks)
 	}
-	c.column = t.describeFeature
+	c.column = func(k int) string { return t.describe(t.of(k)) }
 	switch {
 	case fault != "":
 	case c.cells == nil:
@@ -342,8 +342,9 @@ func (c *columns) cells(places string, kinds []string, o Options, s *survey, r *
 	if o.Encoding == nil && o.Encode == nil {
 		return nil, ""
 	}
-	plain := o.Encoding != nil && o.Encoding.Plain() || o.Encoding == nil && (o.Encode.Missing == "" ||
-		o.Encode.Missing == dataset.MissingError || o.lenient() && !s.holes)
+	plain := o.Encoding != nil && o.Encoding.Plain() && !s.holes ||
+		o.Encoding == nil && (o.Encode.Missing == "" || o.Encode.Missing == dataset.MissingError ||
+			o.lenient() && !s.holes)
 	var list []dataset.TableColumn
 	for j, role := range c.role {
 		if role != feature {

@@ -158,7 +158,7 @@ func (r *csvReader) number(text []byte, commas bool) (v float64, fault string) {
 	switch {
 	case ok:
 		return v, ""
-	case r.c.numbers.means != nil && features.IsMissing(text):
+	case r.c.numbers.fills && features.IsMissing(text):
 		return math.NaN(), ""
 	}
 	return 0, numberFault(text)
@@ -166,17 +166,9 @@ func (r *csvReader) number(text []byte, commas bool) (v float64, fault string) {
 
 // round enters the row of numbers.
 func (r *csvReader) round() error {
-	bad := enterNumbers(r.c)
-	if bad < 0 {
-		return nil
-	}
-	j, v := 0, r.c.numbers.row[bad]
-	for ; r.columns.role[j] != feature || bad > 0; j++ {
-		if r.columns.role[j] == feature {
-			bad--
-		}
-	}
-	return r.fault(j, errors.New(valueFault(v)))
+	return enterNumbers(r.c, func(k int, v float64) error {
+		return r.fault(r.columns.of(k), errors.New(valueFault(v)))
+	})
 }
 
 // widthFault is the error of a record of another width than the first.

@@ -188,9 +188,7 @@ func enterRows(c *collector, r io.Reader, t npyfile.Type, n, d int) error {
 func (c *collector) addCells() error {
 	return c.addRow(nil, func(j int, v float64) error {
 		if v != v && c.o.lenient() && c.cells == nil {
-			known := c.known
-			known.gaps = true
-			return &known
+			return c.known.withGaps()
 		}
 		return c.src.errorf("example %d, column %d: %s", c.number(), j+1, valueFault(v))
 	})

@@ -15,8 +15,7 @@ type numbers struct {
 	row     []float64       // of the current example, NaN where one is missing
 	origins []float64       // of the columns; nil if all are 0
 	commas  []bool          // columns that have decimal commas; nil if none has
-	means   []float32       // what stands for missing values, of a model; nil if none may be missing
-	gaps    []int           // how many values lack in each column, with means
+	fills   bool            // a model has means for missing values, which make cells of the numbers
 	spans   []features.Span // of the columns; nil if nothing is to be found out
 	watched []int           // columns whose spans more values can change
 	rest    uint64          // of the current example, with Options.Exact
@@ -42,11 +41,7 @@ func beginNumbers(c *collector, d int, names []string) {
 	}
 	here := dataset.Encoding{Columns: columns}
 	n.origins, n.commas = here.Origins(), c.o.commas(here.Commas(), d)
-	for _, column := range columns {
-		if column.Mean != nil {
-			n.means = append(n.means, *column.Mean)
-		}
-	}
+	n.fills = e.Missing == dataset.MissingMean
 }
 
 // refuseSparse refuses sparse data where a model has learned an origin, which makes zeros others.
@@ -65,8 +60,9 @@ func judges(c *collector) bool {
 	return c.asked.Encoding == nil && c.asked.Features == 0 && c.prepared == nil
 }
 
-// enterNumbers enters the row in pile. It returns the column of a value that has no float32, or -1.
-func enterNumbers(c *collector) int {
+// enterNumbers enters the row in pile. It returns what is wrong with the first value that has no
+// float32, as cell words it, or the lesson that values are missing which a model fills.
+func enterNumbers(c *collector, cell func(j int, v float64) error) error {
 	n, p := &c.numbers, &c.pile
 	if n.spans == nil && !n.done && judges(c) { // not before there is a row: headers claim any
 		n.spans, n.watched = features.SpansOf(len(n.row)), lists.UpTo[int](len(n.row))
@@ -80,10 +76,10 @@ func enterNumbers(c *collector) int {
 		f := float32(v)
 		switch bits := math.Float32bits(f); bits & 0x7f800000 {
 		case 0x7f800000:
-			if v == v || n.means == nil {
-				return j
+			if v != v && n.fills {
+				return c.known.withGaps()
 			}
-			f = n.means[j]
+			return cell(j, n.row[j])
 		case 0:
 			if bits<<1 != 0 && c.prepared == nil {
 				f = decimal.Flush(f, &p.subnormals)
@@ -97,7 +93,7 @@ func enterNumbers(c *collector) int {
 		}
 	}
 	p.x = p.x[:len(p.x)+len(n.row)]
-	return -1
+	return nil
 }
 
 // restOf adds to a hash of an example what number j loses as float32.
@@ -148,29 +144,18 @@ func (n *numbers) watch() {
 		n.watched = slices.DeleteFunc(n.watched,
 			func(j int) bool { return !n.spans[j].Add(n.row[j]) })
 	}
-	if n.means != nil && n.gaps == nil {
-		n.gaps = make([]int, len(n.row))
-	}
-	for j := range n.gaps {
-		if n.row[j] != n.row[j] {
-			n.gaps[j]++
-		}
-	}
 }
 
 // addRow enters the row of numbers, unless fault says what is wrong with its example; cell words
 // the error of a value that is no finite float32.
 func (c *collector) addRow(fault error, cell func(j int, v float64) error) error {
-	row := c.numbers.row
 	switch {
 	case fault != nil:
 	case c.cells == nil:
-		if bad := enterNumbers(c); bad >= 0 {
-			fault = cell(bad, row[bad])
-		}
+		fault = enterNumbers(c, cell)
 	default:
 		c.cells.begin(c.number())
-		for k, v := range row {
+		for k, v := range c.numbers.row {
 			if what := c.cells.setNumber(k, v); what != "" && fault == nil {
 				fault = cell(k, v)
 			}
@@ -245,12 +230,6 @@ func noteNumbers(c *collector, d *dataset.Dataset) {
 	}
 	if note := features.MergedNote(n.spans, n.origins, column); note != "" {
 		d.Notes = append(d.Notes, c.src.path+": "+note)
-	}
-	for k, gaps := range n.gaps {
-		if gaps > 0 {
-			d.Missing = append(d.Missing, dataset.MissingCount{Column: column(k), Values: gaps})
-			d.Notes = append(d.Notes, c.src.path+": "+features.MeanNote(column(k), gaps))
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package file
 import (
 	"math"
 	"runtime/debug"
-	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
@@ -102,15 +101,8 @@ func (p *pile) cut() (err error) {
 			fill(keep.X, s.D, s)
 		}
 	default:
-		if keep.Columns, err = osfile.MakeScratch[int32](p.room, stored); err == nil {
-			keep.Values, err = osfile.MakeScratch[float32](p.room, stored)
-		}
-		if err == nil && p.x == nil {
-			copy(keep.Columns, s.Columns)
-			copy(keep.Values, s.Values)
-			keep.Starts = slices.Clone(s.Starts)
-		} else if err == nil {
-			compressInto(&keep, s)
+		if keep, err = p.compressed(s.N, s.D, stored); err == nil {
+			appendRows(&keep, s)
 		}
 	}
 	if p.x != nil {
@@ -129,13 +121,11 @@ func (p *pile) seal() error {
 	return err
 }
 
-// compressInto writes dense examples into sparse ones, whose arrays have room for what is stored.
-func compressInto(into *dataset.Examples, s dataset.Examples) {
-	columns, values := into.Columns[:0], into.Values[:0]
-	into.Starts = append(make([]int64, 0, s.N+1), 0)
+// appendRows appends the rows of s to sparse examples.
+func appendRows(e *dataset.Examples, s dataset.Examples) {
 	for i := range s.N {
-		columns, values = dataset.AppendStored(columns, values, s.Row(i))
-		into.Starts = append(into.Starts, int64(len(values)))
+		e.Columns, e.Values = s.AppendStored(e.Columns, e.Values, i)
+		e.Starts = append(e.Starts, int64(len(e.Values)))
 	}
 }
 
@@ -143,14 +133,7 @@ func compressInto(into *dataset.Examples, s dataset.Examples) {
 func fill(x []float32, d int, s dataset.Examples) {
 	for i := range s.N {
 		row := x[i*d:][:s.D]
-		if !s.Sparse() {
-			copy(row, s.Row(i))
-			continue
-		}
-		columns, values := s.SparseRow(i)
-		for k, j := range columns {
-			row[j] = values[k]
-		}
+		copy(row, s.DenseRow(row, i)) // which may be row
 	}
 }
 
@@ -189,25 +172,23 @@ func (p *pile) dense(n, d int) ([]float32, error) {
 
 // sparse joins the segments of n rows of d features in compressed form, emptying them.
 func (p *pile) sparse(n, d int) (e dataset.Examples, err error) {
-	e = dataset.Examples{N: n, D: d, Starts: make([]int64, 1, n+1)}
-	if e.Columns, err = osfile.MakeScratch[int32](p.room, p.stored); err != nil {
+	if e, err = p.compressed(n, d, p.stored); err != nil {
 		return e, err
 	}
-	if e.Values, err = osfile.MakeScratch[float32](p.room, p.stored); err != nil {
-		return e, err
-	}
-	e.Columns, e.Values = e.Columns[:0], e.Values[:0]
 	for k, s := range p.segments {
-		for i := range s.N {
-			if s.Sparse() {
-				columns, values := s.SparseRow(i)
-				e.Columns, e.Values = append(e.Columns, columns...), append(e.Values, values...)
-			} else {
-				e.Columns, e.Values = dataset.AppendStored(e.Columns, e.Values, s.Row(i))
-			}
-			e.Starts = append(e.Starts, int64(len(e.Values)))
-		}
+		appendRows(&e, s)
 		p.emptied(k)
 	}
 	return e, nil
+}
+
+// compressed returns sparse examples without rows yet, with room for n rows with so many values.
+func (p *pile) compressed(n, d, stored int) (e dataset.Examples, err error) {
+	e = dataset.Examples{N: n, D: d, Starts: make([]int64, 1, n+1)}
+	if e.Columns, err = osfile.MakeScratch[int32](p.room, stored); err != nil {
+		return e, err
+	}
+	e.Values, err = osfile.MakeScratch[float32](p.room, stored)
+	e.Columns, e.Values = e.Columns[:0], e.Values[:0]
+	return e, err
 }

@@ -143,7 +143,7 @@ func readInput(in *input, o Options) (d *dataset.Dataset, err error) {
 // lesson is what a reading of a file has to know of it before, and the error of one that does not.
 type lesson struct {
 	whole      bool      // all of a table tells what its columns hold, not its beginning
-	gaps       bool      // numbers of an array are missing
+	gaps       bool      // numbers are missing that are not looked for at first
 	unlabelled bool      // there is no column of labels
 	origins    []float64 // of the features that are numbers; nil if they are not known yet
 }
@@ -151,6 +151,12 @@ type lesson struct {
 // asWhole is l, and that a table does not go on as it began.
 func (l lesson) asWhole() error {
 	l.whole = true
+	return &l
+}
+
+// withGaps is l, and that numbers are missing.
+func (l lesson) withGaps() error {
+	l.gaps = true
 	return &l
 }
 

@@ -320,21 +320,15 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	var columns []int32
 	var values []float32
 	for i := range d.N {
-		if d.Sparse() {
-			columns, values = d.SparseRow(i)
-		} else {
-			columns, values = dataset.AppendStored(columns[:0], values[:0], d.Row(i))
-		}
+		// -0 is not left out: what is read back must have the same bits.
+		columns, values = d.AppendStored(columns[:0], values[:0], i)
 		if d.Y != nil {
 			w.line = append(w.line, d.Classes[d.Y[i]]...)
 		} else {
 			w.line = append(w.line, '0')
 		}
 		for k, j := range columns {
-			// -0 is not left out: what is read back must have the same bits.
-			if math.Float32bits(values[k]) != 0 {
-				w.indexed(int(j)+1, values[k])
-			}
+			w.indexed(int(j)+1, values[k])
 		}
 		if i == 0 && !lastUsed {
 			w.indexed(d.D, 0)

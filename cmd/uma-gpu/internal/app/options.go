@@ -272,7 +272,11 @@ func (n *Noise) Read(ctx context.Context, classes []string) (*confusion.Matrix, 
 		}
 		n.data = data
 	}
-	return confusion.Parse(n.Path, n.data, confusion.ReadOptions{Classes: classes, Axes: n.Axes})
+	t, err := confusion.Parse(n.Path, n.data, confusion.ReadOptions{Classes: classes, Axes: n.Axes})
+	if err != nil {
+		return nil, err
+	}
+	return t.Matrix()
 }
 
 // Confusion is Read for a request.

@@ -32,6 +32,20 @@ func estimated(t *testing.T, args ...string) (r estimate.Report, stderr string) 
 	return r, stderr
 }
 
+// matrixIn returns the confusion matrix in a file.
+func matrixIn(t *testing.T, path string, classes []string) *confusion.Matrix {
+	t.Helper()
+	table, err := confusion.ReadTable(path, confusion.ReadOptions{Classes: classes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := table.Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // A table becomes a matrix that train takes, and what told its axes is said.
 func TestEstimateTable(t *testing.T) {
 	dir := t.TempDir()
@@ -42,10 +56,7 @@ func TestEstimateTable(t *testing.T) {
 	if !facts.Told(stderr, "2 classes true-rows") {
 		t.Errorf("stderr %s", stderr)
 	}
-	m, err := confusion.Read(out, confusion.ReadOptions{Classes: []string{"cat", "dog"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := matrixIn(t, out, []string{"cat", "dog"})
 	for k, want := range []float64{.9, .15, .1, .85} {
 		if got := m.P[k]; math.Abs(got-want) > 0.02 || got != r.Confusion[k/2][k%2] {
 			t.Errorf("entry %d is %v, wanted about %v, and as printed, %v", k, got, want,
@@ -92,10 +103,7 @@ func TestEstimateData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := confusion.Read(path("truth.csv"), confusion.ReadOptions{Classes: d.Classes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := matrixIn(t, path("truth.csv"), d.Classes)
 	off := func(r estimate.Report) (sum float64) {
 		for k, v := range truth.P {
 			sum += math.Abs(v-r.Confusion[k/10][k%10]) / 100

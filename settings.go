@@ -199,10 +199,9 @@ func (s *Settings) Choose() (learners.Params, error) {
 			err = parameter.Set(text)
 		}
 		if err != nil {
-			got, plain := s.Parameters[name].(string)
-			if got = strconv.Quote(got); !plain {
-				value, _ := json.Marshal(s.Parameters[name]) // of JSON, which cannot fail
-				got = string(value)
+			got := fmt.Sprintf("%q", s.Parameters[name])
+			if _, plain := s.Parameters[name].(string); !plain {
+				got = fmt.Sprint(s.Parameters[name])
 			}
 			return nil, invalid(name, got, parameter.Wanted)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -217,6 +219,8 @@ func (s *cells) set(k int, text []byte) string {
 			c.loose, c.looseAs = string(text), v
 		}
 		s.unsure = s.unsure || bytes.ContainsAny(text, ",.")
+	} else if c.loose == "" && losesDigits(text, v) {
+		c.loose, c.looseAs = string(text), v
 	}
 	if !ok && s.lenient {
 		if c.odd++; c.odd == 1 {
@@ -287,8 +291,7 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 	for k := range s.columns {
 		c := &s.columns[k]
 		if c.loose != "" {
-			d.Notes = append(d.Notes, fmt.Sprintf("%s: %s has numbers such as %s, which is read as %v",
-				path, c, quote.Text(c.loose), c.looseAs))
+			d.Notes = append(d.Notes, path+": "+looseNote(c.String(), c.loose, c.looseAs))
 		}
 		if c.odd > 0 {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
@@ -342,6 +345,25 @@ func (p *pieces[T]) joined(room *osfile.Scratch) ([]T, error) {
 	}
 	p.last = nil
 	return list, nil
+}
+
+// losesDigits reports whether a whole number is more than its value v: it begins with 0, as names
+// of places and articles do, or float64 rounds it.
+func losesDigits(text []byte, v float64) bool {
+	const exact = 15 // digits that float64 holds
+	switch {
+	case len(text) <= exact && !(len(text) > 1 && text[0] == '0'), !decimal.IsInteger(string(text)):
+		return false
+	case text[0] == '0':
+		return true
+	}
+	return strings.TrimPrefix(string(text), "+") != strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// looseNote says how a text of a column is read.
+func looseNote(column, text string, v float64) string {
+	return fmt.Sprintf("%s has numbers such as %s, which is read as %s", column, quote.Text(text),
+		strconv.FormatFloat(v, 'f', -1, 64))
 }
 
 // parseCell is decimal.Parse for a field of a table, which also has words for 1 and 0.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,6 +23,8 @@ type csvReader struct {
 	header  bool
 	head    []byte // the text of the header
 	first   int    // line of the first record
+
+	loose map[int]string // notes on columns of numbers that lose digits
 }
 
 // enterCSV reads records, one example each.
@@ -41,7 +44,7 @@ func enterCSV(c *collector) error {
 	if layout.lenient && s.latin() {
 		c.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
 	}
-	r := &csvReader{c: c, rec: record{src: s, layout: layout}}
+	r := &csvReader{c: c, rec: record{src: s, layout: layout}, loose: map[int]string{}}
 	if err := r.rec.next(); err == io.EOF {
 		return emptyFault(s, "")
 	} else if err != nil {
@@ -98,6 +101,9 @@ func isHeader(r *csvReader, rec *record) bool { return r.header && bytes.Equal(r
 func (r *csvReader) about(d *dataset.Dataset) {
 	r.columns.about(d)
 	path := r.rec.src.path
+	for _, j := range slices.Sorted(maps.Keys(r.loose)) {
+		d.Notes = append(d.Notes, path+": "+r.loose[j])
+	}
 	if r.rec.comments > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, "+
 			"the first is line %d", path, r.rec.comments, r.rec.comment))
@@ -136,7 +142,11 @@ func (r *csvReader) row() error {
 			k++
 		default:
 			var v float64
-			v, fault = r.number(decimal.Trim(r.rec.field(j)), n.commas != nil && n.commas[len(n.row)])
+			text := decimal.Trim(r.rec.field(j))
+			v, fault = r.number(text, n.commas != nil && n.commas[len(n.row)])
+			if fault == "" && losesDigits(text, v) && r.loose[j] == "" {
+				r.loose[j] = looseNote(r.columns.describe(j), string(text), v)
+			}
 			n.row = append(n.row, v)
 		}
 		if fault != "" {
@@ -205,10 +215,13 @@ func (r *csvReader) plainRow() bool {
 				at, ok := i, false
 				if v, i, ok = decimal.Scan(line, at); !ok || (i < len(line) && line[i] != delim) {
 					text, _, _ := bytes.Cut(line[at:], []byte{delim})
-					if v, ok = decimal.Parse(text); !ok {
+					if v, ok = decimal.Parse(text); !ok || decimal.IsInteger(string(text)) {
 						return false
 					}
 					i = at + len(text)
+				}
+				if at+1 < i && line[at] == '0' && line[at+1] != '.' {
+					return false
 				}
 			}
 			row[k] = v

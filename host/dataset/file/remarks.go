@@ -128,6 +128,16 @@ func (r *csvReader) leadingColumn() {
 	}
 }
 
+// looksOf returns a text that is equal for names that look alike: sameClass, without what nobody
+// sees at their ends, and for all spellings of a number, such as 1, 01 and 1e0.
+func looksOf(name string) string {
+	name = strings.Trim(name, " \t\u00a0\u200b\u200c\u200d\u2060\ufeff")
+	if v, number := decimal.Parse([]byte(name)); number && len(name) <= 15 { // else it may be rounded
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return name
+}
+
 // judgeLabels refuses labels that are measurements, and warns of labels that may be.
 func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error {
 	const usual = 20 // classes that are no wonder, whatever their names; or examples of a class
@@ -140,11 +150,12 @@ func judgeLabels(d *dataset.Dataset, o Options, warn func(string, ...any)) error
 	}
 	spelt := make(map[string]string, len(d.Classes))
 	for _, name := range d.Classes {
-		if other, twice := spelt[sameClass(name)]; twice {
+		looks := looksOf(name)
+		if other, twice := spelt[looks]; twice {
 			warn("%s and %s are two classes; if they are one, spell them alike", quote.Text(other),
 				quote.Text(name))
 		}
-		spelt[sameClass(name)] = name
+		spelt[looks] = name
 	}
 	if d.N < fewExamples || len(d.Classes) <= usual {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/crowd"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
-	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/model"
 	"github.com/uma-gpu/uma-gpu/host/progress"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -111,7 +110,7 @@ func (t *trainer) grow(ctx context.Context, p *trees.Params) (*Trained, error) {
 	if result.Stop == Converged && t.o.MaxSteps > 0 && result.Steps == t.o.MaxSteps {
 		result.Stop = MaxSteps
 	}
-	t.countTrees(&result, grown.Model)
+	t.countTrees(&result, grown)
 	m := t.treesModel(grown, &result.EstimatedError, string(result.Stop))
 	if m.State != nil && (result.Stop == Converged || result.Stop == MaxSteps) {
 		m.State = nil
@@ -141,10 +140,12 @@ func (t *trainer) saveTrees(s *trees.State) error {
 }
 
 // countTrees counts the training examples by prediction and noisy label, and estimates the error.
-func (t *trainer) countTrees(r *Result, m *ensemble.Model) {
-	x, q := t.problem.X, t.problem.Q
-	scores := make([]float32, x.N*q)
-	m.Scores(scores, x, t.model.Confusion)
+func (t *trainer) countTrees(r *Result, s *trees.State) {
+	x, q, scores := t.problem.X, t.problem.Q, s.Scores
+	if scores == nil {
+		scores = make([]float32, x.N*q)
+		s.Model.Scores(scores, x, t.model.Confusion)
+	}
 	predicted := engine.Predicted(scores, q)
 	r.Counts = make([]int64, q*q)
 	engine.Count(r.Counts, predicted, t.problem.Evidence.Labels(predicted, t.problem.Y, q), q)

@@ -228,7 +228,7 @@ func climb(at, n int, short func() bool, try func(k int) (trial, error)) (best t
 func (s *search) forest(p Params) (trial, error) {
 	few, m := p, s.d.begin(&p)
 	few.Rounds = min(p.Rounds, tries)
-	if err := s.d.fit(s.ctx, &few, m, nil, nil); err != nil {
+	if _, err := s.d.fit(s.ctx, &few, m, nil, nil); err != nil {
 		return trial{}, err
 	}
 	sums := slices.Repeat(m.Base, s.d.binned.N)

@@ -30,6 +30,8 @@ type State struct {
 	// of the labels.
 	Temperature float32
 	Model       *ensemble.Model // with the trees that are done
+	// Scores are Model's of the examples, N×Q, where boosting has ended without an error; else nil.
+	Scores []float32
 }
 
 // data are the examples of a problem in bins, and what is known of their labels.
@@ -90,7 +92,8 @@ func Fit(ctx context.Context, p *Params, problem *learners.Problem, e *dataset.E
 	if w.Most > 0 {
 		settled.Rounds = min(settled.Rounds, w.Most)
 	}
-	return state, d.fit(ctx, &settled, state.Model, nil, step)
+	state.Scores, err = d.fit(ctx, &settled, state.Model, nil, step)
+	return state, err
 }
 
 // begin returns a model without trees.
@@ -107,32 +110,34 @@ func (d *data) begin(p *Params) *ensemble.Model {
 }
 
 // fit adds the trees that the model lacks, learned from the examples that are not held out. It
-// calls step, if not nil, after each round, and ends with its error.
+// calls step, if not nil, after each round, and ends with its error. It returns the scores of all
+// examples by boosting, N×Q; nil of a forest.
 func (d *data) fit(ctx context.Context, p *Params, m *ensemble.Model, held []bool,
-	step func() error) error {
+	step func() error) ([]float32, error) {
 	if m.Mode == Forest {
-		return forest(ctx, p, d, d.sampler(held), m, step)
+		return nil, forest(ctx, p, d, d.sampler(held), m, step)
 	}
 	b, err := newBoosting(p, d, m, held)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.bins.Close() // nothing is lost by a fault here
 	for done := m.Steps(); done < p.Rounds; done++ {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		if err := b.round(); err != nil {
-			return err
+			return nil, err
 		}
 		if step == nil {
 			continue
 		}
 		if err := step(); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	scores := make([]float32, b.n*m.Q)
+	return scores, b.bins.Scores(scores, 0, b.n)
 }
 
 // sampler returns what draws the samples of a forest.

@@ -37,7 +37,7 @@ func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean [
 	sums := slices.Repeat(m.Base, n)
 	if folds == nil && p.Mode == Forest {
 		s := d.sampler(nil)
-		if err := d.fit(ctx, p, m, nil, nil); err != nil {
+		if _, err := d.fit(ctx, p, m, nil, nil); err != nil {
 			return nil, nil, err
 		}
 		m.Add(sums, d.binned, s.times)
@@ -50,16 +50,19 @@ func (d *data) held(ctx context.Context, p *Params, folds []int) (noisy, clean [
 			for i, k := range folds {
 				out[i] = k == fold
 			}
-			if err := d.fit(ctx, p, m, out, nil); err != nil {
+			scores, err := d.fit(ctx, p, m, out, nil)
+			if err != nil {
 				return nil, nil, err
 			}
-			m.Add(sums, d.binned, func(times []uint8, _, from, to int) {
-				for i, held := range out[from:to] {
-					if times[i] = 1; held {
-						times[i] = 0
-					}
+			if scores == nil {
+				scores = slices.Repeat(m.Base, n)
+				m.Add(scores, d.binned, nil)
+			}
+			for i, held := range out {
+				if held {
+					copy(sums[i*q:(i+1)*q], scores[i*q:])
 				}
-			})
+			}
 		}
 	}
 	noisy = make([]float32, n*q)

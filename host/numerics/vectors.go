@@ -25,6 +25,18 @@ func AddScaled64(y []float64, a float64, x []float64) {
 	}
 }
 
+// AddScaled4 does what four calls of AddScaled64 do one after another, and reads y once.
+func AddScaled4(y []float64, a [4]float64, x [4][]float64) {
+	x0, x1, x2, x3 := x[0][:len(y)], x[1][:len(y)], x[2][:len(y)], x[3][:len(y)]
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+	for j, v := range y {
+		v += float64(a0 * x0[j])
+		v += float64(a1 * x1[j])
+		v += float64(a2 * x2[j])
+		y[j] = v + float64(a3*x3[j])
+	}
+}
+
 // SwapLower exchanges rows and columns i and j, i ≤ j, of a symmetric n×n matrix whose lower
 // triangle is in a, row-major.
 func SwapLower(a []float64, n, i, j int) {

@@ -25,21 +25,23 @@ const (
 
 // boundary returns landmarks for o, indices of examples of p in increasing order. Ridge regression
 // scores the examples, candidates are drawn more often near the boundary between two classes, and
-// k-means++ spreads the landmarks over the candidates.
-func boundary(ctx context.Context, p *learners.Problem, o pca.Options) ([]int, error) {
+// k-means++ spreads the landmarks over the candidates. r is that regression where ridgeGamma has
+// made it, else nil.
+func boundary(ctx context.Context, p *learners.Problem, o pca.Options, r *ridge) ([]int, error) {
 	x := p.X
-	drawn, err := sample(p, ridgeExamples)
-	if err != nil {
-		return nil, err
-	}
-	b, r, err := regress(ctx, p, drawn, o)
-	if err != nil {
-		return nil, err
+	if r == nil {
+		drawn, err := sample(p, ridgeExamples)
+		if err != nil {
+			return nil, err
+		}
+		if r, err = regress(ctx, p, drawn, o); err != nil {
+			return nil, err
+		}
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x6564676573)) // "edges"
 	pool := rng.Perm(x.N)[:min(x.N, boundaryExamples)]
 	some := x.Pick(pool)
-	z, err := b.Components(ctx, p.Engine, some)
+	z, err := r.basis.Components(ctx, p.Engine, some)
 	if err != nil {
 		return nil, err
 	}

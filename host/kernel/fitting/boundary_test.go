@@ -28,7 +28,7 @@ func TestBoundaryLandmarks(t *testing.T) {
 	var first []int
 	for _, e := range everyengine.Open(t) {
 		p := &learners.Problem{X: x, Y: y, Q: 3, Noise: noise, Engine: e, Seed: 3}
-		rows, err := fitting.Boundary(t.Context(), p, o)
+		rows, err := fitting.Boundary(t.Context(), p, o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestBoundaryLandmarks(t *testing.T) {
 			first = rows
 		}
 		p.X = x.Compressed()
-		sparse, err := fitting.Boundary(t.Context(), p, o)
+		sparse, err := fitting.Boundary(t.Context(), p, o, nil)
 		if err != nil || !slices.Equal(rows, first) || !slices.Equal(sparse, first) {
 			t.Errorf("%s: other landmarks, %v", e.Device().ID, err)
 		}

@@ -55,12 +55,13 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 	case o.Coordinates:
 		steps = []dataset.Steps{{Bias: true}}
 	}
+	var r *ridge
 	switch {
 	case !k.searches():
 	case own:
 		o.Function.Gamma, err = searchOwn(ctx, p, l, o.Function)
 	default:
-		o.Function.Gamma, err = ridgeGamma(ctx, p, o, tell)
+		o.Function.Gamma, r, err = ridgeGamma(ctx, p, o, tell)
 	}
 	if err != nil {
 		return nil, z, err
@@ -75,7 +76,7 @@ func (k *Options) Fit(ctx context.Context, p *learners.Problem, l Learning,
 		}
 	}
 	if o.Coordinates && o.Landmarks < p.X.N {
-		if o.Rows, err = boundary(ctx, p, o); err != nil {
+		if o.Rows, err = boundary(ctx, p, o, r); err != nil {
 			return nil, z, err
 		}
 		o.Landmarks = len(o.Rows)

@@ -64,69 +64,70 @@ func sample(p *learners.Problem, count int) (s sampled, err error) {
 	return s, err
 }
 
-// regress fits ridge regression of the labels of s on coordinates of few landmarks, and returns it
-// with their basis.
-func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options,
-) (*pca.Basis, *ridge, error) {
+// regress fits ridge regression of the labels of s on coordinates of few landmarks.
+func regress(ctx context.Context, p *learners.Problem, s sampled, o pca.Options) (*ridge, error) {
 	o.Landmarks = min(cmp.Or(o.Landmarks, p.X.N), ridgeLandmarks, len(s.y))
 	o.Coordinates, o.Components = true, 0
 	b, err := pca.Fit(ctx, p.Engine, s.x, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	z, err := b.Components(ctx, p.Engine, s.x)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return b, newRidge(z, s, p.Q), ctx.Err()
+	r := newRidge(z, s, p.Q)
+	r.basis = b
+	return r, ctx.Err()
 }
 
 // ridgeGamma returns the γ, a power of two times o's, under which ridge regression makes held-out
-// labels of a sample likeliest, through C.
+// labels of a sample likeliest, through C, and that regression.
 func ridgeGamma(ctx context.Context, p *learners.Problem, o pca.Options,
-	tell func(string, ...any)) (float32, error) {
+	tell func(string, ...any)) (float32, *ridge, error) {
 	some, err := sample(p, ridgeExamples)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	judge := func(gamma float32) (float64, error) {
+	judge := func(gamma float32) (*ridge, error) {
 		o.Function.Gamma = gamma
-		_, r, err := regress(ctx, p, some, o)
+		r, err := regress(ctx, p, some, o)
 		if err != nil {
-			return 0, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
+			return nil, fmt.Errorf("search for gamma, at %v: %w", gamma, err)
 		}
 		tell("gamma %v: loss %.4f of %d examples held out", gamma, r.loss, len(some.y))
-		return r.loss, nil
+		return r, nil
 	}
 	best := o.Function.Gamma * firstFactor
 	least, err := judge(best)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	for _, factor := range []float32{2, 0.5} {
 		moved := false
 		for next := best * factor; next <= o.Function.Gamma*mostFactor; next *= factor {
-			loss, err := judge(next)
+			r, err := judge(next)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
-			if !(loss < least) {
+			if !(r.loss < least.loss) {
 				break
 			}
-			best, least, moved = next, loss, true
+			best, least, moved = next, r, true
 		}
 		if moved {
 			break
 		}
 	}
 	tell("gamma %v is taken", best)
-	return best, nil
+	return best, least, nil
 }
 
 // ridge is ridge regression from the rows of z and a constant 1 to what labels say of the classes.
 // All sums are float64 in a fixed order.
 type ridge struct {
 	sampled
+	basis  *pca.Basis // z are coordinates of
 	z      dataset.Examples
 	q, d   int
 	parts  []ridgePart
@@ -143,18 +144,27 @@ func newRidge(z dataset.Examples, s sampled, q int) *ridge {
 	r := &ridge{sampled: s, z: z, q: q, d: d, parts: make([]ridgePart, ridgeFolds),
 		loss: math.Inf(1)}
 	parallel.Tasks(ridgeFolds, func(k int) {
-		f, x := ridgePart{make([]float64, d*d), make([]float64, q*d)}, make([]float64, d)
-		for i := k; i < z.N; i += ridgeFolds {
-			withOne(x, z.Row(i))
-			for a, v := range x {
-				if v != 0 {
-					numerics.AddScaled64(f.gram[a*d:a*d+a+1], v, x[:a+1])
+		f := ridgePart{make([]float64, d*d), make([]float64, q*d)}
+		var x, shares [4][]float64 // of four rows; zeros add nothing
+		for r := range x {
+			x[r], shares[r] = make([]float64, d), make([]float64, q)
+		}
+		for first := k; first < z.N; first += 4 * ridgeFolds {
+			for r := range x {
+				if i := first + r*ridgeFolds; i < z.N {
+					withOne(x[r], z.Row(i))
+					for c, v := range s.shares[i*q : (i+1)*q] {
+						shares[r][c] = float64(v)
+					}
+				} else {
+					clear(x[r])
 				}
 			}
-			for c, v := range s.shares[i*q : (i+1)*q] {
-				if v > 0 {
-					numerics.AddScaled64(f.sums[c*d:c*d+d], float64(v), x)
-				}
+			for a := range d {
+				numerics.AddScaled4(f.gram[a*d:a*d+a+1], at(x, a), x)
+			}
+			for c := range q {
+				numerics.AddScaled4(f.sums[c*d:c*d+d], at(shares, c), x)
 			}
 		}
 		r.parts[k] = f
@@ -169,6 +179,9 @@ func newRidge(z dataset.Examples, s sampled, q int) *ridge {
 	}
 	return r
 }
+
+// at returns a column of four rows.
+func at(x [4][]float64, j int) [4]float64 { return [4]float64{x[0][j], x[1][j], x[2][j], x[3][j]} }
 
 // withOne writes row and a 1 to dst.
 func withOne(dst []float64, row []float32) {

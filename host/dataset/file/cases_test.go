@@ -165,6 +165,39 @@ func TestOriginsWritten(t *testing.T) {
 	}
 }
 
+// Whole numbers that float64 rounds are read, and a note says so.
+func TestRoundedNumbers(t *testing.T) {
+	type row struct {
+		Far   int64  `parquet:"far"`
+		Large uint64 `parquet:"large"`
+	}
+	const most = 1 << 53
+	for v, say := range map[int64]string{most + 1: "9007199254740992", -most - 1: "-9007199254740992",
+		most: "", -most: "", most + 2: "", math.MaxInt64: "9223372036854775808"} {
+		array := string(npyfile.Header("<i8", 1, 1)) +
+			string(binary.LittleEndian.AppendUint64(nil, uint64(v)))
+		var b bytes.Buffer
+		if err := parquet.Write(&b, []row{{v, uint64(v)}}); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"f.npy": array, "f.parquet": b.String(),
+			"f.csv": fmt.Sprintf("far,b\n%d,1\n", v)} {
+			d, err := readText(name, text, Options{NoLabels: true, Table: anyTable()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wanted, said := "which is read as "+say, strings.Join(d.Notes, " ")
+			if name == "f.npy" {
+				wanted = "rounded, one of them to " + say
+			}
+			if say != "" && !strings.Contains(said, wanted) ||
+				say == "" && strings.Contains(said, "far has numbers") {
+				t.Errorf("%s, %d: said %q, wanted %q", name, v, said, wanted)
+			}
+		}
+	}
+}
+
 // An array with gaps is a table of numbers, in any order of its elements.
 func TestArrayWithGaps(t *testing.T) {
 	values := []float64{1.7e12, 1.7e12 + 1, 3, math.NaN()}

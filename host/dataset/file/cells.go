@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -360,10 +361,25 @@ func losesDigits(text []byte, v float64) bool {
 	return strings.TrimPrefix(string(text), "+") != strconv.FormatFloat(v, 'f', 0, 64)
 }
 
+// rounds reports whether float64 rounds a whole number of this size.
+func rounds(size uint64) bool { return bits.Len64(size)-bits.TrailingZeros64(size) > 53 }
+
+// sizeOf returns the size of a whole number, whose bits are those of an int64 if it is signed.
+func sizeOf(v uint64, signed bool) uint64 {
+	if signed && int64(v) < 0 {
+		return -v
+	}
+	return v
+}
+
 // looseNote says how a text of a column is read.
 func looseNote(column, text string, v float64) string {
+	digits := -1
+	if v == math.Trunc(v) {
+		digits = 0
+	}
 	return fmt.Sprintf("%s has numbers such as %s, which is read as %s", column, quote.Text(text),
-		strconv.FormatFloat(v, 'f', -1, 64))
+		strconv.FormatFloat(v, 'f', digits, 64))
 }
 
 // parseCell is decimal.Parse for a field of a table, which also has words for 1 and 0.

@@ -201,6 +201,7 @@ const partLength = 1 << 14
 func readElements(c *collector, r io.Reader, t npyfile.Type, n, d int,
 	take func([]float64) error) error {
 	decode := npyfile.Decoder(t)
+	wide := t.Size == 8 && t.Kind != 'f'
 	raw, part := make([]byte, partLength*t.Size), make([]float64, partLength)
 	for left, total := int64(n)*int64(d), int64(n)*int64(d); left > 0; {
 		k := int(min(left, partLength))
@@ -212,6 +213,14 @@ func readElements(c *collector, r io.Reader, t npyfile.Type, n, d int,
 			return err
 		}
 		decode(part[:k], raw)
+		for i, v := range part[:k] {
+			if wide && math.Abs(v) >= 1<<53 && rounds(sizeOf(t.Order().Uint64(raw[i*t.Size:]),
+				t.Kind == 'i')) {
+				c.note("%s: there are whole numbers beyond 2^53, which are rounded, one of them to %.0f",
+					c.src.path, v)
+				wide = false
+			}
+		}
 		left -= int64(k)
 		if err := take(part[:k]); err != nil {
 			return err

@@ -37,6 +37,7 @@ type parquetColumn struct {
 	scale           int
 	unsignedInteger bool
 	unit            time.Duration // of a date, since 1970; 0 of a time
+	rounded         bool          // a note says that a number was
 }
 
 // parquetKind says what a column holds.
@@ -402,10 +403,18 @@ func (r *parquetReader) numbers(group, column int, dst []float64, stride int) er
 			*to = float64(v.Uint32())
 		case kind == parquet.Int32:
 			*to = float64(v.Int32())
-		case kind == parquet.Int64 && c.unsignedInteger:
-			*to = float64(v.Uint64())
 		case kind == parquet.Int64:
-			*to = float64(v.Int64())
+			if *to = float64(v.Int64()); c.unsignedInteger {
+				*to = float64(v.Uint64())
+			}
+			if !c.rounded && rounds(sizeOf(v.Uint64(), !c.unsignedInteger)) {
+				c.rounded = true
+				text := strconv.FormatInt(v.Int64(), 10)
+				if c.unsignedInteger {
+					text = strconv.FormatUint(v.Uint64(), 10)
+				}
+				r.c.remarks.note("%s", looseNote(r.columns.describe(column), text, *to))
+			}
 		case kind == parquet.Float:
 			*to = float64(v.Float())
 		case kind == parquet.Double:

@@ -54,9 +54,11 @@ rows or more also measure how many labels are wrong.
 
 Writes into the folder --dir, by default customers.clean for customers.csv:
 
-  rows.csv     a line for each row of the table: whether its label is wrong, with what probability
-               and why, the suggested label, and which rows to check first
-  cleaned.csv  the table with corrected labels; no other byte changes (cleaned.xlsx of a .xlsx)
+  rows.csv     a line for each row of the table: whether its label is wrong, with
+               what probability and why, the suggested label, and which rows to
+               check first
+  cleaned.csv  the table with corrected labels; no other byte changes
+               (cleaned.xlsx of a .xlsx)
   model.npz    the model, for predict
   report.html  a report on both
   review.html  a page to check rows on, which saves checked.csv
@@ -131,7 +133,8 @@ func Run(ctx context.Context, o *Options) (err error) {
 func (o *Options) check() error {
 	switch path := &o.Input.Data.Path; {
 	case len(o.Args) > 1 || len(o.Args) == 1 && *path != "":
-		return app.Usage("unexpected argument %q, wanted one table", o.Args[len(o.Args)-1])
+		return app.Usage("unexpected argument %q, wanted one table, before all flags or behind them",
+			o.Args[len(o.Args)-1])
 	case len(o.Args) == 1:
 		*path = o.Args[0]
 	case *path == "":

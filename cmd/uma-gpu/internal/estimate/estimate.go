@@ -63,8 +63,8 @@ A table is a CSV with names, as pandas' crosstab(true, noisy).to_csv() writes it
 
 The methods depend on the source:
 
-  --annotators     majority, one-coin, two-coin, dawid-skene or ebcc (subtypes of classes); without
-                   one, held-out labels choose
+  --annotators     majority, one-coin, two-coin, dawid-skene or ebcc (subtypes of
+                   classes); without one, held-out labels choose
   --probabilities  auto or confident-joint
   --data           auto, identity, clean or confident-joint (as cleanlab)
 

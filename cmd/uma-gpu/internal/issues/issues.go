@@ -65,7 +65,8 @@ skipped or have no label come last, by their numbers alone:
   given_label        label in the data
   predicted_label    most likely class
   predicted_quality  probability of the predicted label
-  duplicate_of       number of the first row with equal features, 0 if this is the first
+  duplicate_of       number of the first row with equal features, 0 if this is
+                     the first
   conflict           whether equal rows have other labels
 
 --annotators takes labels of several people. The given label is the majority vote. The predicted

@@ -102,7 +102,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) error
 // fileLast moves the table of a clean command line after the flags, where the cli package expects
 // it.
 func fileLast(args []string) []string {
-	if len(args) < 3 || args[0] != "clean" || strings.HasPrefix(args[1], "-") {
+	if len(args) < 3 || args[0] != "clean" || strings.HasPrefix(args[1], "-") && args[1] != "-" {
 		return args
 	}
 	return append(slices.Concat(args[:1], args[2:]), args[1])

@@ -60,7 +60,8 @@ column label. Fill in the labels, with ? where the expert cannot tell, and pass 
 call:
 
   uma-gpu query --data table.csv --show text --out round-1.csv
-  uma-gpu query --data table.csv --show text --answers round-1.csv --out round-2.csv
+  uma-gpu query --data table.csv --show text --answers round-1.csv \
+      --out round-2.csv
 
 A call keeps nothing: the same files, options and seed give the same rows on every device. Answers
 name the row or the id; rows without a label may be asked again. If no row has a label, --classes

@@ -151,6 +151,16 @@ func TestPageOfCleaning(t *testing.T) {
 		!strings.HasPrefix(r.Verdict.Text, "75.0 %") {
 		t.Errorf("found %+v, next %q\n%s", n, r.Verdict.Next, &text)
 	}
+	r.Issues, r.Cleaned.Corrected = 3, 2
+	r.Conclude()
+	var page bytes.Buffer
+	if err := r.WriteHTML(&page, ""); err != nil {
+		t.Fatal(err)
+	}
+	if said := page.String(); !strings.Contains(said, "wrong than right; 2 are changed") ||
+		strings.Contains(said, "<title>"+r.Title+": "+r.Model.Learner) {
+		t.Error("the page does not say that a label is kept, or names one model of several")
+	}
 }
 
 // A report of a model alone, without anything to judge by.

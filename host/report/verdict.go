@@ -65,8 +65,11 @@ func (r *Report) Conclude() {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels differ from the prediction; either "+
 			"may be wrong.", r.Issues, j.Examples))
 	} else if r.Issues > 0 {
-		v.Evidence = append(v.Evidence, fmt.Sprintf("%d of %d labels are more likely wrong than right.",
-			r.Issues, j.Examples))
+		text := fmt.Sprintf("%d of %d labels are more likely wrong than right", r.Issues, j.Examples)
+		if c := r.Cleaned; c != nil && c.Corrected < r.Issues {
+			text += fmt.Sprintf("; %d are changed, as the others have no likelier class", c.Corrected)
+		}
+		v.Evidence = append(v.Evidence, text+".")
 	}
 	r.Verdict = v
 }

@@ -33,7 +33,7 @@ func (r *TrainRequest) checkAuto() error {
 	for _, p := range Parameters(&r.Settings) {
 		own := p.Group == kernelGroup || p.Name == "normalize" || p.Name == "weights" ||
 			p.Name == "max_steps"
-		if own && !p.field.IsZero() {
+		if own && !p.IsZero() {
 			return conflict(p.Name, "a value beside the learner auto", "a learner")
 		}
 	}

@@ -1,7 +1,6 @@
 package umagpu
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,12 +154,4 @@ func invalid(option, got, want string) *Fault {
 // conflict returns the fault of options that do not go together.
 func conflict(option, got, want string) *Fault {
 	return &Fault{Kind: Conflict, Option: option, Got: got, Want: want}
-}
-
-// first returns the first fault, or nil: a nil *Fault is no error.
-func first(faults ...*Fault) error {
-	if f := cmp.Or(faults...); f != nil {
-		return f
-	}
-	return nil
 }

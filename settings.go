@@ -3,7 +3,6 @@ package umagpu
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -194,23 +193,15 @@ func (s *Settings) Choose() (learners.Params, error) {
 		if !ok {
 			return nil, unknownParameter(d.Name, name)
 		}
-		text, err := parameterText(s.Parameters[name], parameter.Kind)
-		if err == nil {
-			err = parameter.Set(text)
-		}
-		if err != nil {
-			got := fmt.Sprintf("%q", s.Parameters[name])
-			if _, plain := s.Parameters[name].(string); !plain {
-				got = fmt.Sprint(s.Parameters[name])
+		given := s.Parameters[name]
+		if err := parameter.Set(parameterText(given)); err != nil {
+			if _, text := given.(string); !text {
+				return nil, invalid(name, fmt.Sprint(given), parameter.Wanted())
 			}
-			return nil, invalid(name, got, parameter.Wanted)
+			return nil, parameterFault(err)
 		}
 	}
-	if wrong := (*learners.ParameterError)(nil); errors.As(learners.Check(p), &wrong) {
-		return nil, &Fault{Kind: Invalid, Option: wrong.Parameter, Got: wrong.Got, Want: wrong.Want,
-			Advice: wrong.Advice}
-	}
-	return p, nil
+	return p, parameterFault(learners.Check(p))
 }
 
 // unknownParameter returns the fault of a parameter that a learner does not have.
@@ -227,24 +218,16 @@ func unknownParameter(learner, name string) error {
 	return conflict(name, "learner "+learner, strings.Join(have, " or ")+", which has this parameter")
 }
 
-// parameterText returns a value of JSON as parameters of learners are written. Whole numbers may
-// be written like 1e6.
-func parameterText(v any, kind learners.Kind) (string, error) {
+// parameterText returns a value of JSON as parameters are written.
+func parameterText(v any) string {
 	if text, ok := v.(string); ok {
-		number, err := strconv.ParseFloat(text, 64)
-		if kind != learners.Whole || err != nil {
-			return text, nil
-		}
-		v = number
+		return text
 	}
-	if v, ok := v.(float64); ok {
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return strconv.FormatInt(int64(v), 10), nil
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	if number, ok := v.(float64); ok {
+		return strconv.FormatFloat(number, 'g', -1, 64)
 	}
-	text, err := json.Marshal(v)
-	return string(text), err
+	text, _ := json.Marshal(v) // a text that no parameter has, if it fails
+	return string(text)
 }
 
 // needsKernel returns the fault of a parameter of other kernel functions.

@@ -82,7 +82,7 @@ func (r *TrainRequest) checkSettled() error {
 		if r.Resume != nil {
 			settled = settled || p.Name == "learner" || p.Name == "weights" || p.Name == "seed"
 		}
-		if settled && !p.field.IsZero() {
+		if settled && !p.IsZero() {
 			return own(p.Name)
 		}
 	}

@@ -90,6 +90,14 @@ type Work struct {
 	Condition  float64 // number of the confusion matrix, 1 or more
 }
 
+// Seen returns how many columns a learner sees, and how many values of them are stored.
+func (w Work) Seen() (columns, values int) {
+	if w.Components > 0 {
+		return w.Components, w.Data.N * w.Components
+	}
+	return w.Data.D, w.Data.Size()
+}
+
 // Trained is a model, and the run that its weights come from.
 type Trained struct {
 	*model.Model

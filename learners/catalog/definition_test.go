@@ -28,11 +28,11 @@ func checkTable(all []*learners.Definition) error {
 		}
 		names[d.Name] = true
 		for _, p := range d.New().Definition().Parameters {
-			if was, ok := switches[p.Name]; ok && was != (p.Kind == learners.Switch) {
+			if was, ok := switches[p.Name]; ok && was != (p.Kind() == reflect.Bool) {
 				return fmt.Errorf("parameter %s of learner %s: a switch here or with another learner, want "+
 					"one kind", p.Name, d.Name)
 			}
-			switches[p.Name] = p.Kind == learners.Switch
+			switches[p.Name] = p.Kind() == reflect.Bool
 		}
 	}
 	return nil
@@ -232,7 +232,7 @@ func (s subject) taken(text string) bool {
 func checkNumbers(s subject) error {
 	for i, each := range s.New().Definition().Parameters {
 		for _, text := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-			if p := s.New(); each.Kind == learners.Number && p.Definition().Parameters[i].Set(text) == nil {
+			if p := s.New(); each.Kind() == reflect.Float64 && p.Definition().Parameters[i].Set(text) == nil {
 				return fmt.Errorf("parameter %s takes %s", each.Name, text)
 			}
 		}

@@ -3,10 +3,10 @@
 //
 // A command is a folder beside it, such as ../split. It has Options, which embed Common and groups
 // of options such as Data; New, which returns the command and calls a run of the caller; and Run,
-// which knows no flag. A flag fills its option by Destination, and nothing looks a flag up by name.
-// Choice, Count and Required declare values, CheckedFlag any other check: InstallChecks runs
-// them before Run. Input and Output are files, which it protects. Usage, NotAllowed and Missing are
-// errors with exit code 2; Action adds the command. Tests parse a command line by apptest.Run.
+// which knows no flag. Flag and ParameterFlags make flags of declared values, CheckedFlag has any
+// other check: InstallChecks runs them before Run. Input and Output are files, which it protects.
+// Usage and Missing are errors with exit code 2; Action adds the command. Tests parse a command line
+// by apptest.Run.
 package app
 
 import (
@@ -269,11 +269,6 @@ func (e *UsageError) Error() string {
 // Usage returns a usage error.
 func Usage(format string, args ...any) error {
 	return &UsageError{Problem: fmt.Sprintf(format, args...)}
-}
-
-// NotAllowed returns the usage error of a flag whose value is none of the allowed.
-func NotAllowed(flag, got string, allowed ...string) error {
-	return Usage("--%s is %q, wanted %s", flag, got, quote.Or(allowed))
 }
 
 // Missing returns the usage error of a flag that is not given.

@@ -16,10 +16,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
-	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/audit"
 	"github.com/uma-gpu/uma-gpu/host/engine/contract"
@@ -35,7 +36,6 @@ const DeviceVariable = "UMA_GPU_DEVICE"
 type Device struct {
 	Options gpu.Options
 	Audit   string // audit.Off, Sample or Full; "" for a sample, unless it is the processor
-	Data    string // hash of the data, which all ranks compare
 
 	parts []selection // of --device; several share the examples
 }
@@ -55,9 +55,9 @@ func (d *Device) Flags() []cli.Flag {
 
 // AuditFlag returns the flag of checks by another engine.
 func (d *Device) AuditFlag() []cli.Flag {
-	return Grouped("Device", Choice(&d.Audit, "audit", "",
-		"`LEVEL` of checks by another engine: off, sample, full",
-		audit.Off, audit.Sample, audit.Full).Unless("sample; off for cpu"))
+	return []cli.Flag{Flag(&d.Audit, umagpu.Parameter{Name: "audit", Group: "Device", Value: "LEVEL",
+		Default: "sample; off for cpu", Sentence: "of checks by another engine",
+		Choices: []string{audit.Off, audit.Sample, audit.Full}})}
 }
 
 // NewDevice returns the device of a name, as --device has it, with an audit of a level.
@@ -229,29 +229,13 @@ func (d *Device) audited(e engine.Driver) engine.Driver {
 	return audit.Driver(e, by, level)
 }
 
-// Work is what a learner will see of the examples. Devices are chosen for it.
-type Work struct {
-	Features int
-	Classes  int
-	Values   int // stored
-}
-
-// WorkOn returns the work on prepared examples in these classes, after a map to components unless
-// they are 0.
-func WorkOn(x dataset.Examples, components, classes int) Work {
-	if components > 0 {
-		return Work{components, classes, x.N * components}
-	}
-	return Work{x.D, classes, x.Size()}
-}
-
 // ProcessorValues is how many stored values are too many for auto to stay on the processor. A step
 // on fewer is over before a device has been told what to do: on the optical digits (0.25 M values)
 // the processor makes ten steps while OpenCL, even with nothing to copy, makes one.
 const ProcessorValues = 1 << 20
 
 // Open opens the device for the work w and says which one it is. The caller closes the engine.
-func (d *Device) Open(n Notes, w Work) (*engine.Engine, error) {
+func (d *Device) Open(n Notes, w host.Work) (*engine.Engine, error) {
 	driver, err := d.openDriver(n, w)
 	if err != nil {
 		return nil, err
@@ -259,7 +243,7 @@ func (d *Device) Open(n Notes, w Work) (*engine.Engine, error) {
 	return engine.New(driver), nil
 }
 
-func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
+func (d *Device) openDriver(n Notes, w host.Work) (joined engine.Driver, err error) {
 	if len(d.parts) == 1 && Launch.Ranks == 1 {
 		return d.openPart(d.parts[0], n, w)
 	}
@@ -279,8 +263,9 @@ func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
 		drivers = append(drivers, e)
 	}
 	var shares []int // equal, unless measuring pays
-	if w.Values >= ProcessorValues {
-		shares, err = shard.Measure(drivers, w.Features, w.Classes, w.Values)
+	columns, values := w.Seen()
+	if values >= ProcessorValues {
+		shares, err = shard.Measure(drivers, columns, w.Classes, values)
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +275,7 @@ func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
 		if err := JoinWorld(); err != nil {
 			return nil, err
 		}
-		if err := agree(fmt.Sprint(d.Data, w)); err != nil {
+		if err := agree(fmt.Sprint(w.Data.SHA256, columns, w.Classes, values)); err != nil {
 			return nil, err
 		}
 		return shard.Ranks(context.Background(), World, drivers, shares)
@@ -302,9 +287,9 @@ func (d *Device) openDriver(n Notes, w Work) (joined engine.Driver, err error) {
 }
 
 // openPart opens one device of a list.
-func (d *Device) openPart(s selection, n Notes, w Work) (engine.Driver, error) {
+func (d *Device) openPart(s selection, n Notes, w host.Work) (engine.Driver, error) {
 	var try []gpu.Info
-	if s.devices != nil && (s.cpu == nil || w.Values >= ProcessorValues) {
+	if _, values := w.Seen(); s.devices != nil && (s.cpu == nil || values >= ProcessorValues) {
 		var err error
 		if try, err = s.devices(); err != nil {
 			n.Warn("no OpenCL device, computing on the processor instead: %v", err)

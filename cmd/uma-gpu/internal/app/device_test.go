@@ -11,6 +11,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
 	"github.com/uma-gpu/uma-gpu/gpu"
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
@@ -98,7 +99,12 @@ func TestSelectDevice(t *testing.T) {
 }
 
 // many is work that auto does not leave to the processor.
-var many = Work{Features: 1, Classes: 3, Values: ProcessorValues}
+var many = work(dataset.Examples{N: ProcessorValues}, 1)
+
+// work returns the work on examples of three classes, after a map to components unless they are 0.
+func work(x dataset.Examples, components int) host.Work {
+	return host.Work{Data: &dataset.Dataset{Examples: x}, Components: components, Classes: 3}
+}
 
 // trying returns a device that tries one that is not there, then the processor if auto.
 func trying(auto bool) *Device {
@@ -118,14 +124,14 @@ func TestAutoIsForMuchWork(t *testing.T) {
 	wide := dataset.Examples{N: 4000, D: 300, X: make([]float32, 1200000)}
 	for _, c := range []struct {
 		name  string
-		work  Work
+		work  host.Work
 		tried bool
 	}{
-		{"few values", WorkOn(few, 0, 3), false},
-		{"many", WorkOn(wide, 0, 3), true},
-		{"many, most of them 0", WorkOn(wide.Compressed(), 0, 3), false},
-		{"few values, many components", WorkOn(few, 500, 3), true},
-		{"many values, few components", WorkOn(wide, 20, 3), false},
+		{"few values", work(few, 0), false},
+		{"many", work(wide, 0), true},
+		{"many, most of them 0", work(wide.Compressed(), 0), false},
+		{"few values, many components", work(few, 500), true},
+		{"many values, few components", work(wide, 20), false},
 	} {
 		var said strings.Builder
 		e, err := trying(true).Open(Notes{W: &said}, c.work)
@@ -199,8 +205,8 @@ func TestMeasuredShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	e, err := (&Device{parts: parts}).Open(Notes{W: &said}, Work{Features: 20, Classes: 3,
-		Values: ProcessorValues})
+	e, err := (&Device{parts: parts}).Open(Notes{W: &said},
+		work(dataset.Examples{N: ProcessorValues / 16}, 16))
 	if err != nil {
 		t.Fatal(err)
 	}

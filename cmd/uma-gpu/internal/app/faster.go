@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/host/engine/shard"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
@@ -18,7 +19,7 @@ const usualEvaluations = 50
 
 // pays reports whether a device is faster than the processor for the work w, with the copy of the
 // examples, and says so.
-func pays(n Notes, device, processor engine.Driver, w Work) bool {
+func pays(n Notes, device, processor engine.Driver, w host.Work) bool {
 	var seconds [2]float64
 	for k, e := range []engine.Driver{device, processor} {
 		t, err := timesFor(e, w)
@@ -35,10 +36,11 @@ func pays(n Notes, device, processor engine.Driver, w Work) bool {
 
 // timesFor returns the times of a driver for some work. A file in the user's cache keeps them by
 // device, driver version and size of the work; missing times are measured and added to the file.
-func timesFor(e engine.Driver, w Work) (t shard.Times, err error) {
+func timesFor(e engine.Driver, w host.Work) (t shard.Times, err error) {
 	about := e.Device()
+	columns, values := w.Seen()
 	key := fmt.Sprintf("%s, %s, %s: 2^%d features, %d classes, 2^%d values", about.Name,
-		about.Platform, about.Driver, bits.Len(uint(w.Features)), w.Classes, bits.Len(uint(w.Values)))
+		about.Platform, about.Driver, bits.Len(uint(columns)), w.Classes, bits.Len(uint(values)))
 	known, path := map[string]shard.Times{}, ""
 	if folder, err := os.UserCacheDir(); err == nil {
 		path = filepath.Join(folder, "uma-gpu", "times.json")
@@ -49,7 +51,7 @@ func timesFor(e engine.Driver, w Work) (t shard.Times, err error) {
 	if t, measured := known[key]; measured {
 		return t, nil
 	}
-	if t, err = shard.TimesFor(e, w.Features, w.Classes, w.Values); err != nil || path == "" {
+	if t, err = shard.TimesFor(e, columns, w.Classes, values); err != nil || path == "" {
 		return t, err
 	}
 	if known[key] = t; os.MkdirAll(filepath.Dir(path), 0o777) != nil {

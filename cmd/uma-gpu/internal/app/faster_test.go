@@ -8,6 +8,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/cpuref"
 	"github.com/uma-gpu/uma-gpu/cpuref/simd"
+	"github.com/uma-gpu/uma-gpu/host/dataset"
 )
 
 // The faster of two drivers is chosen and named, by times that the user's cache keeps.
@@ -15,7 +16,7 @@ func TestPays(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	var said strings.Builder
-	n, w := Notes{W: &said}, Work{Features: 64, Classes: 4, Values: 1 << 16}
+	n, w := Notes{W: &said}, work(dataset.Examples{N: 1 << 10}, 64)
 	if pays(n, cpuref.Driver{}, simd.NewDriver(), w) {
 		t.Error("the loops that define the results pay beside the fast ones")
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/confusion/labels"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
@@ -252,31 +251,6 @@ func CheckLabels(format string, noLabels bool) error {
 func PackedText(path string) string {
 	return map[string]string{".gz": "gzip of ", ".zst": "zstd of "}[strings.ToLower(
 		filepath.Ext(path))]
-}
-
-// CheckTraining refuses a training on n examples of d features in q classes that the host's memory
-// cannot hold besides the examples and their class sums, which the engine judges itself: weights
-// (current, kept and their sum), tables of pairs of classes (confusion matrix, inverse, counts,
-// norms), and on a processor the scores.
-func CheckTraining(where engine.Device, n, d, q int) error {
-	need := memory.Sum(memory.Product(q, d, 24), memory.Product(q, q, 48))
-	if where.Kind == "cpu" {
-		need = memory.Sum(need, memory.Product(n, q, 4), memory.Product(n, 16))
-	}
-	return memory.Check(need, fmt.Sprintf("training on %d examples × %d features in %d classes", n, d,
-		q))
-}
-
-// CheckPredicting is CheckTraining for predicting and judging, with all scores in memory if scored.
-func CheckPredicting(where engine.Device, n, q int, scored bool) error {
-	need := memory.Product(q, q, 16) // of eval; a model holds as much
-	if scored {
-		need = memory.Sum(need, memory.Product(n, q, 8)) // as they came, and together
-	}
-	if where.Kind == "cpu" {
-		need = memory.Sum(need, memory.Product(n, q, 4))
-	}
-	return memory.Check(need, fmt.Sprintf("predicting %d examples in %d classes", n, q))
 }
 
 // ClassNames returns the names 0, 1, … of q classes.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -18,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 )
 
@@ -53,7 +53,8 @@ func FlagNames(flags []cli.Flag) (names []string) {
 
 // SeedFlag returns the flag --seed, of what usage names.
 func SeedFlag(into *uint64, of string) cli.Flag {
-	return &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of " + of, Destination: into}
+	*into = 1
+	return Flag(into, umagpu.Parameter{Name: "seed", Value: "SEED", Sentence: "seed of " + of})
 }
 
 // CheckedFlag is a flag that is checked before its command runs, when all flags have their values.
@@ -67,17 +68,6 @@ type CheckedFlag struct {
 // Checked returns a flag with a check.
 func Checked(f *cli.StringFlag, check func(c *cli.Context) error) CheckedFlag {
 	return CheckedFlag{StringFlag: f, Check: check}
-}
-
-// Choice returns a flag that has only the allowed values, and "" if it is not given, which stands
-// for value.
-func Choice(into *string, name, value, usage string, allowed ...string) CheckedFlag {
-	return Checked(Text(into, name, "", usage), func(*cli.Context) error {
-		if *into != "" && !slices.Contains(allowed, *into) {
-			return NotAllowed(name, *into, allowed...)
-		}
-		return nil
-	}).Unless(value)
 }
 
 // Unless returns the flag with what help has for its default.
@@ -100,63 +90,19 @@ func Size(into *int64, name, unless, usage string) CheckedFlag {
 	}}.Unless(unless)
 }
 
-// Count returns the flag of a whole number from least to most, math.MaxInt for no limit, which may
-// be written like 1e6. It is value if it is not given.
-func Count(into *int, name string, value, least, most int, usage string) CheckedFlag {
-	*into = value
-	f := Text(new(string), name, strconv.Itoa(value), usage)
-	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) (err error) {
-		if !c.IsSet(name) {
-			return nil
-		}
-		if *into, err = ParseCount(*f.Destination); err != nil {
-			return Usage("--%s is %q, %v", name, *f.Destination, err)
-		}
-		wanted := fmt.Sprintf("%d to %d", least, most)
-		if most >= math.MaxInt32 {
-			wanted = fmt.Sprintf("at least %d", least)
-		}
-		if *into < least || *into > most {
-			return Usage("--%s is %d, wanted %s", name, *into, wanted)
-		}
-		return nil
-	}}.Unless(f.Value)
-}
-
 func Text(into *string, name, value, usage string) *cli.StringFlag {
 	return &cli.StringFlag{Name: name, Value: value, Usage: usage, Destination: into}
-}
-
-// ListFlag returns the flag of a list with commas between.
-func ListFlag(into *[]string, name, usage string) cli.Flag {
-	f := Text(new(string), name, "", usage)
-	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) error {
-		if c.IsSet(name) {
-			*into = List(*f.Destination)
-		}
-		return nil
-	}}
 }
 
 func Switch(into *bool, name, usage string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Destination: into}
 }
 
-func Number(into *float64, name string, value float64, usage string) cli.Flag {
-	return &cli.Float64Flag{Name: name, Value: value, Usage: usage, Destination: into}
-}
-
 // ParseCount reads a whole number, which may have an exponent.
-func ParseCount(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err == nil {
-		return n, nil
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v != math.Trunc(v) || math.Abs(v) >= 1<<53 {
-		return 0, errors.New("wanted a whole number, such as 300 or 1e3")
-	}
-	return int(v), nil
+func ParseCount(text string) (n int, err error) {
+	p := umagpu.Parameter{Range: umagpu.Range{Least: math.MinInt}}.On(&n)
+	err = p.Set(text)
+	return n, err
 }
 
 // Required marks a flag that a command needs, and returns it.
@@ -390,7 +336,9 @@ func checkFlags(c *cli.Context, needed []string) error {
 			}
 		case SwitchFlag:
 			if c.IsSet(f.Name) {
-				f.set(c.Bool(f.Name))
+				if err := f.set(strconv.FormatBool(c.Bool(f.Name))); err != nil {
+					return err
+				}
 			}
 		}
 	}

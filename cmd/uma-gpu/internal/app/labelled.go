@@ -407,6 +407,6 @@ func AnnotatorFlags(in *Labelled) []cli.Flag {
 
 // TrustFlag returns the flag of annotators that never err.
 func TrustFlag(in *Labelled) cli.Flag {
-	return ListFlag(&in.Trust, "trust",
-		"comma list of `WORKERS` of --annotators whose labels are right, as of a checker")
+	return Flag(&in.Trust, umagpu.Parameter{Name: "trust", Value: "WORKERS",
+		Sentence: "comma list of --annotators whose labels are right, as of a checker"})
 }

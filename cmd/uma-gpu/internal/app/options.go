@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 
@@ -69,8 +68,8 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 		&cli.StringFlag{Name: "label-column", Aliases: []string{"label"}, DefaultText: "last",
 			Destination: &d.LabelColumn,
 			Usage:       "`COLUMN` of the label: a name, a position from 1, first or last"},
-		ListFlag(&d.Ignore, "ignore-columns",
-			"comma-separated `LIST` of columns to leave out, names or positions from 1"),
+		Flag(&d.Ignore, umagpu.Parameter{Name: "ignore_columns", Value: "LIST",
+			Sentence: "comma-separated columns to leave out, names or positions from 1"}),
 		&cli.StringFlag{Name: "id-column", Aliases: []string{"id"}, Destination: &d.IDColumn,
 			Usage: "`COLUMN` that names the examples in reports and outputs; not a feature"},
 		Input(&d.Labels, "labels", "second `FILE` with one label per example: IDX, .npy or text"))
@@ -79,18 +78,20 @@ func (d *Data) FormatFlags(o *Common) []cli.Flag {
 // ReadingFlags returns the flags of files that are not read as they should without. Commands
 // without them take them from --request.
 func (d *Data) ReadingFlags() []cli.Flag {
-	formats := append([]string{"auto", zeroBased}, file.Formats(false)...)
 	return Grouped("Data",
-		Choice(&d.Format, "format", "auto", "`FORMAT`: "+quote.Or(formats), formats...),
-		Choice(&d.Header, "header", "auto",
-			"whether a CSV file begins with a header, `ANSWER`: auto, yes or no", "auto", "yes", "no"),
+		Flag(&d.Format, umagpu.Parameter{Name: "format", Value: "FORMAT", Default: "auto",
+			Sentence: "of the file", Choices: append([]string{"auto", zeroBased},
+				file.Formats(false)...)}),
+		Flag(&d.Header, umagpu.Parameter{Name: "header", Value: "ANSWER", Default: "auto",
+			Sentence: "whether a CSV file begins with a header", Choices: []string{"auto", "yes", "no"}}),
 		Checked(Text(&d.Separator, "separator", "",
 			"`CHARACTER` between the fields of a CSV file, or comma, tab, semicolon, blanks"),
 			d.checkSeparator).Unless("auto"),
-		Choice(&d.Decimal, "decimal", "auto", "decimal `MARK` of a CSV file: auto (each column's own), "+
-			"point or comma", "auto", "point", "comma"),
-		Count(&d.SkipBad, "skip-bad", 0, 0, math.MaxInt,
-			"how `MANY` malformed rows are skipped and listed; one more is an error"))
+		Flag(&d.Decimal, umagpu.Parameter{Name: "decimal", Value: "MARK", Default: "auto",
+			Sentence: "decimal mark of a CSV file, auto for each column's own",
+			Choices:  []string{"auto", "point", "comma"}}),
+		Flag(&d.SkipBad, umagpu.Parameter{Name: "skip_bad", Value: "MANY",
+			Sentence: "how many malformed rows are skipped and listed; one more is an error"}))
 }
 
 // ColumnFlags returns the flags that say what the columns of a table are, but for --text.
@@ -213,8 +214,8 @@ func (m *Model) MatchFlag() cli.Flag { return MatchFlag(&m.Match) }
 
 // MatchFlag returns the flag --match-features.
 func MatchFlag(into *string) cli.Flag {
-	return Choice(into, "match-features", "name",
-		"match features with the model's by `KEY`: name or position", "name", "position")
+	return Flag(into, umagpu.Parameter{Name: "match_features", Value: "KEY", Default: "name",
+		Sentence: "what matches features with the model's", Choices: []string{"name", "position"}})
 }
 
 // Read reads data for a model of features f. It selects and orders the columns by name, if there
@@ -243,7 +244,9 @@ type Noise struct {
 
 // Flags returns the flags --confusion and --confusion-axes.
 func (n *Noise) Flags(usage string) []cli.Flag {
-	axes := n.AxesFlag()
+	axes := Flag(&n.Axes, umagpu.Parameter{Name: "confusion_axes", Value: "AXES",
+		Default: confusion.AxesAuto, Sentence: "axes of the file; auto: names tell, true-columns sum to 1",
+		Choices: []string{confusion.AxesAuto, "true-columns", "true-rows"}}).(CheckedFlag)
 	allowed := axes.Check
 	axes.Check = func(c *cli.Context) error {
 		if n.Path == "" && c.IsSet(axes.Name) {
@@ -252,12 +255,6 @@ func (n *Noise) Flags(usage string) []cli.Flag {
 		return allowed(c)
 	}
 	return Grouped("Label noise", Input(&n.Path, "confusion", usage), axes)
-}
-
-func (n *Noise) AxesFlag() CheckedFlag {
-	return Choice(&n.Axes, "confusion-axes", confusion.AxesAuto,
-		"`AXES` of the file: auto (names tell), true-columns (they sum to 1) or true-rows",
-		confusion.AxesAuto, "true-columns", "true-rows")
 }
 
 // Read returns the matrix for these classes, nil if no file is given.

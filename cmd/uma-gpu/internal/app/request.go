@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
-	"github.com/uma-gpu/uma-gpu/internal/quote"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/catalog"
@@ -25,17 +25,23 @@ import (
 // FlagOf returns the name of the flag of a parameter, and of a learner's.
 func FlagOf(parameter string) string { return strings.ReplaceAll(parameter, "_", "-") }
 
+// Flag returns the flag of a value of a command in the field into, a pointer.
+func Flag(into any, p umagpu.Parameter) cli.Flag {
+	p = p.On(into)
+	return flagOf(&p, p.Set)
+}
+
 // ParameterFlags returns a flag for each parameter of a request, or for the named ones in this
 // order, below their headings. A request is a pointer to a struct of package umagpu.
 func ParameterFlags(request any, names ...string) (flags []cli.Flag) {
 	all := umagpu.Parameters(request)
 	if names != nil {
-		at := func(p *umagpu.Parameter) int { return slices.Index(names, p.Name) }
-		all = slices.DeleteFunc(all, func(p *umagpu.Parameter) bool { return at(p) < 0 })
-		slices.SortFunc(all, func(a, b *umagpu.Parameter) int { return at(a) - at(b) })
+		at := func(p umagpu.Parameter) int { return slices.Index(names, p.Name) }
+		all = slices.DeleteFunc(all, func(p umagpu.Parameter) bool { return at(p) < 0 })
+		slices.SortFunc(all, func(a, b umagpu.Parameter) int { return at(a) - at(b) })
 	}
 	for _, p := range all {
-		flags = append(flags, parameterFlag(p))
+		flags = append(flags, flagOf(&p, p.Set))
 	}
 	return flags
 }
@@ -43,28 +49,29 @@ func ParameterFlags(request any, names ...string) (flags []cli.Flag) {
 // aliases are second names of flags.
 var aliases = map[string][]string{"max_steps": {"epochs"}}
 
-func parameterFlag(p *umagpu.Parameter) cli.Flag {
+// flagOf returns the flag of a parameter; enter takes its text.
+func flagOf(p *umagpu.Parameter, enter func(text string) error) cli.Flag {
 	name := FlagOf(p.Name)
-	if into, ok := p.Into().(*bool); ok {
-		return &cli.BoolFlag{Name: name, Aliases: aliases[p.Name], Usage: p.Sentence,
-			Category: p.Group, Destination: into}
-	}
-	text, ok := p.Into().(*string)
-	if !ok {
-		text = new(string)
+	if p.Kind() == reflect.Bool {
+		return SwitchFlag{&cli.BoolFlag{Name: name, Aliases: aliases[p.Name], Usage: p.Sentence,
+			Category: p.Group}, enter, false}
 	}
 	usage := "`" + p.Value + "`: " + p.Sentence
 	if p.Choices != nil {
-		usage += ": " + quote.Or(p.Choices)
+		usage += ": " + p.Wanted()
 	}
 	f := &cli.StringFlag{Name: name, Aliases: aliases[p.Name], Usage: usage, Category: p.Group,
-		Value: *text, DefaultText: p.Default, Destination: text}
-	return CheckedFlag{StringFlag: f, Check: func(c *cli.Context) error {
-		if c.IsSet(name) {
-			return p.Set(*text)
+		DefaultText: cmp.Or(p.Default, p.String())}
+	return Checked(f, func(c *cli.Context) error {
+		if !c.IsSet(name) {
+			return nil
 		}
-		return p.Check()
-	}}
+		err := enter(c.String(name))
+		if wrong := (*learners.ParameterError)(nil); errors.As(err, &wrong) {
+			return Usage("--%s: got %s, want %s", name, wrong.Got, wrong.Want)
+		}
+		return err
+	})
 }
 
 // LearnerFlags returns the flags of the parameters of all learners, or of the named ones, which
@@ -92,9 +99,9 @@ func OfLearner(flags []cli.Flag, words []string) []cli.Flag {
 	own := d.New()
 	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
 		_, has := learners.Lookup(own, strings.ReplaceAll(f.Names()[0], "-", "_"))
-		of, checked := f.(CheckedFlag)
-		_, on := f.(SwitchFlag)
-		return !has && (on || checked && of.learner)
+		checked, _ := f.(CheckedFlag)
+		on, _ := f.(SwitchFlag)
+		return !has && (on.learner || checked.learner)
 	})
 }
 
@@ -121,48 +128,40 @@ func learnersWith(name string) (names []string) {
 	return names
 }
 
+// learnerFlag returns the flag of a parameter of learners, which enters s as JSON has it.
 func learnerFlag(s *umagpu.Settings, p learners.Parameter) cli.Flag {
-	name, text := FlagOf(p.Name), new(string)
-	enter := func(value any) {
+	kind := p.Kind()
+	if p.Group = "Learner"; p.Choices == nil && kind != reflect.Bool {
+		p.Sentence += ": " + p.Wanted()
+	}
+	f := flagOf(&p, func(text string) error {
+		var value any = text
+		if number, err := strconv.ParseFloat(text, 64); err == nil {
+			value = number
+		} else if kind == reflect.Bool {
+			value = text == "true"
+		}
 		s.Parameters = maps.Clone(s.Parameters)
 		if s.Parameters == nil {
 			s.Parameters = map[string]any{}
 		}
 		s.Parameters[p.Name] = value
-	}
-	if p.Kind == learners.Switch {
-		return SwitchFlag{&cli.BoolFlag{Name: name, Usage: p.Sentence,
-			Category: "Learner"}, func(on bool) { enter(on) }}
-	}
-	f := &cli.StringFlag{Name: name, Category: "Learner", DefaultText: p.String(),
-		Usage: "`" + ValueName(p) + "`: " + p.Sentence + ": " + p.Wanted, Destination: text}
-	return CheckedFlag{StringFlag: f, learner: true, Check: func(c *cli.Context) error {
-		if number, err := strconv.ParseFloat(*text, 64); c.IsSet(name) && err == nil {
-			enter(number)
-		} else if c.IsSet(name) {
-			enter(*text)
-		}
 		return nil
-	}}
-}
-
-// ValueName is what help has in place of a learner's parameter.
-func ValueName(p learners.Parameter) string {
-	switch p.Kind {
-	case learners.Switch:
-		return ""
-	case learners.Whole:
-		return "N"
-	case learners.Number:
-		return "NUMBER"
+	})
+	if on, ok := f.(SwitchFlag); ok {
+		on.learner = true
+		return on
 	}
-	return "RULE"
+	checked := f.(CheckedFlag)
+	checked.learner = true
+	return checked
 }
 
-// SwitchFlag is a switch that calls set if it is given.
+// SwitchFlag is a switch that calls set, by true or false, if it is given.
 type SwitchFlag struct {
 	*cli.BoolFlag
-	set func(on bool)
+	set     func(text string) error
+	learner bool // it is a parameter of learners
 }
 
 // RequestFlag is the flag of a file that has the options of a command.
@@ -216,15 +215,17 @@ func (f RequestFlag) load(c *cli.Context) error {
 	return nil
 }
 
-// Compute returns where a request computes: on the device, if allow finds that the work fits in
-// memory. Its notes become notes of the command.
+// Compute returns where a request computes: on the device, if allow, unless it is nil, finds that
+// the work fits in memory. Its notes become notes of the command.
 func (d *Device) Compute(n Notes, allow func(engine.Device, host.Work) error) umagpu.Compute {
 	return umagpu.Compute{
 		Open: func(w host.Work) (*engine.Engine, error) {
-			d.Data = w.Data.SHA256
-			e, err := d.Open(n, WorkOn(w.Data.Examples, w.Components, w.Classes))
+			e, err := d.Open(n, w)
 			if err != nil {
 				return nil, err
+			}
+			if allow == nil {
+				return e, nil
 			}
 			if err := allow(e.Device(), w); err != nil {
 				return nil, errors.Join(err, e.Close())
@@ -240,11 +241,6 @@ func (d *Device) Compute(n Notes, allow func(engine.Device, host.Work) error) um
 			}
 		},
 	}
-}
-
-// Training allows the work of a training, as CheckTraining does.
-func Training(where engine.Device, w host.Work) error {
-	return CheckTraining(where, w.Data.N, w.Data.D, w.Classes)
 }
 
 // told is a fault in the words of the command line.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -53,8 +54,8 @@ Example: uma-gpu convert --data big.csv --normalize auto --out big.npz`,
 			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "encode columns as the model `FILE`.npz does"),
-			app.Choice(&o.To, "to", "auto", "`FORMAT` to write: auto, "+quote.Or(file.Formats(true)),
-				append([]string{"auto"}, file.Formats(true)...)...),
+			app.Flag(&o.To, umagpu.Parameter{Name: "to", Value: "FORMAT", Default: "auto",
+				Sentence: "to write", Choices: append([]string{"auto"}, file.Formats(true)...)}),
 			app.StepsFlag(&cli.StringFlag{Name: "normalize", Value: "auto", DefaultText: "raw features",
 				Destination: &o.Normalize, Usage: "prepare for an .npz, by `STEPS` as of train"}),
 			o.QuietFlag()),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
@@ -39,18 +40,21 @@ Example: uma-gpu confusion inject --data train.csv --pairwise 0.4 --seed 1 --out
            --write-confusion C.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples with right labels"),
 			o.Noise.Flags("confusion matrix in a `FILE`, CSV or .npy"),
-			app.Number(&o.Symmetric, "symmetric", 0,
-				"labels are wrong at this `RATE`, all wrong classes alike"),
-			app.Number(&o.Pairwise, "pairwise", 0,
-				"class q becomes q+1, the last one the first, at this `RATE`"),
-			app.Number(&o.Random, "random", 0,
-				"this `SHARE` of a random matrix, the rest of the identity"),
+			rate(&o.Symmetric, "symmetric", "RATE", "labels are wrong at this rate, all wrong classes alike"),
+			rate(&o.Pairwise, "pairwise", "RATE",
+				"class q becomes q+1, the last one the first, at this rate"),
+			rate(&o.Random, "random", "SHARE", "this share of a random matrix, the rest of the identity"),
 			app.SeedFlag(&o.Seed, "the corruption and of --random"),
 			app.Required(app.Output(&o.Out, "out", "copy to write, `FILE` (required)")),
 			app.Output(&o.Keep, "write-confusion", "also write the confusion matrix, `FILE`.csv"),
 			o.QuietFlag()),
 		Action: app.Action(o, run),
 	}
+}
+
+func rate(into *float64, name, value, sentence string) cli.Flag {
+	return app.Flag(into, umagpu.Parameter{Name: name, Value: value, Sentence: sentence,
+		Range: umagpu.Range{Most: 1}})
 }
 
 // Run writes the copy and the matrix.
@@ -132,9 +136,7 @@ func (o *Options) matrix(ctx context.Context,
 		if !o.Given(made.flag) {
 			continue
 		}
-		if given++; !(made.rate >= 0 && made.rate <= 1) {
-			return nil, app.Usage("--%s is %v, wanted a number from 0 to 1", made.flag, made.rate)
-		}
+		given++
 		matrix = func(classes []string) (*confusion.Matrix, error) {
 			return made.matrix(classes, made.rate)
 		}

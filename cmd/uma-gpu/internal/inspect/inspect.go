@@ -26,7 +26,7 @@ type Options struct {
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+	o := &Options{Top: 10}
 	return &cli.Command{
 		Name:  "inspect",
 		Usage: "describe a model: largest weights, noise, provenance",
@@ -38,7 +38,8 @@ annotators.
 
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
-			app.Count(&o.Top, "top", 10, 0, math.MaxInt, "list `N` features of each class"),
+			app.Flag(&o.Top, umagpu.Parameter{Name: "top", Value: "N",
+				Sentence: "list so many features of each class"}),
 			o.JSONFlag()),
 		Action: app.Action(o, run),
 	}

@@ -89,26 +89,25 @@ func describe(d *learners.Definition) description {
 	for _, p := range d.Parameters {
 		flag := app.FlagOf(p.Name)
 		r.Parameters = append(r.Parameters, parameter{
-			strings.TrimSpace("--" + flag + " " + app.ValueName(p)), p.String(), usage(p)})
+			strings.TrimSpace("--" + flag + " " + p.Value), p.String(), usage(p)})
 	}
 	return r
 }
 
 // usage describes a parameter and its values.
 func usage(p learners.Parameter) string {
-	switch p.Kind {
-	case learners.Whole, learners.Number:
-		return p.Sentence + ", " + p.Wanted
-	case learners.Switch:
+	switch {
+	case p.Value == "": // a switch
 		return p.Sentence
+	case p.Choices == nil:
+		return p.Sentence + ", " + p.Wanted()
 	}
-	var values, choices []string
-	for _, c := range p.Choices {
-		values = append(values, c.Value)
-		choices = append(choices, c.Value+" ("+c.About+")")
+	var choices []string
+	for k, value := range p.Choices {
+		choices = append(choices, value+" ("+p.Meanings[k]+")")
 	}
-	if p.Wanted == quote.Or(values) {
+	if p.Want == "" {
 		return p.Sentence + ": " + quote.Or(choices)
 	}
-	return p.Sentence + ": " + p.Wanted + "; " + strings.Join(choices, ", ") // others too
+	return p.Sentence + ": " + p.Want + "; " + strings.Join(choices, ", ") // others too
 }

@@ -3,10 +3,10 @@ package synth
 
 import (
 	"context"
-	"math"
 
 	"github.com/urfave/cli/v2"
 
+	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/file"
@@ -23,7 +23,8 @@ type Options struct {
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
-	o := new(Options)
+	o := &Options{Features: 64, Classes: 12}
+	atLeast := func(n float64) umagpu.Range { return umagpu.Range{Least: n} }
 	return &cli.Command{
 		Name:   "synth",
 		Hidden: true,
@@ -33,10 +34,13 @@ classifier is the best one. Classes are named 0, 1, ...; values have three decim
 of the same seed begin with the same ones.
 
 Example: uma-gpu synth --examples 200000 --features 64 --classes 12 --out synthetic.csv.gz`,
-		Flags: app.Flags(app.Required(app.Count(&o.Examples, "examples", 0, 1, math.MaxInt,
-			"number `N` of examples (required)")),
-			app.Count(&o.Features, "features", 64, 1, math.MaxInt, "number `D` of features"),
-			app.Count(&o.Classes, "classes", 12, 2, math.MaxInt, "number `Q` of classes"), app.SeedFlag(&o.Seed, "the examples"),
+		Flags: app.Flags(app.Required(app.Flag(&o.Examples, umagpu.Parameter{Name: "examples",
+			Value: "N", Sentence: "number of examples (required)", Range: atLeast(1)})),
+			app.Flag(&o.Features, umagpu.Parameter{Name: "features", Value: "D",
+				Sentence: "number of features", Range: atLeast(1)}),
+			app.Flag(&o.Classes, umagpu.Parameter{Name: "classes", Value: "Q",
+				Sentence: "number of classes", Range: atLeast(2)}),
+			app.SeedFlag(&o.Seed, "the examples"),
 			app.Required(app.Output(&o.Out, "out",
 				"`FILE` to write, label last; its name says the format (required)")), o.QuietFlag()),
 		Action: app.Action(o, run),

@@ -14,8 +14,6 @@ import (
 	umagpu "github.com/uma-gpu/uma-gpu"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/app"
 	"github.com/uma-gpu/uma-gpu/cmd/uma-gpu/internal/page"
-	"github.com/uma-gpu/uma-gpu/host"
-	"github.com/uma-gpu/uma-gpu/host/engine"
 	"github.com/uma-gpu/uma-gpu/internal/osfile"
 	"github.com/uma-gpu/uma-gpu/internal/wire"
 	"github.com/uma-gpu/uma-gpu/learners"
@@ -119,15 +117,9 @@ func (c *call) run(ctx context.Context, folders []string, said notes) (answer *r
 	if err != nil {
 		return nil, &umagpu.Fault{Kind: umagpu.Device, Option: "device", Cause: err}
 	}
-	compute := &umagpu.Compute{
-		Open: func(w host.Work) (*engine.Engine, error) {
-			device.Data = w.Data.SHA256
-			return device.Open(app.Notes{W: said, Quiet: true}, app.WorkOn(w.Data.Examples, w.Components,
-				w.Classes))
-		},
-		Note: said.say,
-	}
-	found, err := do(ctx, c, memory, compute)
+	compute := device.Compute(app.Notes{W: said, Quiet: true}, nil)
+	compute.Note = said.say
+	found, err := do(ctx, c, memory, &compute)
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,8 @@ const mostNext = 10
 // headline returns the share of wrong labels, the share of right predictions, and the gain by C, or
 // else the worst class.
 func (r *Report) headline() []Number {
-	labels := Number{unknown, "labels likely wrong", "No data were given."}
-	right := Number{unknown, "predictions right", labels.Note}
-	j := r.Judged
-	if j == nil {
-		return []Number{labels, right, {fmt.Sprint(len(r.Classes)), "classes", "Not judged."}}
-	}
-	labels.Note = "The predictions have no probabilities."
+	labels := Number{unknown, "labels likely wrong", "The predictions have no probabilities."}
+	right, j := Number{What: "predictions right"}, r.Judged
 	if j.Probabilities != nil {
 		labels.Value = percent(float64(r.Issues) / float64(max(1, j.Examples)))
 		labels.Note = fmt.Sprintf("%d of %d: another class is likelier.", r.Issues, j.Examples)
@@ -94,8 +89,6 @@ func (r *Report) third() Number {
 // next returns the next step for the user, in one line, and its code, if any.
 func (r *Report) next() (step, command string) {
 	switch c := r.Check; {
-	case r.Judged == nil:
-		return "Pass data to evaluate the model on.", ""
 	case c != nil && c.Contradicted:
 		return "Check some rows by hand and estimate C again: the labels contradict it.", ""
 	case c != nil && c.Verdict == judge.Harms:

@@ -116,22 +116,21 @@ func (r *Report) WriteHTML(w io.Writer, json string) error {
 				n.Errors)
 		}
 	}
-	if j := r.Judged; j != nil {
-		note := "Compared with the labels as they are."
-		if j.Corrected != nil {
-			note = "Compared with right labels, estimated."
-		}
-		shares := make([][]float64, len(r.Classes))
-		for p := range shares {
-			for q := range r.Classes {
-				shares[p] = append(shares[p], j.share(p, q))
-			}
-		}
-		v.Seen = r.heat(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
-			Rows: "predicted"}, shares)
-		v.Calibration = calibration(j.Reliability)
-		v.classes(j)
+	j := r.Judged
+	note := "Compared with the labels as they are."
+	if j.Corrected != nil {
+		note = "Compared with right labels, estimated."
 	}
+	shares := make([][]float64, len(r.Classes))
+	for p := range shares {
+		for q := range r.Classes {
+			shares[p] = append(shares[p], j.share(p, q))
+		}
+	}
+	v.Seen = r.heat(heatMap{Title: "The predictions: P(predicted | true class), %", Note: note,
+		Rows: "predicted"}, shares)
+	v.Calibration = calibration(j.Reliability)
+	v.classes(j)
 	pictures := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Picture != "" })
 	texts := slices.ContainsFunc(r.Suspects, func(s Suspect) bool { return s.Text != "" })
 	n := min(openSuspects, len(r.Suspects))

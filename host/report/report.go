@@ -17,7 +17,6 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/judge"
 	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/model"
-	"github.com/uma-gpu/uma-gpu/learners"
 )
 
 // Report is the content of the page and its JSON form. Empty parts are left out.
@@ -31,12 +30,11 @@ type Report struct {
 	Model   Model    `json:"model"`
 	Classes []string `json:"classes"`
 
-	Doubts []learners.Doubt `json:"doubts,omitempty"` // of the training
-	Noise  *Noise           `json:"noise,omitempty"`  // nil: labels are trusted
+	Noise *Noise `json:"noise,omitempty"` // nil: labels are trusted
 
 	Cleaned *Cleaned          `json:"cleaned,omitempty"` // nil of a report on a model
-	Judged  *Judged           `json:"judged,omitempty"`  // nil without data
-	Check   *judge.NoiseCheck `json:"check,omitempty"`   // nil: C was not compared
+	Judged  *Judged           `json:"judged"`
+	Check   *judge.NoiseCheck `json:"check,omitempty"` // nil: C was not compared
 	// labels that are likely wrong
 	Issues   int       `json:"issues"`
 	Suspects []Suspect `json:"suspects,omitempty"`

@@ -20,12 +20,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, e := range r.Verdict.Evidence {
 		fmt.Fprintf(&b, "- %s\n", e)
 	}
-	for _, d := range r.Doubts {
-		fmt.Fprintf(&b, "- doubt: %s %s\n", d.Finding, d.Advice)
-	}
-	if j := r.Judged; j != nil && len(j.Pairs) > 0 {
+	if pairs := r.Judged.Pairs; len(pairs) > 0 {
 		b.WriteString("\nHardest pairs:\n")
-		for _, p := range j.Pairs[:min(5, len(j.Pairs))] {
+		for _, p := range pairs[:min(5, len(pairs))] {
 			fmt.Fprintf(&b, "  %.40s taken for %.40s: %s examples, %s of the class\n", p.True, p.Predicted,
 				count(p.Examples), percent(p.Share))
 		}

@@ -13,10 +13,6 @@ func (r *Report) Conclude() {
 	v.Next, v.Command = r.next()
 	j, c := r.Judged, r.Check
 	switch {
-	case j == nil && r.Noise == nil:
-		v.Text = "A model trained on trusted labels; pass data to evaluate it."
-	case j == nil:
-		v.Text = "A model trained with a confusion matrix; pass data to evaluate both."
 	case c != nil && c.Verdict == judge.Turned:
 		v.Text = "The axes of the confusion matrix are exchanged: transpose it and train again."
 	case c != nil && c.Contradicted && c.Verdict != judge.Helps:
@@ -33,9 +29,7 @@ func (r *Report) Conclude() {
 	default:
 		v.Text = r.accuracy() + "."
 	}
-	if j != nil {
-		v.Evidence = append(v.Evidence, j.evidence())
-	}
+	v.Evidence = append(v.Evidence, j.evidence())
 	if c != nil {
 		d := c.LogLikelihood
 		v.Evidence = append(v.Evidence,
@@ -50,7 +44,7 @@ func (r *Report) Conclude() {
 		case r.Noise.Checked > 0:
 			v.Evidence = append(v.Evidence, fmt.Sprintf("The right labels of %d rows are known; for other "+
 				"rows the estimates rest on the matrix.", r.Noise.Checked))
-		case j != nil && j.Corrected != nil:
+		case j.Corrected != nil:
 			v.Evidence = append(v.Evidence,
 				"No right label was used: estimates of right labels rest on the matrix.")
 		}

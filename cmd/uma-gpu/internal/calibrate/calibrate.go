@@ -14,16 +14,10 @@ import (
 
 type Options struct {
 	app.Common `json:"-"`
-	Input      Input                        `json:"input"`
+	Input      app.Judged                   `json:"input"`
 	Request    umagpu.PredictionSetsRequest `json:"request,omitzero"`
 	Output     Output                       `json:"output"`
 	Device     app.Device                   `json:"-"`
-}
-
-// Input are files and how they are read.
-type Input struct {
-	app.Classified
-	app.Noise
 }
 
 // Output is the file of the calibrated model.
@@ -47,9 +41,8 @@ mean over draws of the held-out examples; with --sure for 95 % of them, by large
 
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --confusion C.csv --out calibrated.npz
 Example: uma-gpu calibrate --model m.npz --data heldout.csv --sets 0.9,0.95 --out calibrated.npz`,
-		Flags: app.Flags(o.Input.Classified.Flags(&o.Common,
-			"examples that the model was not trained on"),
-			o.Input.Noise.Flags("confusion matrix of their label noise: `FILE`, CSV or .npy"),
+		Flags: app.Flags(o.Input.Flags(&o.Common, "examples that the model was not trained on",
+			"confusion matrix of their label noise: `FILE`, CSV or .npy"),
 			app.ParameterFlags(&o.Request, "sets", "by_class", "sure"),
 			app.Required(app.Output(&o.Output.Path, "out", "model to write, `FILE`.npz (required)")),
 			o.Device.Flags(), o.RequestFlag(o), o.JSONFlag(), o.QuietFlag()),
@@ -66,23 +59,13 @@ type Report struct {
 
 // Run writes the calibrated model.
 func Run(ctx context.Context, o *Options) error {
-	m, err := umagpu.Load(o.Input.Model.Path)
-	if err != nil {
-		return err
-	}
-	r := o.Request
-	if r.Model = m; r.Check() != nil {
-		return r.Check()
-	}
-	d, err := o.Input.Classified.Read(ctx, m)
+	m, d, noise, err := o.Input.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
-	if r.Confusion, err = o.Input.Confusion(ctx, m.Classes()); err != nil {
-		return err
-	}
-	r.Data = umagpu.FromDataset(d, dataset.InPlace)
+	r := o.Request
+	r.Model, r.Data, r.Confusion = m, umagpu.FromDataset(d, dataset.InPlace), noise
 	r.Compute = o.Device.Compute(o.Notes, app.Predicting(true))
 	found, err := umagpu.PredictionSets(ctx, &r)
 	if err != nil {

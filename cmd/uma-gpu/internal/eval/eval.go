@@ -14,16 +14,10 @@ import (
 
 type Options struct {
 	app.Common `json:"-"`
-	Input      Input                  `json:"input"`
+	Input      app.Judged             `json:"input"`
 	Request    umagpu.EvaluateRequest `json:"request,omitzero"`
 	Tables     bool                   `json:"-"`
 	Device     app.Device             `json:"-"`
-}
-
-// Input are files and how they are read.
-type Input struct {
-	app.Classified
-	app.Noise
 }
 
 func New(run func(context.Context, *Options) error) *cli.Command {
@@ -48,8 +42,8 @@ If the model has prediction sets (see calibrate --sets), their coverage is evalu
 interval, and their mean size.
 
 Example: uma-gpu eval --model m.npz --data test.csv --json`,
-		Flags: app.Flags(o.Input.Classified.Flags(&o.Common, "examples with labels"),
-			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"),
+		Flags: app.Flags(o.Input.Flags(&o.Common, "examples with labels",
+			"confusion matrix of the label noise: `FILE`, CSV or .npy"),
 			app.TablesFlag(&o.Tables), o.Device.Flags(), o.Device.AuditFlag(), o.RequestFlag(o),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
@@ -65,20 +59,13 @@ type Report struct {
 
 // Run evaluates a model and prints the report.
 func Run(ctx context.Context, o *Options) error {
-	m, err := umagpu.Load(o.Input.Model.Path)
-	if err != nil {
-		return err
-	}
-	d, err := o.Input.Classified.Read(ctx, m)
+	m, d, noise, err := o.Input.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
 	r := o.Request
-	if r.Confusion, err = o.Input.Confusion(ctx, m.Classes()); err != nil {
-		return err
-	}
-	r.Model, r.Data = m, umagpu.FromDataset(d, dataset.InPlace)
+	r.Model, r.Data, r.Confusion = m, umagpu.FromDataset(d, dataset.InPlace), noise
 	r.Compute = o.Device.Compute(o.Notes, app.Predicting(m.Host().Meta.Temperature > 0))
 	found, err := umagpu.Evaluate(ctx, &r)
 	if err != nil {

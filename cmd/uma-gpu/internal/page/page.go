@@ -72,7 +72,7 @@ func Of(ctx context.Context, request, result any, o *Request) (*Pages, error) {
 	case *umagpu.ReportResult:
 		asked := request.(*umagpu.ReportRequest)
 		var err error
-		if r, err = Report(asked, result, asked.Model, o); err != nil {
+		if r, err = Report(asked, result, o); err != nil {
 			return nil, err
 		}
 	default:
@@ -117,15 +117,10 @@ func Clean(ctx context.Context, request *umagpu.CleanRequest, result *umagpu.Cle
 	return p, review, nil
 }
 
-// Report returns the report on a model; result is nil without data.
-func Report(request *umagpu.ReportRequest, result *umagpu.ReportResult, m *umagpu.Model, o *Request,
+// Report returns the report on a model.
+func Report(request *umagpu.ReportRequest, result *umagpu.ReportResult, o *Request,
 ) (*report.Report, error) {
-	if result == nil {
-		p := o.report(m, "A model, without data to judge it by.")
-		p.Noise = learned(m)
-		p.Conclude()
-		return p, nil
-	}
+	m := request.Model
 	p := o.report(m, fmt.Sprintf("Judged: the model and %d labels of %d classes.", result.Examples,
 		len(result.Classes)))
 	p.Check = result.Check

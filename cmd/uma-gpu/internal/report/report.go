@@ -21,16 +21,10 @@ import (
 
 type Options struct {
 	app.Common `json:"-"`
-	Input      Input                `json:"input"`
+	Input      app.Judged           `json:"input"`
 	Request    umagpu.ReportRequest `json:"request,omitzero"`
 	Output     Output               `json:"output"`
 	Device     app.Device           `json:"-"`
-}
-
-// Input are files and how they are read.
-type Input struct {
-	app.Classified
-	app.Noise
 }
 
 // Output is what the page shows beside numbers, and its file.
@@ -42,7 +36,7 @@ type Output struct {
 
 func New(run func(context.Context, *Options) error) *cli.Command {
 	o := new(Options)
-	in, out := &o.Input, &o.Output
+	out := &o.Output
 	return &cli.Command{
 		Name:  "report",
 		Usage: "report on a model and its labels, as one page",
@@ -56,10 +50,8 @@ with and without C; γ and the number of components are kept. On other data the 
 predicts, and labels are trusted unless --confusion is given.
 
 Example: uma-gpu report --model m.npz --data noisy.csv --out report.html`,
-		Flags: app.Flags(in.Model.Flag(), app.Input(&in.Data.Path, "data",
-			"examples to evaluate on: `FILE`"),
-			in.FormatFlags(&o.Common),
-			in.Noise.Flags("confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
+		Flags: app.Flags(o.Input.Flags(&o.Common, "examples to evaluate on",
+			"confusion matrix of their labels: `FILE`, CSV or .npy; else the model's"),
 			app.ParameterFlags(&o.Request),
 			app.Text(&out.Show, "show", "", "`COLUMN` of the data to show with suspicious rows "+
 				"(default: the first text)"),
@@ -77,33 +69,18 @@ func Run(ctx context.Context, o *Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	m, err := umagpu.Load(o.Input.Model.Path)
-	if err != nil {
-		return err
-	}
-	asked := &page.Request{Name: filepath.Base(o.Input.Data.Path), Date: page.Today(),
-		Call: o.Command(), Model: o.Input.Model.Path, Spell: umagpu.SpellFlag, Show: o.Output.Show}
-	if o.Input.Data.Path == "" {
-		asked.Name = filepath.Base(o.Input.Model.Path)
-		p, err := page.Report(nil, nil, m, asked)
-		if err != nil {
-			return err
-		}
-		return o.write(ctx, p)
-	}
-	d, err := o.Input.Classified.Read(ctx, m)
+	m, d, noise, err := o.Input.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close() // only read
-	r := o.Request
-	if r.Confusion, err = o.Input.Confusion(ctx, m.Classes()); err != nil {
-		return err
-	}
+	asked := &page.Request{Name: filepath.Base(o.Input.Data.Path), Date: page.Today(),
+		Call: o.Command(), Model: o.Input.Model.Path, Spell: umagpu.SpellFlag, Show: o.Output.Show}
 	if asked.Picture, err = o.picture(d); err != nil {
 		return err
 	}
-	r.Model, r.Data = m, umagpu.FromDataset(d)
+	r := o.Request
+	r.Model, r.Data, r.Confusion = m, umagpu.FromDataset(d), noise
 	r.Compute = o.Device.Compute(o.Notes, app.Training)
 	found, err := umagpu.Report(ctx, &r)
 	if err != nil {
@@ -111,7 +88,7 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	asked.Again = o.issues(d)
 	asked.OfFile(ctx, d, o.Input.Data.Path, o.Input.Data.Options())
-	p, err := page.Report(&r, found, m, asked)
+	p, err := page.Report(&r, found, asked)
 	if err != nil {
 		return err
 	}
@@ -120,11 +97,8 @@ func Run(ctx context.Context, o *Options) error {
 
 func (o *Options) check() error {
 	ext := strings.ToLower(filepath.Ext(o.Output.Page))
-	switch {
-	case o.Output.Page != "" && ext != ".html" && ext != ".htm":
+	if o.Output.Page != "" && ext != ".html" && ext != ".htm" {
 		return app.Usage("--out is %q, wanted a name that ends in .html", o.Output.Page)
-	case o.Input.Data.Path == "" && o.Input.Noise.Path != "":
-		return app.Usage("--confusion needs --data")
 	}
 	_, _, err := o.pictureSize()
 	return err

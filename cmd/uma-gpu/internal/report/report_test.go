@@ -154,13 +154,15 @@ func TestReportUsage(t *testing.T) {
 		want string
 		args []string
 	}{
-		{app.ExitUsage, "html", []string{"report", "--model", "m.npz", "--out", "r.txt"}},
+		{app.ExitUsage, "html", []string{"report", "--model", "m.npz", "--data", "digits.csv",
+			"--out", "r.txt"}},
 		{app.ExitUsage, "--pictures", []string{"report", "--model", "m.npz", "--data", "digits.csv",
 			"--pictures", "8"}},
 		{app.ExitFailure, "64 features 7×7", []string{"report", "--model", "m.npz", "--data",
 			"digits.csv", "--pictures", "7x7"}},
-		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--folds", "1"}},
-		{app.ExitUsage, "--data", []string{"report", "--model", "m.npz", "--confusion", "m.npz"}},
+		{app.ExitUsage, "--folds", []string{"report", "--model", "m.npz", "--data", "digits.csv",
+			"--folds", "1"}},
+		{app.ExitUsage, "--data", []string{"report", "--model", "m.npz"}},
 	} {
 		clitest.Fail(t, c.code, c.want, c.args...)
 	}

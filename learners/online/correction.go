@@ -3,6 +3,7 @@ package online
 import (
 	"math"
 
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/learners"
 )
 
@@ -182,42 +183,8 @@ func (k *risk) fields() []learners.Field {
 			matrix[t*q+r] = max(0, matrix[t*q+r])
 		}
 	}
-	norm := operatorNorm(matrix, q)
+	norm, _ := metric.LargestSingular(matrix, q) // of finite numbers, whose decomposition converges
 	slack := k.most * math.Sqrt(float64(2*float64(q)*squares*math.Log(2*float64(q)/(1-certainty))))
 	return []learners.Field{{Name: "confusion risk", Value: norm}, {Name: "bound", Value: norm +
 		slack}}
-}
-
-// operatorNorm returns the largest singular value of the q×q matrix a, whose entries are not
-// negative: by powers of aᵀa, in whose largest a vector above 0 has a share.
-func operatorNorm(a []float64, q int) (norm float64) {
-	v := make([]float64, q)
-	for r := range v {
-		v[r] = 1
-	}
-	for range 1000 {
-		u, next, length := make([]float64, q), make([]float64, q), 0.0
-		for r := range q {
-			for c := range q {
-				u[r] += float64(a[r*q+c] * v[c])
-			}
-		}
-		for c := range q {
-			for r := range q {
-				next[c] += float64(a[r*q+c] * u[r])
-			}
-			length += float64(next[c] * next[c])
-		}
-		if length = math.Sqrt(length); length == 0 {
-			return 0
-		}
-		for c := range q {
-			next[c] /= length
-		}
-		before := norm
-		if v, norm = next, math.Sqrt(length); math.Abs(norm-before) <= 1e-12*norm {
-			break
-		}
-	}
-	return norm
 }

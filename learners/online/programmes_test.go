@@ -179,20 +179,3 @@ func TestCopaIsLeast(t *testing.T) {
 		t.Errorf("%d steps were judged, wanted more", steps)
 	}
 }
-
-// Equal lengths of what a matrix makes of the axes of its singular values: diagonal, of rank 1, 0,
-// and a mean of noise.
-func TestOperatorNorm(t *testing.T) {
-	for _, c := range []struct {
-		a    []float64
-		want float64
-	}{
-		{[]float64{3, 0, 0, 4}, 4}, {[]float64{1, 1, 1, 1}, 2}, {make([]float64, 9), 0},
-		{[]float64{0, 2, 0, 0}, 2},
-		{[]float64{0, 1, 2, 3, 0, 4, 5, 6, 0}, 8.219522159},
-	} {
-		if got := operatorNorm(c.a, int(math.Sqrt(float64(len(c.a))))); math.Abs(got-c.want) > 1e-6 {
-			t.Errorf("norm of %v is %v, wanted %v", c.a, got, c.want)
-		}
-	}
-}

@@ -99,17 +99,17 @@ func Evaluate(truth, predicted []int32, classes []string) (Report, error) {
 	c := confusions(counts, trulyOf)
 	r.ConfusionRate = rate(c, q)
 	var ok bool
-	if r.OperatorNorm, ok = largestSingular(c, q); !ok {
+	if r.OperatorNorm, ok = LargestSingular(c, q); !ok {
 		return Report{}, fmt.Errorf("evaluate: the singular value decomposition of the %d×%d confusion "+
 			"matrix did not converge", q, q)
 	}
 	return r, nil
 }
 
-// largestSingular returns the largest singular value of the q×q matrix c, which it overwrites;
+// LargestSingular returns the largest singular value of the q×q matrix c, which it overwrites;
 // false if the decomposition does not converge. It spares programs package gonum/mat, which has the
 // same.
-func largestSingular(c []float64, q int) (float64, bool) {
+func LargestSingular(c []float64, q int) (float64, bool) {
 	var l lapackgo.Implementation
 	s, work, unused := make([]float64, q), make([]float64, 1), make([]float64, 1)
 	l.Dgesvd(lapack.SVDNone, lapack.SVDNone, q, q, c, q, s, unused, 1, unused, 1, work, -1)

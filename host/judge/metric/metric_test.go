@@ -112,3 +112,21 @@ func TestEvaluateErrors(t *testing.T) {
 		}
 	}
 }
+
+// Equal lengths of what a matrix makes of the axes of its singular values: diagonal, of rank 1, 0,
+// and a mean of noise.
+func TestLargestSingular(t *testing.T) {
+	for _, c := range []struct {
+		a    []float64
+		want float64
+	}{
+		{[]float64{3, 0, 0, 4}, 4}, {[]float64{1, 1, 1, 1}, 2}, {make([]float64, 9), 0},
+		{[]float64{0, 2, 0, 0}, 2},
+		{[]float64{0, 1, 2, 3, 0, 4, 5, 6, 0}, 8.219522159},
+	} {
+		got, ok := LargestSingular(c.a, int(math.Sqrt(float64(len(c.a)))))
+		if !ok || math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("norm of %v is %v, %v, wanted %v", c.a, got, ok, c.want)
+		}
+	}
+}

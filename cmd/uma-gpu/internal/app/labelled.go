@@ -141,6 +141,9 @@ func (r *LabelReader) Known(ctx context.Context, d *dataset.Dataset) (labels *um
 	if err := r.Evidence(ctx, d); err != nil {
 		return nil, nil, err
 	}
+	if labels != nil && d.Evidence != nil { // labels take the place of what d knows
+		labels.Weights = d.Evidence.Weight
+	}
 	noise, err = r.Input.Noise.Confusion(ctx, d.Classes)
 	if err != nil && labels == nil && d.Evidence == nil && r.Base == nil && r.addClasses(ctx, d) {
 		noise, err = r.Input.Noise.Confusion(ctx, d.Classes)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,32 @@ func TestTrainByAnnotators(t *testing.T) {
 	if report := clitest.Decode[inspect.Inspection](t, out); len(report.Annotators) != 3 ||
 		report.Annotators[2].Name != "eve" || report.Given != nil {
 		t.Errorf("inspect --json: %+v", report)
+	}
+}
+
+// A weight of 2 is the example and its votes twice, by annotators too.
+func TestAnnotatorsOfWeightedExamples(t *testing.T) {
+	dir := t.TempDir()
+	var weights, once, votes, twice, both strings.Builder
+	votes.WriteString("ann,bob,eve\n")
+	both.WriteString("ann,bob,eve\n")
+	for i := range 40 {
+		example := fmt.Sprintf("%d,%d,0\n", i%2*3+i%5, i%7-i%2*4)
+		vote := fmt.Sprintf("%d,%d,%d\n", i%2, (i+i/9)%2, (i+i/4)%2)
+		once.WriteString(example)
+		votes.WriteString(vote)
+		twice.WriteString(strings.Repeat(example, 1+i%3))
+		both.WriteString(strings.Repeat(vote, 1+i%3))
+		fmt.Fprintln(&weights, 1+i%3)
+	}
+	weighted, repeated := filepath.Join(dir, "w.npz"), filepath.Join(dir, "r.npz")
+	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "once.csv", once.String()), "--model",
+		weighted, "--annotators", clitest.Write(t, dir, "votes.csv", votes.String()), "--row-weights",
+		clitest.Write(t, dir, "weights.txt", weights.String()))
+	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "twice.csv", twice.String()), "--model",
+		repeated, "--annotators", clitest.Write(t, dir, "both.csv", both.String()))
+	if a, b := clitest.Load(t, weighted), clitest.Load(t, repeated); !slices.Equal(a.W, b.W) {
+		t.Errorf("the weights are %v, and %v of repeated examples", a.W, b.W)
 	}
 }
 

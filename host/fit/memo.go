@@ -1,14 +1,13 @@
 package fit
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/uma-gpu/uma-gpu/learners"
 	"github.com/uma-gpu/uma-gpu/learners/softmax"
 )
 
@@ -105,14 +104,13 @@ func (r *training) Save() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(body)
-	return append(body, sum[:]...), nil
+	return learners.Seal(body), nil
 }
 
 func (r *training) Restore(state []byte) error {
-	body := state[:max(0, len(state)-sha256.Size)]
-	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], state[len(body):]) {
-		return fmt.Errorf("%w: its checksum is another", errDamaged)
+	body, err := learners.Unseal(state)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	var s saved
 	if err := json.Unmarshal(body, &s); err != nil {

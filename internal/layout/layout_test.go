@@ -26,7 +26,7 @@ var rules = []struct {
 	{"host/confusion", []string{"host/confusion", "host/dataset", "host/numerics", "internal/"},
 		"a leaf, with its rooms"},
 	{"host/judge/metric", nil, "a leaf"},
-	{"host/judge/sets", []string{"host/confusion", "host/numerics"},
+	{"host/judge/sets", []string{"host/confusion", "host/judge/metric", "host/numerics"},
 		"probabilities and labels alone"},
 	{"host/judge", []string{"host/confusion", "host/dataset", "host/engine", "host/model",
 		"host/numerics", "learners"},

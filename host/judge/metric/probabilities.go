@@ -66,7 +66,7 @@ func CorrectedLogLoss(noisy []int32, p []float32, c []float64) (float64, error) 
 		return 0, fmt.Errorf("evaluate: found a confusion matrix of %d entries, wanted a square one",
 			len(c))
 	}
-	if err := checkProbabilities(noisy, p, q); err != nil {
+	if err := CheckProbabilities(noisy, p, q); err != nil {
 		return 0, err
 	}
 	sum := 0.0
@@ -83,8 +83,8 @@ func CorrectedLogLoss(noisy []int32, p []float32, c []float64) (float64, error) 
 // loss returns -log p within the limits of LogLoss.
 func loss(p float64) float64 { return -math.Log(min(max(p, leastProbability), 1-leastProbability)) }
 
-// checkProbabilities judges the arguments.
-func checkProbabilities(labels []int32, p []float32, q int) error {
+// CheckProbabilities returns the fault of labels, or of probabilities of q classes for each.
+func CheckProbabilities(labels []int32, p []float32, q int) error {
 	n := len(labels)
 	if n == 0 || q < 1 || len(p)%q != 0 || len(p)/q != n {
 		return fmt.Errorf("evaluate: found %d probabilities for %d labels, wanted %d for each of at "+
@@ -124,7 +124,7 @@ type Bin struct {
 // noisy, nil if they are right: a prediction k with the noisy label y counts as inverse[k][y]
 // right ones, whose mean over noisy labels is 1 if k is the true class and 0 if not.
 func Reliability(labels []int32, p []float32, q int, inverse []float64) ([]Bin, error) {
-	if err := checkProbabilities(labels, p, q); err != nil {
+	if err := CheckProbabilities(labels, p, q); err != nil {
 		return nil, err
 	}
 	if inverse != nil && len(inverse) != q*q {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/uma-gpu/uma-gpu/host/confusion"
+	"github.com/uma-gpu/uma-gpu/host/judge/metric"
 	"github.com/uma-gpu/uma-gpu/host/numerics"
 	"github.com/uma-gpu/uma-gpu/internal/lists"
 )
@@ -93,12 +94,10 @@ func Calibrate(p []float32, y []int32, c *confusion.Matrix, r Rule) (Rule, error
 
 // check returns the number of classes.
 func check(p []float32, y []int32, c *confusion.Matrix, r Rule) (q int, err error) {
-	n := len(y)
-	if n == 0 || len(p)%n != 0 || len(p)/n < 2 {
+	if q = len(p) / max(1, len(y)); q < 2 {
 		return 0, fmt.Errorf("%w: got %d probabilities of %d examples, want Q of each example, for Q ≥ 2"+
-			" classes", ErrInput, len(p), n)
+			" classes", ErrInput, len(p), len(y))
 	}
-	q = len(p) / n
 	if err := r.Check(); err != nil {
 		return 0, err
 	}
@@ -106,15 +105,8 @@ func check(p []float32, y []int32, c *confusion.Matrix, r Rule) (q int, err erro
 		return 0, fmt.Errorf("%w: got a confusion matrix of %d classes for probabilities of %d classes",
 			ErrInput, c.Q(), q)
 	}
-	for i, label := range y {
-		if label < 0 || int(label) >= q {
-			return 0, fmt.Errorf("%w: example %d: got label %d, want 0 to %d", ErrInput, i+1, label, q-1)
-		}
-	}
-	for i, v := range p {
-		if !(v >= 0 && v <= 1) {
-			return 0, fmt.Errorf("%w: example %d: got probability %g, want 0 to 1", ErrInput, i/q+1, v)
-		}
+	if err := metric.CheckProbabilities(y, p, q); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrInput, err)
 	}
 	return q, nil
 }

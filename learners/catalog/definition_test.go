@@ -232,7 +232,8 @@ func (s subject) taken(text string) bool {
 func checkNumbers(s subject) error {
 	for i, each := range s.New().Definition().Parameters {
 		for _, text := range []string{"NaN", "+Inf", "-Inf", "1e999"} {
-			if p := s.New(); each.Kind() == reflect.Float64 && p.Definition().Parameters[i].Set(text) == nil {
+			own := &s.New().Definition().Parameters[i]
+			if each.Kind() == reflect.Float64 && own.Set(text) == nil {
 				return fmt.Errorf("parameter %s takes %s", each.Name, text)
 			}
 		}

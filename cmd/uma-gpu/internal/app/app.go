@@ -5,8 +5,8 @@
 // of options such as Data; New, which returns the command and calls a run of the caller; and Run,
 // which knows no flag. Flag and ParameterFlags make flags of declared values, CheckedFlag has any
 // other check: InstallChecks runs them before Run. Input and Output are files, which it protects.
-// Usage and Missing are errors with exit code 2; Action adds the command. Tests parse a command line
-// by apptest.Run.
+// Usage and Missing are errors with exit code 2; Action adds the command. Tests parse a command
+// line by apptest.Run.
 package app
 
 import (

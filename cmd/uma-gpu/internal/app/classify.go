@@ -25,7 +25,7 @@ type Classified struct {
 
 // Flags returns the flags of the files, of examples that usage describes.
 func (f *Classified) Flags(o *Common, usage string) []cli.Flag {
-	return Flags(f.Model.Flag(), f.Data.Flags(o, usage), f.MatchFlag())
+	return Flags(f.Model.Flag(), f.Data.Flags(o, usage), MatchFlag(&f.Match))
 }
 
 // Read reads the examples for m; the caller closes them.
@@ -78,8 +78,8 @@ func readFor(ctx context.Context, m *Model, d *Data, o file.Options, of *model.M
 }
 
 // Training refuses a training that the host's memory cannot hold besides the examples and their
-// class sums, which the engine judges itself: weights (current, kept and their sum), tables of pairs
-// of classes (confusion matrix, inverse, counts, norms), and on a processor the scores.
+// class sums, which the engine judges itself: weights (current, kept and their sum), tables of
+// pairs of classes (confusion matrix, inverse, counts, norms), and on a processor the scores.
 func Training(where engine.Device, w host.Work) error {
 	n, d, q := w.Data.N, w.Data.D, w.Classes
 	need := memory.Sum(memory.Product(q, d, 24), memory.Product(q, q, 48))

@@ -380,7 +380,8 @@ func (r *LabelReader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 
 // NoisyFlags returns the flags of examples with noisy labels, of texts in them and of the noise.
 func NoisyFlags(in *Labelled, o *Common) []cli.Flag {
-	return Flags(in.Data.Flags(o, "examples with noisy labels"), in.TextFlag(),
+	return Flags(in.Data.Flags(o, "examples with noisy labels"),
+		ParameterFlags(&in.TableOptions, "text"),
 		in.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy; train takes "+
 			"estimate for one that is to be estimated"))
 }

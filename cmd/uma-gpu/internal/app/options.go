@@ -94,16 +94,6 @@ func (d *Data) ReadingFlags() []cli.Flag {
 			Sentence: "how many malformed rows are skipped and listed; one more is an error"}))
 }
 
-// ColumnFlags returns the flags that say what the columns of a table are, but for --text.
-func (d *Data) ColumnFlags() []cli.Flag {
-	return ParameterFlags(&d.TableOptions, "categories", "missing")
-}
-
-// TextFlag returns the flag of columns of text.
-func (d *Data) TextFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "text")[0] }
-
-func (d *Data) StorageFlag() cli.Flag { return ParameterFlags(&d.TableOptions, "storage")[0] }
-
 func (d *Data) NoLabelsFlag() cli.Flag {
 	d.Unlabelled = true
 	return Switch(&d.NoLabels, "no-labels", "all columns are features; ignore LIBSVM's labels")
@@ -144,11 +134,6 @@ func (d *Data) Read(ctx context.Context, o file.Options) (*dataset.Dataset, erro
 		return nil, Usage("--text-features, --text-min-df or --text-ngrams is given without --text")
 	}
 	return ReadData(ctx, d.Path, o, d.common.Notes)
-}
-
-// AsModel has o read the columns of a table as the columns of features f.
-func (d *Data) AsModel(o *file.Options, f model.Features) {
-	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 }
 
 // CheckOutput refuses an output whose name asks for a format that is only read, or that has no
@@ -210,8 +195,6 @@ func (m *Model) Flag() cli.Flag {
 	return Required(Input(&m.Path, "model", "model that train wrote: `FILE`.npz (required)"))
 }
 
-func (m *Model) MatchFlag() cli.Flag { return MatchFlag(&m.Match) }
-
 // MatchFlag returns the flag --match-features.
 func MatchFlag(into *string) cli.Flag {
 	return Flag(into, umagpu.Parameter{Name: "match_features", Value: "KEY", Default: "name",
@@ -222,7 +205,7 @@ func MatchFlag(into *string) cli.Flag {
 // are names and --match-features is name.
 func (m *Model) Read(ctx context.Context, d *Data, o file.Options, f model.Features,
 ) (*dataset.Dataset, error) {
-	d.AsModel(&o, f)
+	o.Features, o.Encoding, o.Encode = f.Count, f.Encoding, nil
 	if m.Match != "position" && len(f.Names) > 0 {
 		o.FeatureNames = f.Names
 	}
@@ -245,8 +228,8 @@ type Noise struct {
 // Flags returns the flags --confusion and --confusion-axes.
 func (n *Noise) Flags(usage string) []cli.Flag {
 	axes := Flag(&n.Axes, umagpu.Parameter{Name: "confusion_axes", Value: "AXES",
-		Default: confusion.AxesAuto, Sentence: "axes of the file; auto: names tell, true-columns sum to 1",
-		Choices: []string{confusion.AxesAuto, "true-columns", "true-rows"}}).(CheckedFlag)
+		Default: confusion.AxesAuto, Choices: []string{confusion.AxesAuto, "true-columns", "true-rows"},
+		Sentence: "axes of the file; auto: names tell, true-columns sum to 1"}).(CheckedFlag)
 	allowed := axes.Check
 	axes.Check = func(c *cli.Context) error {
 		if n.Path == "" && c.IsSet(axes.Name) {

@@ -67,7 +67,8 @@ Example: uma-gpu clean customers.csv --label churned
 Example: uma-gpu clean customers.csv --label churned --checked checked.csv`,
 		ArgsUsage: "TABLE",
 		Flags: app.Flags(app.Input(&o.Input.Data.Path, "data", "same as TABLE"+app.DataUsage),
-			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(), o.Input.TextFlag(),
+			o.Input.FormatFlags(&o.Common), o.Input.ReadingFlags(),
+			app.ParameterFlags(&o.Input.TableOptions, "text"),
 			o.Input.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy "+
 				"(default: estimated)"),
 			app.Input(&o.Input.Checked, "checked",

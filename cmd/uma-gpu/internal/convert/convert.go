@@ -51,7 +51,8 @@ them). --encoding has them made, in a table too, as they are for a model that wa
 Example: uma-gpu convert --data images.parquet --label-column label --out images.svm.gz
 Example: uma-gpu convert --data big.csv --normalize auto --out big.npz`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to convert"), o.Data.ReadingFlags(),
-			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
+			app.ParameterFlags(&o.Data.TableOptions, "text", "categories", "missing",
+				"storage"), o.Data.NoLabelsFlag(),
 			app.Required(app.Output(&o.Out, "out", "`FILE` to write (required)")),
 			app.Input(&o.Encoding, "encoding", "encode columns as the model `FILE`.npz does"),
 			app.Flag(&o.To, umagpu.Parameter{Name: "to", Value: "FORMAT", Default: "auto",
@@ -137,7 +138,8 @@ func (o *Options) encodedAs(options *file.Options) error {
 			"of a table "+
 			"with words or missing values", o.Encoding)
 	}
-	o.Data.AsModel(options, m.Meta.Features)
+	f := m.Meta.Features
+	options.Features, options.Encoding, options.Encode = f.Count, f.Encoding, nil
 	options.FeatureNames = m.Meta.Features.Names
 	return nil
 }

@@ -92,7 +92,7 @@ Example: uma-gpu confusion estimate --functions votes.csv --write-probabilities 
 			app.Input(&o.Input.OutOfFold, "probabilities",
 				"out-of-fold probabilities of the labels of --data: `FILE`, .npy or CSV"),
 			app.Input(&o.Input.Data.Path, "data", "examples with noisy labels"+app.DataUsage),
-			o.Input.FormatFlags(&o.Common), o.Input.TextFlag(),
+			o.Input.FormatFlags(&o.Common), app.ParameterFlags(&o.Input.TableOptions, "text"),
 			app.ParameterFlags(&o.Request, "method", "folds", "seed"),
 			o.Device.Flags(),
 			app.Output(&o.Output.Confusion, "out",

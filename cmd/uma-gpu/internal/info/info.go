@@ -53,7 +53,8 @@ count. Data of texts are sparse; other columns beside them are scaled to at most
 
 Example: uma-gpu info --data train.csv`,
 		Flags: app.Flags(o.Data.Flags(&o.Common, "examples to describe"), o.Data.ReadingFlags(),
-			o.Data.TextFlag(), o.Data.ColumnFlags(), o.Data.StorageFlag(), o.Data.NoLabelsFlag(),
+			app.ParameterFlags(&o.Data.TableOptions, "text", "categories", "missing",
+				"storage"), o.Data.NoLabelsFlag(),
 			o.JSONFlag(), o.QuietFlag()),
 		Action: app.Action(o, run),
 	}

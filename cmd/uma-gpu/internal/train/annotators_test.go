@@ -109,8 +109,8 @@ func TestAnnotatorsOfWeightedExamples(t *testing.T) {
 	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "once.csv", once.String()), "--model",
 		weighted, "--annotators", clitest.Write(t, dir, "votes.csv", votes.String()), "--row-weights",
 		clitest.Write(t, dir, "weights.txt", weights.String()))
-	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "twice.csv", twice.String()), "--model",
-		repeated, "--annotators", clitest.Write(t, dir, "both.csv", both.String()))
+	clitest.Succeed(t, "train", "--data", clitest.Write(t, dir, "twice.csv", twice.String()),
+		"--model", repeated, "--annotators", clitest.Write(t, dir, "both.csv", both.String()))
 	if a, b := clitest.Load(t, weighted), clitest.Load(t, repeated); !slices.Equal(a.W, b.W) {
 		t.Errorf("the weights are %v, and %v of repeated examples", a.W, b.W)
 	}

@@ -117,6 +117,17 @@ def test_a_file_of_checked_rows(mixed, tmp_path):
     assert clean(digits, "y", checked={0: 1, 5: 3}).details["checked"] == 2  # read as numbers
 
 
+@pytest.mark.parametrize("labels", [
+    pd.period_range("2020", periods=3, freq="A"), pd.date_range("2020", periods=3, tz="UTC")])
+def test_times_as_labels_keep_their_type(labels):
+    random, true = np.random.RandomState(0), np.arange(120) % 3
+    X = true[:, None] + .1 * random.randn(120, 2)
+    y = pd.Series(labels[np.where(random.rand(120) < .1, (true + 1) % 3, true)])
+    found = clean(X, y)
+    assert found.details["corrected"] > 0 and found.cleaned.dtype == y.dtype
+    assert (found.cleaned == pd.Series(labels[true])).mean() > .95
+
+
 @pytest.mark.parametrize("dtype", ["category", "string", "object"])
 def test_types_of_labels_are_kept(mixed, result, dtype):
     frame = mixed[0].assign(y=mixed[0]["y"].astype(dtype))

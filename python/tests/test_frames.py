@@ -64,6 +64,16 @@ def test_mixed_frame(table):
         model.predict(pandas.concat([frame, frame[["word"]]], axis=1))
 
 
+def test_categories_without_an_example():
+    words = np.array(["u", "v", "w"])[np.arange(60) % 3]
+    frame = pandas.DataFrame({"c": pandas.Categorical(words), "n": np.arange(60) % 7})
+    wide = frame.assign(c=pandas.Categorical(words, [*map(str, range(100)), "w", "v", "u"]))
+    y = np.arange(60) % 2
+    model = NoisyClassifier("classmean").fit(frame, y)
+    assert np.array_equal(NoisyClassifier("classmean").fit(wide, y).predict_proba(frame), model.predict_proba(wide))
+    assert np.array_equal(model.predict_proba(wide[:3]), model.predict_proba(frame[:3]))
+
+
 def test_load(table, tmp_path):
     frame, y = table
     path = tmp_path / "m.npz"

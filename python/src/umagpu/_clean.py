@@ -195,7 +195,7 @@ def _corrected(X: Any, y: Any, column: Any, labels: Any, cleaned: Any) -> Any:
     new = labels.classes[cleaned[changed]]
     if hasattr(y, "iloc"):
         y = y.copy()
-        y.iloc[changed] = new
+        y.iloc[changed] = new if isinstance(y.dtype, np.dtype) else pandas.array(new.tolist(), y.dtype)
     else:
         y = np.array(y, subok=True)  # and a mask
         y = y.astype(np.result_type(y.dtype, labels.classes.dtype))

@@ -228,6 +228,8 @@ def _typed(where: str, values: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(dtype, pandas.SparseDtype):
         return _typed(where, values.sparse.to_dense())
     if isinstance(dtype, pandas.CategoricalDtype):
+        if len(values.cat.categories) > len(values):
+            values = values.cat.remove_unused_categories()
         levels = names_of(values.cat.categories, where)
         return "category", {"codes": values.cat.codes.to_numpy(np.int32), "levels": levels}
     if types.is_datetime64_any_dtype(dtype):

@@ -207,6 +207,9 @@ func checkFiles(c *cli.Context) error {
 		}
 	}
 	for _, f := range files {
+		if f.written && f.path == "-" {
+			return Usage("--%s: got -, want the name of a file (./- if that is its name)", f.flag)
+		}
 		if f.written {
 			if err := osfile.CheckWritable(f.path); err != nil {
 				return err

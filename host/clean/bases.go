@@ -6,6 +6,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host"
 	"github.com/uma-gpu/uma-gpu/host/confusion"
 	"github.com/uma-gpu/uma-gpu/host/dataset"
+	"github.com/uma-gpu/uma-gpu/host/ensemble"
 	"github.com/uma-gpu/uma-gpu/host/kernel"
 	"github.com/uma-gpu/uma-gpu/host/kernel/fitting"
 	"github.com/uma-gpu/uma-gpu/host/model"
@@ -67,6 +68,7 @@ type fitted struct {
 	settled learners.Params // by the search of the first fold
 	gamma   float32         // of the kernel
 	models  []*model.Model  // of the folds of the first repetition
+	trees   *ensemble.Model // the forest of the first repetition
 	temper  float32         // the temperature of their scores; 0 of scores that predict nothing
 }
 
@@ -238,11 +240,17 @@ func grown(params func() *trees.Params,
 		if p.Mode == trees.Forest {
 			fold = nil
 		}
-		noisy, _, _, err := trees.Held(ctx, p, c.problem(repetition), c.part.Encoding, fold)
-		for k, v := range noisy {
-			noisy[k] = numerics.Log(v + evenShare/float32(c.q))
+		held, err := trees.Held(ctx, p, c.problem(repetition), c.part.Encoding, fold)
+		if err != nil {
+			return nil, err
 		}
-		return noisy, err
+		if repetition == 0 && held.Model != nil {
+			c.shared("forest").trees = held.Model
+		}
+		for k, v := range held.Noisy {
+			held.Noisy[k] = numerics.Log(v + evenShare/float32(c.q))
+		}
+		return held.Noisy, nil
 	}
 }
 
@@ -250,12 +258,16 @@ func grown(params func() *trees.Params,
 func fromTrees(params func() *trees.Params,
 ) func(context.Context, *contest, []int) ([]float32, error) {
 	return func(ctx context.Context, c *contest, some []int) ([]float32, error) {
-		s, err := trees.Fit(ctx, params(), c.problem(0), c.part.Encoding, trees.Watch{})
-		if err != nil {
-			return nil, err
+		p, model := params(), c.shared("forest").trees
+		if p.Mode != trees.Forest {
+			s, err := trees.Fit(ctx, p, c.problem(0), c.part.Encoding, trees.Watch{})
+			if err != nil {
+				return nil, err
+			}
+			model = s.Model
 		}
 		scores := make([]float32, len(some)*c.q)
-		s.Model.Scores(scores, c.data.Pick(some), nil)
+		model.Scores(scores, c.data.Pick(some), nil)
 		for at := 0; at < len(scores); at += c.q {
 			numerics.Softmax(scores[at:at+c.q], scores[at:at+c.q])
 			for k, v := range scores[at : at+c.q] {

@@ -250,14 +250,17 @@ func TestHeld(t *testing.T) {
 	for _, mode := range []string{trees.Boost, trees.Forest} {
 		p := given(mode)
 		p.Rounds = 40
-		noisy, clean, settled, err := trees.Held(context.Background(), p, problem, data.e, nil)
+		h, err := trees.Held(context.Background(), p, problem, data.e, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if settled != *p {
-			t.Errorf("%s: got parameters %+v, want the given ones", mode, settled)
+		if h.Settled != *p {
+			t.Errorf("%s: got parameters %+v, want the given ones", mode, h.Settled)
 		}
 		m := fit(t, p, problem, data.e)
+		if h.Model != nil && !reflect.DeepEqual(h.Model, m) || (h.Model == nil) != (mode == trees.Boost) {
+			t.Errorf("%s: the model is not the one that Fit returns of a forest", mode)
+		}
 		scores := make([]float32, problem.X.N*3)
 		m.Scores(scores, problem.X, problem.Noise.P)
 		held, seen := 0.0, 0.0
@@ -267,13 +270,13 @@ func TestHeld(t *testing.T) {
 			label, sum := 0.0, 0.0
 			for k, v := range p {
 				label += problem.Noise.P[int(y)*3+k] * float64(v)
-				sum += float64(clean[i*3+k])
+				sum += float64(h.Clean[i*3+k])
 			}
-			held += math.Log(float64(noisy[i*3+int(y)]))
+			held += math.Log(float64(h.Noisy[i*3+int(y)]))
 			seen += math.Log(label)
 			if math.Abs(sum-1) > 1e-5 {
 				t.Fatalf("%s: example %d: got probabilities %v, want a sum of 1", mode, i,
-					clean[i*3:(i+1)*3])
+					h.Clean[i*3:(i+1)*3])
 			}
 		}
 		if !(held < seen) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/model"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/parallel"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -88,11 +89,7 @@ func order(set *dataset.Dataset, have []string, width int, known *dataset.Encodi
 			set.Notes = append(set.Notes, "columns are matched by position, as the data or the model have "+
 				"no names")
 		}
-		at := make([]int, width)
-		for k := range at {
-			at[k] = k
-		}
-		return at, nil
+		return lists.UpTo[int](width), nil
 	}
 	place := make(map[string]int, len(have))
 	for j, name := range have {
@@ -112,12 +109,7 @@ func order(set *dataset.Dataset, have []string, width int, known *dataset.Encodi
 		}
 		at = append(at, j)
 	}
-	var more []string
-	for _, name := range have {
-		if _, left := place[name]; left {
-			more = append(more, name)
-		}
-	}
+	more := lists.Keep(have, func(name string) bool { _, left := place[name]; return left })
 	if more != nil {
 		set.Notes = append(set.Notes, "ignored are columns that the model does not know: "+
 			quote.List(more))

@@ -86,7 +86,7 @@ func (l *Labels) Check(n int) error {
 	case l.Weights != nil && len(l.Weights) != n:
 		return invalid("weights", fmt.Sprint(len(l.Weights)), fmt.Sprintf("%d, one for each example", n))
 	}
-	if name, twice := repeated(l.Classes); twice {
+	if name, twice := lists.Repeated(l.Classes); twice {
 		return wrong(fmt.Sprintf("class %q twice", name), "different classes")
 	}
 	for i, k := range l.Codes {
@@ -106,7 +106,7 @@ func (v *Votes) check(n, q int) error {
 		return invalid("votes", fmt.Sprintf("%d rows, %d voters and %d labels", len(v.Rows), len(v.By),
 			len(v.Codes)), "as many of each, and a vote at least")
 	}
-	if name, twice := repeated(v.Names); twice {
+	if name, twice := lists.Repeated(v.Names); twice {
 		return invalid("votes", fmt.Sprintf("voter %q twice", name), "different names")
 	}
 	for _, name := range v.Trust {
@@ -144,17 +144,6 @@ func ofRow(option string, err error) *Fault {
 		f.Row, f.Cause = &row.Row, row.Err
 	}
 	return f
-}
-
-func repeated(names []string) (name string, twice bool) {
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if seen[name] {
-			return name, true
-		}
-		seen[name] = true
-	}
-	return "", false
 }
 
 // of returns the labels as places in the classes of a model, which must be among them.
@@ -323,10 +312,7 @@ func (v *Votes) annotations(n int, classes []string) *dataset.Annotations {
 			a.Right[place[name]] = true
 		}
 	}
-	order := make([]int, len(v.Rows))
-	for k := range order {
-		order[k] = k
-	}
+	order := lists.UpTo[int](len(v.Rows))
 	slices.SortStableFunc(order, func(i, k int) int {
 		if v.Rows[i] != v.Rows[k] {
 			return int(v.Rows[i]) - int(v.Rows[k])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 )
 
@@ -23,24 +24,14 @@ func (m *Matrix) learn(ctx context.Context, set *dataset.Dataset) error {
 	var spans []features.Span
 	if m.Float64 != nil {
 		spans = features.SpansOf(m.Columns)
-		watched := make([]int, m.Columns)
-		for j := range watched {
-			watched[j] = j
-		}
+		watched := lists.UpTo[int](m.Columns)
 		for row := range slices.Chunk(m.Float64, m.Columns) {
 			watched = slices.DeleteFunc(watched, func(j int) bool { return !spans[j].Add(row[j]) })
 		}
 	}
 	origins := features.Origins(spans)
 	describe := func(j int) string { return dataset.ColumnText(j+1, m.name(j)) }
-	for j, origin := range origins {
-		if origin != 0 {
-			set.Notes = append(set.Notes, features.OriginNote(describe(j), origin))
-		}
-	}
-	if note := features.MergedNote(spans, origins, describe); note != "" {
-		set.Notes = append(set.Notes, note)
-	}
+	set.Notes = append(set.Notes, features.OriginNotes(spans, origins, describe)...)
 	var known *dataset.Encoding
 	if origins != nil {
 		known = features.Plain(m.Names, origins, nil)
@@ -57,12 +48,9 @@ func (m *Matrix) learn(ctx context.Context, set *dataset.Dataset) error {
 
 // store changes the form of examples to the one that a file of them is read in.
 func store(e *dataset.Examples) {
-	stored := len(e.Values)
-	for _, v := range e.X {
-		if math.Float32bits(v) != 0 {
-			stored++
-		}
-	}
+	stored := len(e.Values) + lists.Count(e.X, func(v float32) bool {
+		return math.Float32bits(v) != 0
+	})
 	if features.SparseIsBetter(stored, e.N, e.D) {
 		*e = e.Compressed()
 	} else {
@@ -84,10 +72,7 @@ func (m *Matrix) encode(ctx context.Context, set *dataset.Dataset, known *datase
 	if err != nil {
 		return err
 	}
-	same := len(at) == m.Columns
-	for k, j := range at {
-		same = same && k == j
-	}
+	same := slices.Equal(at, lists.UpTo[int](m.Columns))
 	if same {
 		at = nil
 	}

@@ -123,11 +123,6 @@ func (c *Column) beyond(is *dataset.TableColumn) error {
 func (t *Table) judged(set *dataset.Dataset, k int) dataset.TableColumn {
 	c := &t.Columns[k]
 	is := dataset.TableColumn{Name: c.Name, Position: k + 1, Kind: string(c.Kind)}
-	note := func(text string) {
-		if text != "" {
-			set.Notes = append(set.Notes, text)
-		}
-	}
 	switch {
 	case c.Kind == Text || slices.Contains(t.Text, c.Name):
 		is.Kind, is.Texts = dataset.KindText, c.texts()
@@ -140,14 +135,14 @@ func (t *Table) judged(set *dataset.Dataset, k int) dataset.TableColumn {
 		is.Kind, is.Dates = judged.Kind, judged.Dates
 		switch {
 		case is.Kind == dataset.KindAside:
-			note(features.AsideNote(&is, judged.Why))
+			set.Notes = append(set.Notes, features.AsideNote(&is, judged.Why))
 		case judged.Why != "":
-			note(fmt.Sprintf("%s %s", &is, judged.Why))
+			set.Notes = append(set.Notes, fmt.Sprintf("%s %s", &is, judged.Why))
 		}
 		switch is.Kind {
 		case dataset.KindNumber:
 			values, _ := c.numbers(is.Dates) // a word among them is missing
-			note(learnNumbers(&is, values, len(t.Columns)))
+			set.Notes = append(set.Notes, learnNumbers(&is, values, len(t.Columns))...)
 		case dataset.KindText:
 			is.Texts = c.texts()
 		}
@@ -156,30 +151,21 @@ func (t *Table) judged(set *dataset.Dataset, k int) dataset.TableColumn {
 		}
 	default:
 		is.Kind, is.Dates = dataset.KindNumber, c.Kind == Date
-		note(learnNumbers(&is, c.Numbers, len(t.Columns)))
+		set.Notes = append(set.Notes, learnNumbers(&is, c.Numbers, len(t.Columns))...)
 	}
 	return is
 }
 
 // learnNumbers gives one of d columns its numbers, behind an origin if they have one; it returns
 // notes.
-func learnNumbers(is *dataset.TableColumn, values []float64, d int) (note string) {
+func learnNumbers(is *dataset.TableColumn, values []float64, d int) (notes []string) {
 	span := []features.Span{features.SpanOf(d)}
 	for _, v := range values {
 		span[0].Add(v)
 	}
-	origins := features.Origins(span)
-	var notes []string
-	if origins != nil {
-		is.Origin = origins[0]
-		notes = append(notes, features.OriginNote(is.String(), is.Origin))
-	}
-	if merged := features.MergedNote(span, origins, func(int) string { return is.String() }); merged !=
-		"" {
-		notes = append(notes, merged)
-	}
+	is.Origin = span[0].Origin()
 	is.Numbers = rounded(values, is.Origin)
-	return strings.Join(notes, "; ")
+	return features.OriginNotes(span, []float64{is.Origin}, func(int) string { return is.String() })
 }
 
 // rounded returns numbers behind an origin.

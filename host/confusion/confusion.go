@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/memory"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
@@ -103,12 +104,8 @@ func CheckClasses(classes []string) error {
 		return fmt.Errorf("confusion matrix of %d classes (%s), wanted 2 or more", len(classes),
 			quote.List(classes))
 	}
-	seen := make(map[string]bool, len(classes))
-	for _, c := range classes {
-		if seen[c] {
-			return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
-		}
-		seen[c] = true
+	if c, twice := lists.Repeated(classes); twice {
+		return fmt.Errorf("confusion matrix: class %.60q is listed twice, wanted distinct names", c)
 	}
 	return nil
 }

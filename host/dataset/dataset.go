@@ -225,15 +225,13 @@ func (d *Dataset) Validate() error {
 			return fmt.Errorf("dataset: an encoding of %d features for %d", e.Width(), d.FeatureCount())
 		}
 	}
-	seen := make(map[string]bool, len(d.Classes))
 	for _, c := range d.Classes {
 		if fault := NameFault(c); fault != "" {
 			return fmt.Errorf("dataset: class name %s %s", quote.Text(c), fault)
 		}
-		if seen[c] {
-			return fmt.Errorf("dataset: class name %s occurs twice", quote.Text(c))
-		}
-		seen[c] = true
+	}
+	if c, twice := lists.Repeated(d.Classes); twice {
+		return fmt.Errorf("dataset: class name %s occurs twice", quote.Text(c))
 	}
 	for i, y := range d.Y {
 		if y < 0 || int(y) >= len(d.Classes) {

@@ -115,3 +115,15 @@ func Set[T comparable](list []T) map[T]bool {
 	}
 	return set
 }
+
+// Repeated returns the first element of list that is there before.
+func Repeated[T comparable](list []T) (element T, twice bool) {
+	seen := make(map[T]bool, len(list))
+	for _, v := range list {
+		if seen[v] {
+			return v, true
+		}
+		seen[v] = true
+	}
+	return element, false
+}

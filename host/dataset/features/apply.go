@@ -73,65 +73,63 @@ func applySparse(p *dataset.Preparation, e dataset.Examples) (dataset.Examples, 
 		return dataset.Examples{}, fmt.Errorf("normalization %s: found %d features, wanted one less to "+
 			"leave room for the bias", p.Steps, p.D)
 	}
-	out := sparseShape(p, e)
-	stored, grows := int(out.Starts[e.N]), len(filled(p)) > 0
-	need := memory.Product(stored, 4)
-	what := fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
-	if grows {
-		need = memory.Product(stored, 8)
+	fill := filled(p)
+	starts, need := startsWith(fill, e), 4 // bytes of a value
+	if len(fill) > 0 {
+		need = 8 // with its column
 	}
-	if err := memory.Check(need, what); err != nil {
+	stored := int(starts[e.N])
+	what := fmt.Sprintf("a sparse copy of %d examples, %d values", e.N, stored)
+	if err := memory.Check(memory.Product(stored, need), what); err != nil {
 		return dataset.Examples{}, err
 	}
-	if out.Values = make([]float32, stored); grows {
+	out := dataset.Examples{N: e.N, D: p.Width(), Starts: starts, Columns: e.Columns,
+		Values: make([]float32, stored)}
+	if len(fill) > 0 {
 		out.Columns = make([]int32, stored)
 	}
-	return out, sparseRows(p, out, e)
+	return out, sparseRows(p, fill, out, e)
 }
 
-// sparseShape returns the prepared examples without values, and with the columns of e if they have
-// no others.
-func sparseShape(p *dataset.Preparation, e dataset.Examples) dataset.Examples {
-	out := dataset.Examples{N: e.N, D: p.Width(), Starts: e.Starts, Columns: e.Columns}
-	fill := filled(p)
+// startsWith returns where rows start that have the columns fill, increasing, besides their own.
+func startsWith(fill []int32, e dataset.Examples) []int64 {
 	if len(fill) == 0 {
-		return out
+		return e.Starts
 	}
-	out.Starts = slices.Clone(e.Starts)
-	in := make([]bool, p.Width())
-	for _, j := range fill {
-		in[j] = true
-	}
+	starts := make([]int64, 1, e.N+1)
 	for i := range e.N {
-		count := int64(len(fill))
-		for _, j := range e.Columns[e.Starts[i]:e.Starts[i+1]] {
-			if !in[j] {
+		count := len(fill)
+		columns, _ := e.SparseRow(i)
+		for _, j := range columns {
+			if _, filled := slices.BinarySearch(fill, j); !filled {
 				count++
 			}
 		}
-		out.Starts[i+1] = out.Starts[i] + count
+		starts = append(starts, starts[i]+int64(count))
 	}
-	return out
+	return starts
 }
 
 // sparseRows makes the values of out, and its columns if p fills any, of sparse e.
-func sparseRows(p *dataset.Preparation, out, e dataset.Examples) error {
+func sparseRows(p *dataset.Preparation, fill []int32, out, e dataset.Examples) error {
 	parts := parallel.Workers(e.N, 64)
 	bad := make([]int, parts) // per part: example + 1 of its first value that is not finite
-	fill := filled(p)
 	parallel.Cut(e.N, parts, func(part, from, to int) {
 		for i := from; i < to && bad[part] == 0; i++ {
-			columns, values := e.SparseRow(i)
-			columnsOut, valuesOut := out.SparseRow(i)
-			if len(fill) == 0 {
-				mapSparse(p, valuesOut, columns, values)
-			} else {
-				fillSparse(p, fill, columnsOut, valuesOut, columns, values)
+			columns, values := out.SparseRow(i)
+			copy(values, fillRow(columns, values, fill, e, i))
+			for k, j := range columns {
+				switch {
+				case int(j) == p.D:
+					values[k] = 1
+				case p.A != nil:
+					values[k] = numerics.FMA(values[k], p.A[j], p.B[j])
+				}
 			}
 			if p.Steps.L2 {
-				unit(valuesOut)
+				unit(values)
 			}
-			if firstNotFinite(valuesOut) >= 0 {
+			if firstNotFinite(values) >= 0 {
 				bad[part] = i + 1
 			}
 		}
@@ -146,43 +144,24 @@ func sparseRows(p *dataset.Preparation, out, e dataset.Examples) error {
 	return nil
 }
 
-// mapSparse writes the stored values of one example, mapped if columns are.
-func mapSparse(p *dataset.Preparation, dst []float32, columns []int32, values []float32) {
-	if p.A == nil {
-		copy(dst, values)
-		return
+// fillRow returns the values of example i of e, and 0 in the columns fill, whose columns it writes
+// to columns if there are any.
+func fillRow(columns []int32, values []float32, fill []int32, e dataset.Examples, i int) []float32 {
+	stored, row := e.SparseRow(i)
+	if len(fill) == 0 {
+		return row
 	}
-	for k, j := range columns {
-		dst[k] = numerics.FMA(values[k], p.A[j], p.B[j])
-	}
-}
-
-// fillSparse is mapSparse of an example that gets values in the columns fill, and its columns.
-func fillSparse(p *dataset.Preparation, fill, to []int32, dst []float32, columns []int32,
-	values []float32) {
-	k, l := 0, 0
-	for at := range dst {
-		var v float32
-		j := int32(p.Width())
-		if l < len(fill) {
-			j = fill[l]
-		}
-		stored := k < len(columns) && columns[k] <= j
-		if stored && columns[k] == j || !stored {
-			l++
-		}
-		if stored {
-			j, v = columns[k], values[k]
-			k++
-		}
+	for at := range columns {
 		switch {
-		case int(j) == p.D:
-			v = 1
-		case p.A != nil:
-			v = numerics.FMA(v, p.A[j], p.B[j])
+		case len(fill) > 0 && (len(stored) == 0 || fill[0] < stored[0]):
+			columns[at], values[at], fill = fill[0], 0, fill[1:]
+			continue
+		case len(fill) > 0 && fill[0] == stored[0]:
+			fill = fill[1:]
 		}
-		to[at], dst[at] = j, v
+		columns[at], values[at], stored, row = stored[0], row[0], stored[1:], row[1:]
 	}
+	return values
 }
 
 // rowsOf returns the prepared rows of dense examples as WriteOptions.Rows takes them.

@@ -101,34 +101,35 @@ func (s *Span) merged(origin float64) (a, b float64, found bool) {
 	return 0, 0, false
 }
 
-// MergedNote says which columns have different values that become equal by rounding, "" if none is
-// known. column describes one.
-func MergedNote(spans []Span, origins []float64, column func(j int) string) string {
-	note, more := "", 0
+// OriginNotes say which columns have an origin, and which have different values that become equal
+// by rounding, as far as that is known. column describes one; origins are nil if all are 0.
+func OriginNotes(spans []Span, origins []float64, column func(j int) string) (notes []string) {
+	merged, more := "", 0
 	for j := range spans {
 		origin := 0.0
 		if origins != nil {
 			origin = origins[j]
 		}
+		if origin != 0 {
+			notes = append(notes, fmt.Sprintf("%s: its numbers are far from 0 and no float32; %s is "+
+				"subtracted before they are rounded", column(j), digits(origin)))
+		}
 		a, b, found := spans[j].merged(origin)
 		switch {
-		case found && note == "":
-			note = fmt.Sprintf("%s: the different values %s and %s become equal by rounding to float32",
+		case found && merged == "":
+			merged = fmt.Sprintf("%s: the different values %s and %s become equal by rounding to float32",
 				column(j), digits(a), digits(b))
 		case found:
 			more++
 		}
 	}
 	if more > 0 {
-		note += fmt.Sprintf(", and values of %d more columns", more)
+		merged += fmt.Sprintf(", and values of %d more columns", more)
 	}
-	return note
-}
-
-// OriginNote says that a column has an origin.
-func OriginNote(column string, origin float64) string {
-	return fmt.Sprintf("%s: its numbers are far from 0 and no float32; %s is subtracted before they "+
-		"are rounded", column, digits(origin))
+	if merged != "" {
+		notes = append(notes, merged)
+	}
+	return notes
 }
 
 func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

@@ -50,7 +50,6 @@ type collector struct {
 	prepared *dataset.Preparation
 	encoding *dataset.Encoding
 
-	notes    []string
 	remarks  remarks
 	column   func(k int) string     // describes the column of number k; nil for its position
 	describe func(*dataset.Dataset) // enters what the reader knows of the columns
@@ -230,14 +229,6 @@ func tooManyBad(c *collector, err error) error {
 		"more", err, c.bad, quote.Option("skip-bad", strconv.Itoa(c.o.SkipBad)))
 }
 
-// note keeps a remark for the user, once.
-func (c *collector) note(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(c.notes, text) {
-		c.notes = append(c.notes, text)
-	}
-}
-
 // finish returns the data set of all accepted examples.
 func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) {
 	switch {
@@ -256,7 +247,7 @@ func (c *collector) finish(ctx context.Context) (d *dataset.Dataset, err error) 
 		return nil, emptyFault(c.src, "")
 	}
 	d = &dataset.Dataset{Source: c.source, IDs: c.ids, Found: dataset.Found{Path: c.src.path,
-		Format: c.format, Notes: c.notes, Rows: c.seen, SkippedAt: c.skippedAt,
+		Format: c.format, Rows: c.seen, SkippedAt: c.skippedAt,
 		SkippedErrs: c.skippedErrs}}
 	if c.home != nil {
 		d.Home, d.ReadOnly = c.home, true

@@ -12,6 +12,7 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/host/dataset/features"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -42,7 +43,7 @@ func enterCSV(c *collector) error {
 	}
 	s.lines()
 	if layout.lenient && s.latin() {
-		c.note("%s: the text is no UTF-8 and is read as Windows-1252", s.path)
+		c.remarks.note("the text is no UTF-8 and is read as Windows-1252")
 	}
 	r := &csvReader{c: c, rec: record{src: s, layout: layout}, loose: map[int]string{}}
 	if err := r.rec.next(); err == io.EOF {
@@ -296,7 +297,7 @@ func (r *csvReader) resolve() error {
 			names, width = append([]string{""}, names...), width+1
 		}
 	}
-	_, twice := firstTwice(r.c.o.FeatureNames)
+	_, twice := lists.Repeated(r.c.o.FeatureNames)
 	if r.header && !twice && (r.rec.layout.lenient || r.c.o.FeatureNames != nil) {
 		names = r.distinct(names)
 	}

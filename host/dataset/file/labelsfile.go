@@ -95,14 +95,21 @@ func readLabelArray(s *source, r io.Reader, name string, h npyfile.Array, o Opti
 func readLabelText(s *source, o Options) (*labelList, error) {
 	s.lines()
 	l := &labelList{name: s.path}
-	r := columnReader{rec: record{src: s}}
-	err := r.start(strings.TrimSpace(o.LabelColumn), "the label column")
-	for ; err == nil; err = r.rec.next() {
-		text, fault := r.text()
+	r := record{src: s}
+	table, at, err := labelColumn(&r, strings.TrimSpace(o.LabelColumn))
+	first := r.line
+	if err == nil && table.names != nil {
+		err = r.next()
+	}
+	for ; err == nil; err = r.next() {
+		text, fault := []byte(nil), r.whole(len(table.role), first)
+		if fault == nil {
+			text = r.field(at)
+		}
 		if err := l.add(text, fault); err != nil {
 			return nil, err
 		}
-		l.lines = append(l.lines, r.rec.line)
+		l.lines = append(l.lines, r.line)
 	}
 	if err != io.EOF {
 		return nil, err
@@ -115,7 +122,7 @@ func readLabelText(s *source, o Options) (*labelList, error) {
 		}
 		return n
 	}
-	if n := len(l.codes); !r.header && n > 1 && words(0, 1) == 1 && words(1, n) == 0 {
+	if n := len(l.codes); table.names == nil && n > 1 && words(0, 1) == 1 && words(1, n) == 0 {
 		l.codes, l.lines = l.codes[1:], l.lines[1:]
 		faults := map[int]error{}
 		for k, fault := range l.faults {
@@ -126,62 +133,40 @@ func readLabelText(s *source, o Options) (*labelList, error) {
 	if len(l.codes) == 0 {
 		return nil, fmt.Errorf("%s: found no label, wanted one per example", s.path)
 	}
-	l.column = r.columns.describe(r.at)
+	l.column = table.describe(at)
 	return l, nil
 }
 
-// columnReader reads one column of a CSV.
-type columnReader struct {
-	rec     record
-	columns columns
-	at      int // the column
-	line    int // of the first record
-	header  bool
-}
-
-// start moves to the first record that is no header for sure, because column is a name in it. what
-// describes the column in errors.
-func (r *columnReader) start(column, what string) error {
-	err := r.rec.next()
-	if err == nil {
-		err = r.rec.bad
+// labelColumn moves to the first record and returns the column of labels, and what the columns are
+// called if the record is a header for sure, because column is a name in it.
+func labelColumn(r *record, column string) (table columns, at int, err error) {
+	if err = r.next(); err == nil {
+		err = r.bad
 	}
 	if err != nil {
-		return err
+		return table, 0, err
 	}
-	r.rec.split()
-	fields := r.rec.fields()
+	r.split()
+	fields := r.fields()
 	named, _ := findName(fields, column)
 	positional := column == "first" || column == "last" || decimal.IsInteger(column)
-	r.line, r.rec.usual, r.header = r.rec.line, len(fields), named >= 0 && !positional
-	r.columns = columns{role: make([]role, len(fields))}
+	r.usual, table.role = len(fields), make([]role, len(fields))
+	if named >= 0 && !positional {
+		table.names = fields
+	}
 	fault := ""
 	switch {
-	case r.header:
-		r.columns.names = fields
-		r.at, fault = r.columns.find(column, what)
-	case positional:
-		r.at, fault = r.columns.find(column, what)
+	case table.names != nil || positional:
+		at, fault = table.find(column, "the label column")
 	case column != "":
-		fault = fmt.Sprintf("found the columns %s, wanted one named %s as %s, or its position",
-			quote.List(fields), quote.Text(column), what)
+		fault = fmt.Sprintf("found the columns %s, wanted one named %s as the label column, or its "+
+			"position", quote.List(fields), quote.Text(column))
 	case len(fields) > 1:
-		fault = fmt.Sprintf("found %d columns (%s), wanted to know which is %s; name it", len(fields),
-			quote.List(fields), what)
+		fault = fmt.Sprintf("found %d columns (%s), wanted to know which is the label column; name it",
+			len(fields), quote.List(fields))
 	}
 	if fault != "" {
-		return r.rec.src.errorAt(r.line, 0, "%s", fault)
+		err = r.src.errorAt(r.line, 0, "%s", fault)
 	}
-	if r.header {
-		return r.rec.next()
-	}
-	return nil
-}
-
-// text returns the text of the column in the current record, valid until the next one.
-func (r *columnReader) text() ([]byte, error) {
-	if err := r.rec.whole(len(r.columns.role), r.line); err != nil {
-		return nil, err
-	}
-	return r.rec.field(r.at), nil
+	return table, at, err
 }

@@ -55,9 +55,9 @@ func enterLIBSVM(c *collector) error {
 	p := &c.pile
 	if o.Features > 0 {
 		if p.width == 0 {
-			c.note("%s: found no index:value; all %d features are zero", s.path, o.Features)
+			c.remarks.note("found no index:value; all %d features are zero", o.Features)
 		} else if p.width < o.Features {
-			c.note("%s: the highest feature index is %d of %d; the other features are zero", s.path,
+			c.remarks.note("the highest feature index is %d of %d; the other features are zero",
 				p.width-1+r.base, o.Features-1+r.base)
 		}
 		p.width, p.widest = o.Features, 0
@@ -158,9 +158,8 @@ func (r *libsvmReader) query(line []byte, i int) int {
 	if !bytes.HasPrefix(line[i:], []byte("qid:")) {
 		return i
 	}
-	if len(r.c.notes) == 0 {
-		r.c.note("%s:%d: query numbers (qid:N) are ignored, here and in later lines", r.c.src.path,
-			r.c.src.line)
+	if len(r.c.remarks.notes) == 0 {
+		r.c.remarks.note("query numbers (qid:N) are ignored, in line %d and later ones", r.c.src.line)
 	}
 	field := cutField(line[i:])
 	return i + len(field)

@@ -216,8 +216,8 @@ func readElements(c *collector, r io.Reader, t npyfile.Type, n, d int,
 		for i, v := range part[:k] {
 			if wide && math.Abs(v) >= 1<<53 && rounds(sizeOf(t.Order().Uint64(raw[i*t.Size:]),
 				t.Kind == 'i')) {
-				c.note("%s: there are whole numbers beyond 2^53, which are rounded, one of them to %.0f",
-					c.src.path, v)
+				c.remarks.note("there are whole numbers beyond 2^53, which are rounded, one of them to "+
+					"%.0f", v)
 				wide = false
 			}
 		}

@@ -222,13 +222,7 @@ func noteNumbers(c *collector, d *dataset.Dataset) {
 	if column == nil {
 		column = func(k int) string { return dataset.ColumnText(k+1, "") }
 	}
-	n := &c.numbers
-	for k, origin := range n.origins {
-		if origin != 0 && judges(c) {
-			d.Notes = append(d.Notes, c.src.path+": "+features.OriginNote(column(k), origin))
-		}
-	}
-	if note := features.MergedNote(n.spans, n.origins, column); note != "" {
+	for _, note := range features.OriginNotes(c.numbers.spans, c.numbers.origins, column) {
 		d.Notes = append(d.Notes, c.src.path+": "+note)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uma-gpu/uma-gpu/host/dataset"
 	"github.com/uma-gpu/uma-gpu/internal/decimal"
+	"github.com/uma-gpu/uma-gpu/internal/lists"
 	"github.com/uma-gpu/uma-gpu/internal/quote"
 )
 
@@ -40,7 +41,7 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 	for _, warning := range r.warnings {
 		warn("%s", warning)
 	}
-	if name, found := firstTwice(d.Features); found && o.FeatureNames == nil {
+	if name, found := lists.Repeated(d.Features); found && o.FeatureNames == nil {
 		d.Notes = append(d.Notes,
 			fmt.Sprintf("%s: several features are named %s; only their order tells them apart, so data to "+
 				"predict need these columns in this order", d.Path, quote.Text(name)))
@@ -69,18 +70,6 @@ func remark(d *dataset.Dataset, r *remarks, o Options) error {
 
 // mostRows is how many rows a remark lists.
 const mostRows = 10
-
-// firstTwice returns the first of names that is there before.
-func firstTwice(names []string) (name string, found bool) {
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if seen[name] {
-			return name, true
-		}
-		seen[name] = true
-	}
-	return "", false
-}
 
 // fewExamples is the number below which nothing that examples have in common is telling.
 const fewExamples = 20
@@ -226,7 +215,7 @@ func judgeIDs(d *dataset.Dataset) {
 func severalAtOnce(names []string) string {
 	const least = 3
 	for _, mark := range []string{"|", ";", ","} {
-		in, lists := map[string]int{}, [][]string(nil)
+		in, several := map[string]int{}, [][]string(nil)
 		for _, name := range names {
 			parts := strings.Split(strings.Trim(name, "[](){}"), mark)
 			for k, part := range parts {
@@ -234,17 +223,17 @@ func severalAtOnce(names []string) string {
 				in[parts[k]]++
 			}
 			if len(parts) > 1 {
-				lists = append(lists, parts)
+				several = append(several, parts)
 			}
 		}
-		all := len(lists) >= least && len(in) < len(names)
-		for _, parts := range lists {
+		all := len(several) >= least && len(in) < len(names)
+		for _, parts := range several {
 			all = all && !slices.ContainsFunc(parts, func(part string) bool {
 				return part == "" || in[part] < 2
 			})
 		}
 		if all {
-			return strings.Join(lists[0], mark)
+			return strings.Join(several[0], mark)
 		}
 	}
 	return ""

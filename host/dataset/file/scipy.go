@@ -35,7 +35,7 @@ func (z *npz) enterSciPy(c *collector) error {
 		return err
 	}
 	if d < int64(c.o.Features) {
-		c.note("%s: found %d features of %d; the others are zero", s.path, d, c.o.Features)
+		c.remarks.note("found %d features of %d; the others are zero", d, c.o.Features)
 	}
 	starts, err := z.integers("indptr", int(n)+1, int(n)+1)
 	if err != nil {

@@ -66,13 +66,13 @@ func TestReadTables(t *testing.T) {
 		{"query numbers", "f", "a qid:1 1:1 2:2 # x\nb\tqid:99999999999999  1:3 2:4\n", Options{},
 			with(func(d *dataset.Dataset) {
 				d.LabelColumn, d.Notes = 0,
-					[]string{"f:1: query numbers (qid:N) are ignored, here and in later lines"}
+					[]string{"f: query numbers (qid:N) are ignored, in line 1 and later ones"}
 			})},
 		{"query numbers without labels", "f", "qid:1 1:1 2:2\n? qid:1 1:3 2:4\n", Options{NoLabels: true},
 			dataset.Dataset{
 				Examples: examples(2, 1, 2, 3, 4),
 				Found: dataset.Found{
-					Notes: []string{"f:1: query numbers (qid:N) are ignored, here and in later " + "lines"}}}},
+					Notes: []string{"f: query numbers (qid:N) are ignored, in line 1 and later ones"}}}},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			d, err := readText(c.name, c.text, c.o)

@@ -329,20 +329,30 @@ const mostDoubted = 1.0 / 3
 // mostUnknown is by how much the share of right labels of an identified class may be off.
 const mostUnknown = 0.1
 
-// disagreements returns, for each predicted class, the share of labels that are another class; 1 if
+// disagreements returns, for each class, the share of labels that are another one, of the examples
+// for which the class is predicted or of the probabilities p of the class, whichever is larger; 1 if
 // none is predicted.
-func disagreements(hits, y []int32, q int) []float64 {
+func disagreements(p []float32, hits, y []int32, q int) []float64 {
 	other, n := make([]float64, q), make([]float64, q)
+	unsure, all := make([]float64, q), make([]float64, q)
 	for i, k := range hits {
 		n[k]++
 		if y[i] != k {
 			other[k]++
 		}
+		for t, v := range p[i*q : (i+1)*q] {
+			all[t] += float64(v)
+			if int(y[i]) != t {
+				unsure[t] += float64(v)
+			}
+		}
 	}
 	for k := range other {
-		if other[k] /= n[k]; n[k] == 0 {
+		if n[k] == 0 {
 			other[k] = 1
+			continue
 		}
+		other[k] = max(other[k]/n[k], unsure[k]/all[k])
 	}
 	return other
 }
@@ -366,7 +376,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 		wrong = min(wrong, mostDoubted)
 	}
 	able := beyondChance(hits, c.part.Y, q)
-	disagreement := disagreements(hits, c.part.Y, q)
+	disagreement := disagreements(p, hits, c.part.Y, q)
 	heaviest := list[lists.Largest(weights)]
 	m := confusion.Matrix{Classes: c.part.Classes, P: make([]float64, q*q),
 		Error: make([]float64, q*q)}
@@ -377,6 +387,7 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 	}
 	v.noise = &estimate.Estimate{Matrix: m, Method: "a mean of hypotheses",
 		Assumes: "noise depends on the class alone, and the features determine most classes"}
+	trusts := make([]float64, q) // in the estimates, of each class
 	for t := range q {
 		other := 0.0
 		for y := range q {
@@ -400,20 +411,23 @@ func combine(c *contest, v *verdict, p []float32, list []*estimate.Estimate, wei
 			}
 			m.Error[at] = min(1, math.Sqrt(m.Error[at]))
 		}
-		// What no noise explains may be noise all the same, if classes overlap as much.
-		unknown := m.Error[t*q+t]
-		if doubted <= 0.5 {
-			unknown = max(unknown, disagreement[t])
-		}
-		if unknown > mostUnknown || doubted > 0.5 && (trust < 0.5 || !heaviest.Identified(t)) {
-			v.noise.Unidentified = append(v.noise.Unidentified, t)
-		}
+		trusts[t] = trust
 	}
 	missed := 0.0
 	for _, y := range c.part.Y {
 		missed += (1 - m.P[int(y)*q+int(y)]) / float64(len(c.part.Y))
 	}
 	v.shown = doubted > fullyShown && missed > leastShown
+	for t, trust := range trusts {
+		// What no noise explains may be noise all the same, if classes overlap as much.
+		unknown := m.Error[t*q+t]
+		if !v.shown {
+			unknown = max(unknown, disagreement[t])
+		}
+		if unknown > mostUnknown || doubted > 0.5 && (trust < 0.5 || !heaviest.Identified(t)) {
+			v.noise.Unidentified = append(v.noise.Unidentified, t)
+		}
+	}
 	return count(c, v)
 }
 

@@ -54,8 +54,8 @@ func (e Examples) DenseRow(buffer []float32, i int) []float32 {
 	return buffer
 }
 
-// AppendStored appends the columns and values of example i that are not +0.
-func (e Examples) AppendStored(columns []int32, values []float32, i int) ([]int32, []float32) {
+// AppendStored appends the columns and values of example i of e that are not +0.
+func AppendStored(columns []int32, values []float32, e Examples, i int) ([]int32, []float32) {
 	at, row := e.Entries(i)
 	for k, v := range row {
 		if isPlusZero(v) {
@@ -191,7 +191,7 @@ func (e Examples) Compressed() Examples {
 	s := Examples{N: e.N, D: e.D, Starts: make([]int64, 1, e.N+1), Columns: []int32{},
 		Values: []float32{}}
 	for i := range e.N {
-		s.Columns, s.Values = e.AppendStored(s.Columns, s.Values, i)
+		s.Columns, s.Values = AppendStored(s.Columns, s.Values, e, i)
 		s.Starts = append(s.Starts, int64(len(s.Values)))
 	}
 	return s

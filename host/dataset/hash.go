@@ -103,7 +103,7 @@ func (h *hasher) block(d *Dataset, from, to int, sum *[sha256.Size]byte) {
 	for i := from; i < to; i++ {
 		columns, values := d.Entries(i)
 		if slices.ContainsFunc(values, isPlusZero) {
-			h.columns, h.values = d.AppendStored(h.columns[:0], h.values[:0], i)
+			h.columns, h.values = AppendStored(h.columns[:0], h.values[:0], d.Examples, i)
 			columns, values = h.columns, h.values
 		}
 		h.buffer = binary.LittleEndian.AppendUint32(h.buffer, uint32(len(values)))

@@ -124,7 +124,7 @@ func (p *pile) seal() error {
 // appendRows appends the rows of s to sparse examples.
 func appendRows(e *dataset.Examples, s dataset.Examples) {
 	for i := range s.N {
-		e.Columns, e.Values = s.AppendStored(e.Columns, e.Values, i)
+		e.Columns, e.Values = dataset.AppendStored(e.Columns, e.Values, s, i)
 		e.Starts = append(e.Starts, int64(len(e.Values)))
 	}
 }

@@ -321,7 +321,7 @@ func writeLIBSVM(w *lineWriter, d *dataset.Dataset, _ WriteOptions) error {
 	var values []float32
 	for i := range d.N {
 		// -0 is not left out: what is read back must have the same bits.
-		columns, values = d.AppendStored(columns[:0], values[:0], i)
+		columns, values = dataset.AppendStored(columns[:0], values[:0], d.Examples, i)
 		if d.Y != nil {
 			w.line = append(w.line, d.Classes[d.Y[i]]...)
 		} else {

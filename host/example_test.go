@@ -48,7 +48,7 @@ func share(a, b []int32) int {
 func ExampleTrain() {
 	ctx, e := context.Background(), simd.New() // or gpu.Open
 	data := must(file.Read(ctx, "../testdata/digits.csv.gz", file.Options{}))
-	noise := must(confusion.Pairwise(data.Classes, 0.4)) // or confusion.Read
+	noise := must(confusion.Pairwise(data.Classes, 0.4)) // or confusion.ReadTable
 	right := data.Y
 	data.Y = must(noise.Inject(right, 1))
 

@@ -330,8 +330,8 @@ const mostDoubted = 1.0 / 3
 const mostUnknown = 0.1
 
 // disagreements returns, for each class, the share of labels that are another one, of the examples
-// for which the class is predicted or of the probabilities p of the class, whichever is larger; 1 if
-// none is predicted.
+// for which the class is predicted or of the probabilities p of the class, whichever is larger; 1
+// if none is predicted.
 func disagreements(p []float32, hits, y []int32, q int) []float64 {
 	other, n := make([]float64, q), make([]float64, q)
 	unsure, all := make([]float64, q), make([]float64, q)

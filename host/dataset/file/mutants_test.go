@@ -54,7 +54,7 @@ var readerMutants = []struct{ name, file, from, to string }{
 		"return 0, \"\""},
 	{"wrong column in errors of values", "csv.go",
 		"return r.fault(r.columns.of(k), errors.New(valueFault(v)))",
-		"return r.fault(r.columns.of(0), errors.New(valueFault(v)))"},
+		"return r.fault((r.columns.of(k)+1)%len(r.columns.role), errors.New(valueFault(v)))"},
 	{"row names without a column", "csv.go",
 		"names, width = append([]string{\"\"}, names...), width+1",
 		"width++"},

@@ -271,13 +271,16 @@ func (p *Parameter) parse(text string) (all reflect.Value, err error) {
 		}
 	default:
 		n, err := strconv.ParseFloat(text, 64)
+		exact, inexact := strconv.ParseInt(text, 10, 64) // beyond 2^53 too
 		if d, none := time.ParseDuration(text); p.Value == "SECONDS" && none == nil {
 			n, err = d.Seconds(), nil
 		}
-		whole := v.CanInt() && (n != math.Trunc(n) || math.Abs(n) > 1<<53)
+		part := v.CanInt() && inexact != nil && (n != math.Trunc(n) || math.Abs(n) > 1<<53)
 		switch {
-		case err != nil || whole:
+		case err != nil || part:
 			return all, wrong
+		case v.CanInt() && inexact == nil:
+			v.SetInt(exact)
 		case v.CanInt():
 			v.SetInt(int64(n))
 		default:

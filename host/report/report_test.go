@@ -163,27 +163,6 @@ func TestPageOfCleaning(t *testing.T) {
 	}
 }
 
-// A report of a model alone, without anything to judge by.
-func TestModelAlone(t *testing.T) {
-	r := &report.Report{Classes: []string{"a", "b"}, Model: report.Model{File: "m.npz"}}
-	r.Conclude()
-	var page, text, numbers bytes.Buffer
-	if err := r.WriteHTML(&page, "r.json"); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WriteJSON(&numbers); err != nil {
-		t.Fatal(err)
-	}
-	for _, b := range []*bytes.Buffer{&page, &text, &numbers} {
-		if !strings.Contains(b.String(), "pass data to evaluate it") {
-			t.Errorf("found no advice in\n%s", b)
-		}
-	}
-}
-
 // The pairs exchange the most examples.
 func TestHardest(t *testing.T) {
 	labels, predicted := []int32{0, 0, 0, 1, 1, 2}, []int32{1, 1, 0, 1, 2, 2}

@@ -247,6 +247,13 @@ func IsMissing(text []byte) bool {
 	return false
 }
 
+// TruthNote says how a word for 1 or 0 is read in a column of other numbers.
+func TruthNote(column, text string) string {
+	v, _ := ParseTruth([]byte(text))
+	return fmt.Sprintf("%s holds other numbers than 0 and 1, and words such as %s, which is read as "+
+		"%v", column, quote.Text(text), v)
+}
+
 // ParseTruth reads a word that is true or false, as 1 or 0.
 func ParseTruth(text []byte) (v float64, ok bool) {
 	switch string(text) {

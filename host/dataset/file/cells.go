@@ -61,6 +61,8 @@ type cellColumn struct {
 	oddAt   int    // where the first is
 	loose   string // a number with marks between, and what it is read as
 	looseAs float64
+	truth   string // a word for 1 or 0
+	beyond  bool   // a number is neither
 }
 
 // newCells starts a collection of these columns, by the recipe if there is one: it knows columns by
@@ -212,7 +214,14 @@ func (s *cells) set(k int, text []byte) string {
 	case c.Kind == dataset.KindCategory:
 		return s.setLevel(c, text)
 	}
-	v, ok := parseCell(text)
+	v, ok := decimal.Parse(text)
+	if !ok {
+		if v, ok = features.ParseTruth(text); ok {
+			c.truth = string(text)
+		}
+	} else if v != 0 && v != 1 {
+		c.beyond = true
+	}
 	if c.Dates {
 		v, ok = features.ParseDate(text)
 	} else if !ok || c.Commas && bytes.ContainsAny(text, ",.") {
@@ -293,6 +302,9 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 		c := &s.columns[k]
 		if c.loose != "" {
 			d.Notes = append(d.Notes, path+": "+looseNote(c.String(), c.loose, c.looseAs))
+		}
+		if c.truth != "" && c.beyond {
+			d.Warnings = append(d.Warnings, path+": "+features.TruthNote(c.String(), c.truth))
 		}
 		if c.odd > 0 {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+

@@ -26,6 +26,7 @@ type csvReader struct {
 	first   int    // line of the first record
 
 	loose map[int]string // notes on columns of numbers that lose digits
+	truth map[int]string // a word for 1 or 0 in columns of numbers
 }
 
 // enterCSV reads records, one example each.
@@ -45,7 +46,8 @@ func enterCSV(c *collector) error {
 	if layout.lenient && s.latin() {
 		c.remarks.note("the text is no UTF-8 and is read as Windows-1252")
 	}
-	r := &csvReader{c: c, rec: record{src: s, layout: layout}, loose: map[int]string{}}
+	r := &csvReader{c: c, rec: record{src: s, layout: layout}, loose: map[int]string{},
+		truth: map[int]string{}}
 	if err := r.rec.next(); err == io.EOF {
 		return emptyFault(s, "")
 	} else if err != nil {
@@ -105,6 +107,16 @@ func (r *csvReader) about(d *dataset.Dataset) {
 	for _, j := range slices.Sorted(maps.Keys(r.loose)) {
 		d.Notes = append(d.Notes, path+": "+r.loose[j])
 	}
+	k := 0
+	for j, role := range r.columns.role {
+		if role != feature {
+			continue
+		}
+		if r.truth[j] != "" && beyondTruths(d, k, originOf(r.c, k)) {
+			d.Warnings = append(d.Warnings, path+": "+features.TruthNote(r.columns.describe(j), r.truth[j]))
+		}
+		k++
+	}
 	if r.rec.comments > 0 {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, "+
 			"the first is line %d", path, r.rec.comments, r.rec.comment))
@@ -113,6 +125,20 @@ func (r *csvReader) about(d *dataset.Dataset) {
 		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
 			"in line %d", path, r.rec.titles, r.first))
 	}
+}
+
+// beyondTruths reports whether column k of d, behind an origin, has a number other than 0 and 1.
+func beyondTruths(d *dataset.Dataset, k int, origin float64) bool {
+	for i := range d.N {
+		columns, values := d.Entries(i)
+		for at, v := range values {
+			own := columns == nil && at == k || columns != nil && int(columns[at]) == k
+			if v := float64(v) + origin; own && v != 0 && v != 1 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // row enters the current record.
@@ -147,6 +173,9 @@ func (r *csvReader) row() error {
 			v, fault = r.number(text, n.commas != nil && n.commas[len(n.row)])
 			if fault == "" && losesDigits(text, v) && r.loose[j] == "" {
 				r.loose[j] = looseNote(r.columns.describe(j), string(text), v)
+			}
+			if fault == "" && len(text) > 0 && text[0] >= 'A' { // true or NaN
+				r.truth[j] = string(text)
 			}
 			n.row = append(n.row, v)
 		}

@@ -382,8 +382,7 @@ func (r *LabelReader) byClass(d, numbers *dataset.Dataset) ([]float32, error) {
 func NoisyFlags(in *Labelled, o *Common) []cli.Flag {
 	return Flags(in.Data.Flags(o, "examples with noisy labels"),
 		ParameterFlags(&in.TableOptions, "text"),
-		in.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy; train takes "+
-			"estimate for one that is to be estimated"))
+		in.Noise.Flags("confusion matrix of the label noise: `FILE`, CSV or .npy"))
 }
 
 // ReadExamples reads the data, for a training that goes on or begins with a model so that they

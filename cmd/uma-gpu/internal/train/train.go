@@ -55,11 +55,10 @@ func New(run func(context.Context, *Options) error) *cli.Command {
 	return &cli.Command{
 		Name:  "train",
 		Usage: "learn a classifier from noisy labels and write a model",
-		Description: `Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q). It prepares the
-features, learns, and writes the model. Without C all labels are taken to be right; --confusion
-estimate estimates C and learns the model that clean learns. The same data, flags and seed give the
-same bytes. The weights are the same on every device. With --kernel the
-classifier is linear in kernel principal components, and curved in the features.
+		Description: `Reads examples and a confusion matrix C, C[p][q] = P(noisy = p | true = q). It
+prepares the features, learns, and writes the model. Without C all labels are taken to be right;
+with --confusion estimate it learns what clean learns. The same data, flags and seed give the same
+bytes, and the same weights on every device. With --kernel classes have curved boundaries.
 
 --annotators takes the labels from a table row,worker,label, or of a column for each annotator.
 Labels in the data do not count. Each worker gets a confusion matrix, which is learned. The labels

@@ -114,7 +114,7 @@ row kills "kills of trainings" \
 	'echo "$(total kills "killed [0-9]+ times") kills, $(total kills "[0-9]+ temporary") leftovers, seed $(last kills "seed [0-9]{6,}" | cut -c6-)"' '`make kills`'
 row hostile "hostile inputs" 'echo "$(total hostile "[0-9]+ (damaged files|command lines|processes,)") cases"' '`make hostile`'
 row writes "system calls that fail, or in which the program is killed" 'last writes "[0-9]+ with a failed call, .*"' '`make writes`'
-row faults "calls of a device that fail, and turned bits with a full audit" 'faults' '`make faults`'
+row faults "calls of a device that fail, and turned bits with a full audit; crashed: an index that was turned on its way to PoCL, which computes in the process" 'faults' '`make faults`'
 row rapid "properties on random data, by rapid" 'echo "$(count rapid "^--- PASS"), on \
 $(total rapid "passed [0-9]+ tests") draws, seed $(last rapid "^seed [0-9]+" | cut -c6-)"' '`go test -rapid.seed N`'
 row branches "statements of the contract's code that its tests reach" 'last branches "[0-9.]+%"' '`go test -coverprofile`'

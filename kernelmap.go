@@ -22,7 +22,7 @@ type FitKernelMapRequest struct {
 	Compute Compute `json:"-"`
 }
 
-// FitKernelMapResult is a basis of components, as uma-gpu kpca fit writes it.
+// FitKernelMapResult is a basis of components, in the bytes of a model file.
 type FitKernelMapResult struct {
 	Request    FitKernelMapRequest `json:"request" array:"-"`
 	Basis      []byte              `json:"-" array:"basis"`

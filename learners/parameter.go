@@ -158,7 +158,7 @@ func (p *Parameter) Wanted() string {
 	case kind == reflect.Int, kind == reflect.Uint64:
 		what = "a whole number"
 	case p.Value == "SECONDS":
-		what = "a time, such as 10s or 5m,"
+		what = "a number of seconds"
 	}
 	return what + " " + p.Range.Words()
 }

@@ -232,7 +232,7 @@ func (s *cells) set(k int, text []byte) string {
 	} else if c.loose == "" && losesDigits(text, v) {
 		c.loose, c.looseAs = string(text), v
 	}
-	if !ok && s.lenient {
+	if !ok && s.lenient && !decimal.BeyondRange(text) {
 		if c.odd++; c.odd == 1 {
 			c.oddText, c.oddAt = string(text), s.place
 		}
@@ -307,9 +307,9 @@ func (s *cells) about(d *dataset.Dataset, path string) {
 			d.Warnings = append(d.Warnings, path+": "+features.TruthNote(c.String(), c.truth))
 		}
 		if c.odd > 0 {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds %d values that are no numbers, such "+
-				"as %s in %s %d, which count as missing; if it is a category, say so (%s)", path, c, c.odd,
-				quote.Text(c.oddText), s.places, c.oddAt, quote.Option("categories", c.Option())))
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s: %s holds values that are no numbers (%d), "+
+				"such as %s in %s %d, which count as missing; if it is a category, say so (%s)", path, c,
+				c.odd, quote.Text(c.oddText), s.places, c.oddAt, quote.Option("categories", c.Option())))
 		}
 	}
 }

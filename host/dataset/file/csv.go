@@ -118,11 +118,11 @@ func (r *csvReader) about(d *dataset.Dataset) {
 		k++
 	}
 	if r.rec.comments > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines that begin with # are taken as comments, "+
-			"the first is line %d", path, r.rec.comments, r.rec.comment))
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines that begin with # (%d) are taken as "+
+			"comments, the first is line %d", path, r.rec.comments, r.rec.comment))
 	}
 	if r.rec.titles > 0 {
-		d.Notes = append(d.Notes, fmt.Sprintf("%s: %d lines above the table are left out; it begins "+
+		d.Notes = append(d.Notes, fmt.Sprintf("%s: lines above the table (%d) are left out; it begins "+
 			"in line %d", path, r.rec.titles, r.first))
 	}
 }

@@ -46,8 +46,8 @@ func TestLayouts(t *testing.T) {
 			Options{Table: Table{Decimal: decimalComma}}, usual, ""},
 		{"comments", "# by hand; of 1, 2\n#\n" + strings.ReplaceAll(usual, "\n0", "\n# isn't \"it\n0") +
 			"# end",
-			Options{}, usual, "f: 4 lines that begin with # are taken as comments, the first is line 1"},
-		{"comments before blanks", "# x y\n" + blanks, Options{}, usual, "f: 1 lines that begin with #"},
+			Options{}, usual, "f: lines that begin with # (4) are taken as comments, the first is line 1"},
+		{"comments before blanks", "# x y\n" + blanks, Options{}, usual, "f: lines that begin with # (1)"},
 		{"no comment, of as many fields", "#x,y,class\n#1,2,a\n3,4,b\n",
 			Options{Table: Table{Ignore: []string{"1"}}}, "y,class\n2,a\n4,b\n", ""},
 		{"UTF-16LE", inUTF16(binary.LittleEndian, usual), Options{}, usual, ""},

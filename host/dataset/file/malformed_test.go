@@ -147,9 +147,11 @@ func TestWeightsAndCandidates(t *testing.T) {
 
 // Errors count columns from the first, and so do names where R has none over the row names.
 func TestFirstColumns(t *testing.T) {
-	if d, err := readText("f.csv", "a,b,y\n1,2,p\n1e39,2,q\n", Options{}); !facts.Told(err,
-		"f.csv:3:1 column 1 (a)") {
-		t.Errorf("got %v, %v", d, err)
+	for _, o := range []Options{{}, {Table: anyTable()}} { // of any table too: it is no gap
+		d, err := readText("f.csv", "a,b,y\n1,2,p\n1e39,2,q\n", o)
+		if !facts.Told(err, "f.csv:3:1 column 1 (a) float32") {
+			t.Errorf("got %v, %v", d, err)
+		}
 	}
 	far := dataset.Encoding{Columns: []dataset.Column{{Name: "a", Kind: dataset.KindNumber,
 		Origin: -3e38}, {Name: "b", Kind: dataset.KindNumber}}}

@@ -236,14 +236,18 @@ func (r Inspection) rows(row app.Row) {
 		row("kernel\t%s, %d components of %d landmarks, %.4g %% of the variance",
 			k.Function.Kind, k.Components, k.Landmarks, 100*k.Explained)
 	}
-	row("learner\t%s, seed %d", p.Learner, p.Seed)
-	row("parameters\t%s", p.Parameters)
-	row("weights\t%s of %d steps (%s)", p.Weights, p.Steps, p.Stop)
-	if p.From != "" {
-		row("initial weights\tSHA-256 %s", p.From)
-	}
-	if r.EstimatedError != nil {
-		row("training error\t%.4f", min(max(*r.EstimatedError, 0), 1))
+	if n := len(r.Members); n > 0 {
+		row("learner\ta mixture of %d models, below, seed %d", n, p.Seed)
+	} else {
+		row("learner\t%s, seed %d", p.Learner, p.Seed)
+		row("parameters\t%s", p.Parameters)
+		row("weights\t%s of %d steps (%s)", p.Weights, p.Steps, p.Stop)
+		if p.From != "" {
+			row("initial weights\tSHA-256 %s", p.From)
+		}
+		if r.EstimatedError != nil {
+			row("training error\t%.4f", min(max(*r.EstimatedError, 0), 1))
+		}
 	}
 	if r.Temperature != nil {
 		row("temperature\t%.4g", *r.Temperature)

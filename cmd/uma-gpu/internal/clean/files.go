@@ -38,7 +38,7 @@ func (w *writer) write(ctx context.Context) ([]string, error) {
 	defer w.group.Discard()
 	report, review, err := page.Clean(ctx, w.request, w.found, w.page(ctx))
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(app.Interrupted(ctx), err)
 	}
 	w.cleaned = report.Cleaned
 	err = w.put("rows.csv", w.rows)

@@ -2,6 +2,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -238,7 +239,7 @@ func (o *Options) texts(ctx context.Context, d *dataset.Dataset, read file.Optio
 	columns, cells, err := file.ReadRows(ctx, d,
 		file.Copy{Path: o.Input.Data.Path, Options: read}, rows)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(app.Interrupted(ctx), err)
 	}
 	at, err := file.FindColumn(columns, strings.TrimSpace(o.Input.Shown))
 	if err != nil {

@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -90,7 +91,7 @@ func Run(ctx context.Context, o *Options) error {
 	asked.OfFile(ctx, d, o.Input.Data.Path, o.Input.Data.Options())
 	p, err := page.Report(&r, found, asked)
 	if err != nil {
-		return err
+		return cmp.Or(app.Interrupted(ctx), err)
 	}
 	return o.write(ctx, p)
 }

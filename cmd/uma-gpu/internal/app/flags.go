@@ -291,7 +291,8 @@ func several(f cli.Flag) bool {
 	return flagField(f, "Destination").Type() == reflect.TypeFor[*cli.StringSlice]()
 }
 
-// once returns an error if a flag of one value is given twice.
+// once returns an error if a flag of one value is given twice, or given an empty one: it may be of
+// a variable of the shell that is not set, and its default is not what was asked for.
 func once(c *cli.Context) error {
 	words, _ := c.App.Metadata["args"].([]string)
 	seen := map[string]string{}
@@ -307,11 +308,16 @@ func once(c *cli.Context) error {
 			continue
 		}
 		f := c.Command.Flags[at]
-		if takes, ok := f.(cli.DocGenerationFlag); ok && takes.TakesValue() && !has && k+1 < len(words) {
+		takes, ok := f.(cli.DocGenerationFlag)
+		valued := ok && takes.TakesValue()
+		if valued && !has && k+1 < len(words) {
 			k++
 			value = words[k]
 		}
 		first := f.Names()[0]
+		if valued && value == "" && !several(f) {
+			return Usage("--%s has no value, wanted one; without the flag its default counts", first)
+		}
 		if before, twice := seen[first]; twice && !several(f) {
 			return Usage("--%s is given twice, as %q and %q; give one", first, before, value)
 		}

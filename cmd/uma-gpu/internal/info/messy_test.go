@@ -107,7 +107,7 @@ func TestMessyTables(t *testing.T) {
 		"words for holes":  {messyTable(60, ",", put(0, 9, everywhere("NA"))), "missing 7 column 1 size"},
 		"blanks for holes": {messyTable(60, ",", put(0, 9, everywhere(" "))), "missing 7 column 1 size"},
 		"dashes": {messyTable(60, ",", put(0, 30, everywhere("-"))),
-			`column 1 size 2 values no numbers "-" line 2`},
+			`column 1 size values no numbers 2 "-" line 2`},
 		"holes in words": {messyTable(60, ",", put(2, 9, everywhere(""))), "missing 7 column 3 colour"},
 		"empty column":   {messyTable(60, ",", put(2, 1, everywhere(""))), "column 3 colour set aside"},
 		"dates": {messyTable(60, ",", put(0, 1, func(i int, _ string) string {

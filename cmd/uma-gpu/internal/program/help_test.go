@@ -161,11 +161,18 @@ func TestCompletion(t *testing.T) {
 	clitest.Fail(t, app.ExitUsage, `"tcsh"`, "completion", "tcsh")
 }
 
-// A flag of one value is given once; a file of options gives the others.
-func TestRepeatedFlag(t *testing.T) {
-	code, _, stderr := clitest.Exactly("info", "--data", "a.csv", "--quiet", "--data=b.csv")
-	if want := `--data is given twice, as "a.csv" and "b.csv"`; code != app.ExitUsage ||
-		!strings.Contains(stderr, want) {
-		t.Errorf("exit code %d, %s, want %q", code, stderr, want)
+// A flag of one value is given once, and not an empty one, as of a variable that is not set; a file
+// of options gives the others.
+func TestRepeatedAndEmptyFlags(t *testing.T) {
+	for want, line := range map[string][]string{
+		`--data is given twice, as "a.csv" and "b.csv"`: {"info", "--data", "a.csv", "--quiet",
+			"--data=b.csv"},
+		"--confusion has no value": {"train", "--data", "a.csv", "--confusion", "", "--model", "m.npz"},
+		"--device has no value":    {"train", "--device=", "--data", "a.csv", "--model", "m.npz"},
+	} {
+		code, _, stderr := clitest.Exactly(line...)
+		if code != app.ExitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("exit code %d, %s, want %q", code, stderr, want)
+		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/uma-gpu/uma-gpu/host/engine"
 )
 
-// treesWithFaults grows a tree over five examples whose indices on the device are turned in one
-// place, and returns an error unless the result is that of the nearest index there is. Behind each
-// buffer are guards, so that an index out of bounds reads or writes them.
+// treesWithFaults grows trees over five examples and corrupts one index on the device at a time. It
+// returns an error unless each kernel uses the nearest valid index instead. A guard follows each
+// buffer, so an index out of bounds reads or writes the guard.
 func treesWithFaults(e *tested) (err error) {
 	b := dataset.Binned{N: 5, F: 1, Bins: []uint8{0, 1, 0, 1, 1}, Counts: []int{2}}
 	r, err := newBins(e.deviceEngine, b, 2, b.N)
@@ -76,8 +76,8 @@ func treesWithFaults(e *tested) (err error) {
 		return err
 	}
 
-	// A node of a feature there is not has bins of 0; a child there is not is leaf 0, and a leaf
-	// there is not the last.
+	// An invalid feature is replaced by the last one, whose bins are 0, an invalid child by leaf 0,
+	// and an invalid leaf by the last one.
 	scores := make([]float32, lanes)
 	for _, fault := range []struct {
 		what  string

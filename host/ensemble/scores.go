@@ -196,8 +196,8 @@ func (m *masks) reach(leaf []int32, left []uint64, b dataset.Binned, from int) {
 }
 
 // descend writes the leaves that examples of list, counted after from, reach from a node or leaf.
-// Together they take less time than one after another, each of which waits for its next node. list
-// changes its order; spare is as long.
+// Descending with all examples at once hides the latency of fetching nodes. descend reorders list;
+// spare has the same length.
 func descend(t *engine.Tree, at int32, b dataset.Binned, from int, leaf, list, spare []int32) {
 	for at >= 0 && len(list) > 0 {
 		n := &t.Nodes[at]

@@ -376,7 +376,7 @@ func losesDigits(text []byte, v float64) bool {
 // rounds reports whether float64 rounds a whole number of this size.
 func rounds(size uint64) bool { return bits.Len64(size)-bits.TrailingZeros64(size) > 53 }
 
-// sizeOf returns the size of a whole number, whose bits are those of an int64 if it is signed.
+// sizeOf returns the absolute value of the integer v. If signed, v holds the bits of an int64.
 func sizeOf(v uint64, signed bool) uint64 {
 	if signed && int64(v) < 0 {
 		return -v

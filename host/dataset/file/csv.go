@@ -174,7 +174,7 @@ func (r *csvReader) row() error {
 			if fault == "" && losesDigits(text, v) && r.loose[j] == "" {
 				r.loose[j] = looseNote(r.columns.describe(j), string(text), v)
 			}
-			if fault == "" && len(text) > 0 && text[0] >= 'A' { // true or NaN
+			if fault == "" && v == v && len(text) > 0 && text[0] >= 'A' { // a word, but not a gap
 				r.truth[j] = string(text)
 			}
 			n.row = append(n.row, v)

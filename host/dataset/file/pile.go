@@ -182,7 +182,7 @@ func (p *pile) sparse(n, d int) (e dataset.Examples, err error) {
 	return e, nil
 }
 
-// compressed returns sparse examples without rows yet, with room for n rows with so many values.
+// compressed returns empty sparse examples with capacity for n rows and stored values.
 func (p *pile) compressed(n, d, stored int) (e dataset.Examples, err error) {
 	e = dataset.Examples{N: n, D: d, Starts: make([]int64, 1, n+1)}
 	if e.Columns, err = osfile.MakeScratch[int32](p.room, stored); err != nil {

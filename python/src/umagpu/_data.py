@@ -49,7 +49,10 @@ def wire(value: Any) -> str:
 
 
 def names_of(values: Any, where: str = "") -> list[str]:
-    """Return different names for different values; where refuses those that have one name."""
+    """Return a unique name for each value.
+
+    If where is given, raise a ValueError that begins with it when two values have the same name.
+    """
     values = np.asarray(values)
     if values.dtype.kind in "mM":
         values = values.astype(str)

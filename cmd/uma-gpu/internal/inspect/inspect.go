@@ -39,7 +39,7 @@ annotators.
 Example: uma-gpu inspect --model m.npz --top 5`,
 		Flags: app.Flags(o.Model.Flag(),
 			app.Flag(&o.Top, umagpu.Parameter{Name: "top", Value: "N",
-				Sentence: "list so many features of each class"}),
+				Sentence: "number of features to list for each class"}),
 			o.JSONFlag()),
 		Action: app.Action(o, run),
 	}
